@@ -1,0 +1,1 @@
+"""One owner of all threads: queue, progress, cancel."""

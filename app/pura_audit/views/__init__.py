@@ -1,0 +1,1 @@
+"""Widgets that render an audit and emit intentions; they compute nothing."""

@@ -1,0 +1,1 @@
+"""The use cases: one audit, its record, keys, register, policy and words."""

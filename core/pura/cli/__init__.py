@@ -1,0 +1,1 @@
+"""The ``pura`` command."""

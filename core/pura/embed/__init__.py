@@ -1,0 +1,1 @@
+"""Marked text: the sampler, the logits processor and generation."""

@@ -1,0 +1,1 @@
+"""From intervals to soft evidence: kernels, sector weights, local LLRs (paper §4.2)."""

@@ -1,0 +1,1 @@
+"""Attacks, learning and experiments; nothing in the tool imports it."""

@@ -1,0 +1,1 @@
+"""Local models, read safely: tokens, devices and the evidence pass. Torch lives here."""

@@ -1,0 +1,25 @@
+"""Find the files that ship with the program, in a checkout, a wheel or a frozen build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+# A wheel and a frozen build carry the folder inside the package; a checkout has it at its top.
+_PLACES = (_PACKAGE / "_resources", _PACKAGE.parent.parent / "resources")
+
+
+def resource(*parts: str) -> Path:
+    """Return the path of a shipped file or folder.
+
+    Args:
+        *parts: Path below ``resources/``, one part each.
+
+    Raises:
+        FileNotFoundError: The file is not part of this installation.
+    """
+    for place in _PLACES:
+        path = place.joinpath(*parts)
+        if path.exists():
+            return path
+    raise FileNotFoundError("/".join(("resources", *parts)))

@@ -1,0 +1,35 @@
+"""The scheme: keys, profile, payload and the schedule that both sides share.
+
+NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme.md is its page.
+"""
+
+from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
+from pura.scheme.keys import SecretKey, ranks, unit_interval
+from pura.scheme.payload import Payload, codeword_length, encode, parity_mask, spc_data_positions
+from pura.scheme.profile import Profile, default_blocks
+from pura.scheme.schedule import Gate, Schedule, Scheduler, Step, anchor, anchors, schedule
+
+__all__ = [
+    "Field",
+    "FieldValue",
+    "Gate",
+    "Payload",
+    "Profile",
+    "Schedule",
+    "Scheduler",
+    "SecretKey",
+    "Step",
+    "anchor",
+    "anchors",
+    "codeword_length",
+    "default_blocks",
+    "encode",
+    "pack",
+    "parity_mask",
+    "parse_layout",
+    "ranks",
+    "schedule",
+    "spc_data_positions",
+    "unit_interval",
+    "unpack",
+]

@@ -1,0 +1,290 @@
+"""Named fields inside a payload: who, when, which model (docs/scheme.md, "Fields").
+
+A profile may lay its payload out in fields; their widths add up to the payload's bits. Packing
+refuses what does not fit; unpacking always succeeds, and says so when a value has no meaning.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pura.errors import PayloadError, ProfileError
+from pura.scheme.payload import Payload
+
+KINDS: Final = ("integer", "enumeration", "date", "version")
+_UNITS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1, "week": 604_800}
+_DAY_UNITS: Final = ("day", "week")
+_REQUIRED: Final = {"name", "bits", "kind"}
+_OPTIONAL: Final = {
+    "integer": {"offset"},
+    "enumeration": {"values"},
+    "date": {"epoch", "unit"},
+    "version": {"parts"},
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """One field of a payload layout.
+
+    Attributes:
+        name: How people call it.
+        bits: Its width, 1 … 64.
+        kind: ``integer``, ``enumeration``, ``date`` or ``version``.
+        offset: For integers: the number that the bits 0…0 stand for.
+        values: For enumerations: the names, in order of their numbers.
+        epoch: For dates: the moment that the bits 0…0 stand for, ISO 8601.
+        unit: For dates: ``second``, ``minute``, ``hour``, ``day`` or ``week``.
+        parts: For versions: the widths of its numbers, adding up to ``bits``.
+    """
+
+    name: str
+    bits: int
+    kind: str
+    offset: int = 0
+    values: tuple[str, ...] = ()
+    epoch: str = "2020-01-01"
+    unit: str = "day"
+    parts: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the field as it stands in a profile."""
+        out: dict[str, Any] = {"name": self.name, "bits": self.bits, "kind": self.kind}
+        match self.kind:
+            case "integer" if self.offset:
+                out["offset"] = self.offset
+            case "enumeration":
+                out["values"] = list(self.values)
+            case "date":
+                out |= {"epoch": self.epoch, "unit": self.unit}
+            case "version":
+                out["parts"] = list(self.parts)
+        return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class FieldValue:
+    """What a field says in one payload.
+
+    Attributes:
+        name: The field's name.
+        raw: Its bits as a number.
+        text: The value in words.
+        known: False when the bits have no meaning in the layout.
+    """
+
+    name: str
+    raw: int
+    text: str
+    known: bool = True
+
+
+def _refuse(name: str, what: str) -> ProfileError:
+    return ProfileError(
+        f"Field “{name}” of the payload layout {what}.",
+        "Correct the “fields” of the profile.",
+    )
+
+
+def _parse_epoch(text: str) -> dt.datetime:
+    moment = dt.datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+
+
+def _parse_field(entry: object, number: int) -> Field:
+    if not isinstance(entry, dict):
+        raise _refuse(f"number {number}", "is not an object")
+    name = entry.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise _refuse(f"number {number}", "has no name")
+    if missing := _REQUIRED - entry.keys():
+        raise _refuse(name, f"lacks “{min(missing)}”")
+    kind, bits = entry["kind"], entry["bits"]
+    if kind not in KINDS:
+        raise _refuse(name, f"has the unknown kind {kind!r}; known: {', '.join(KINDS)}")
+    if unknown := entry.keys() - _REQUIRED - _OPTIONAL[kind]:
+        raise _refuse(name, f"holds the unknown entry “{min(unknown)}”")
+    if type(bits) is not int or not 1 <= bits <= 64:
+        raise _refuse(name, "needs a width of 1 to 64 bits")
+    field = Field(
+        name=name,
+        bits=bits,
+        kind=kind,
+        offset=_typed(entry, "offset", int, 0, name),
+        values=tuple(_typed(entry, "values", list, [], name)),
+        epoch=_typed(entry, "epoch", str, "2020-01-01", name),
+        unit=_typed(entry, "unit", str, "day", name),
+        parts=tuple(_typed(entry, "parts", list, [], name)),
+    )
+    _check(field)
+    return field
+
+
+def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any, name: str) -> Any:
+    value = entry.get(key, default)
+    if type(value) is not kind:
+        raise _refuse(name, f"has a wrong type in “{key}”")
+    return value
+
+
+def _check(field: Field) -> None:
+    if field.kind == "enumeration":
+        names: tuple[object, ...] = field.values
+        if not names or not all(isinstance(v, str) and v for v in names):
+            raise _refuse(field.name, "needs “values”, a list of names")
+        if len(set(names)) != len(names):
+            raise _refuse(field.name, "names a value twice")
+        if len(names) > 1 << field.bits:
+            raise _refuse(field.name, f"has more values than {field.bits} bits can number")
+    elif field.kind == "date":
+        if field.unit not in _UNITS:
+            raise _refuse(field.name, f"has an unknown unit; known: {', '.join(_UNITS)}")
+        try:
+            _parse_epoch(field.epoch)
+        except ValueError:
+            raise _refuse(field.name, "has an epoch that is not an ISO 8601 date") from None
+    elif field.kind == "version":
+        widths = [p for p in field.parts if type(p) is int and p > 0]
+        if not widths or len(widths) != len(field.parts) or sum(widths) != field.bits:
+            raise _refuse(field.name, "needs “parts”, widths that add up to its bits")
+
+
+def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
+    """Read the ``fields`` of a profile.
+
+    Raises:
+        ProfileError: A field is damaged, named twice, or the widths do not add up.
+    """
+    if not isinstance(entries, list):
+        raise ProfileError(
+            "“fields” of the profile is not a list.", "Give a list of {name, bits, kind}."
+        )
+    fields = tuple(_parse_field(entry, i + 1) for i, entry in enumerate(entries))
+    names = [f.name for f in fields]
+    for name in names:
+        if names.count(name) > 1:
+            raise _refuse(name, "is there twice")
+    total = sum(f.bits for f in fields)
+    if fields and total != payload_bits:
+        raise ProfileError(
+            f"The fields take {total} bits; the payload has {payload_bits}.",
+            "Change a width, or add a field for the bits that are left.",
+        )
+    return fields
+
+
+def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
+    """Return the payload that holds these values.
+
+    Args:
+        fields: The layout.
+        values: One value for every field: a number, an enumeration's name, a date (ISO 8601 text
+            or ``datetime``), a version such as ``"2.11"``.
+
+    Raises:
+        PayloadError: A value is missing, unknown or does not fit; the field is named.
+    """
+    if unknown := values.keys() - {f.name for f in fields}:
+        raise PayloadError(
+            f"The layout has no field “{min(unknown)}”.",
+            f"Its fields are: {', '.join(f.name for f in fields)}.",
+        )
+    bits = ""
+    for field in fields:
+        if field.name not in values:
+            raise PayloadError(
+                f"The field “{field.name}” has no value.", "Give a value for every field."
+            )
+        number = _number(field, values[field.name])
+        if not 0 <= number < 1 << field.bits:
+            raise PayloadError(
+                f"The value of “{field.name}” does not fit into its {field.bits} bits.",
+                "Use a smaller value, or a profile with a wider field.",
+            )
+        bits += format(number, f"0{field.bits}b")
+    return Payload(text=bits)
+
+
+def _number(field: Field, value: object) -> int:
+    try:
+        match field.kind:
+            case "integer":
+                return int(str(value)) - field.offset
+            case "enumeration":
+                return field.values.index(str(value))
+            case "date":
+                text = value.isoformat() if isinstance(value, dt.date) else str(value)
+                gap = _parse_epoch(text) - _parse_epoch(field.epoch)
+                return int(gap.total_seconds() // _UNITS[field.unit])
+            case _:
+                return _version_number(field, str(value))
+    except ValueError:
+        raise PayloadError(
+            f"The value of “{field.name}” is not a valid {field.kind}.",
+            _EXAMPLES[field.kind],
+        ) from None
+
+
+_EXAMPLES: Final = {
+    "integer": "Give a whole number.",
+    "enumeration": "Give one of the names of the layout.",
+    "date": "Give a date such as 2026-03-14 or 2026-03-14T09:30.",
+    "version": "Give numbers with dots, such as 2.11.",
+}
+
+
+def _version_number(field: Field, text: str) -> int:
+    numbers = [int(part) for part in text.split(".")]
+    if len(numbers) != len(field.parts):
+        raise ValueError
+    total = 0
+    for number, width in zip(numbers, field.parts, strict=True):
+        if not 0 <= number < 1 << width:
+            raise ValueError
+        total = (total << width) | number
+    return total
+
+
+def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
+    """Return what each field of a payload says."""
+    out = []
+    place = 0
+    for field in fields:
+        raw = int(payload.text[place : place + field.bits], 2)
+        place += field.bits
+        out.append(_say(field, raw))
+    return tuple(out)
+
+
+def _say(field: Field, raw: int) -> FieldValue:
+    match field.kind:
+        case "integer":
+            return FieldValue(name=field.name, raw=raw, text=str(raw + field.offset))
+        case "enumeration":
+            known = raw < len(field.values)
+            text = field.values[raw] if known else f"#{raw}"
+            return FieldValue(name=field.name, raw=raw, text=text, known=known)
+        case "date":
+            return _say_date(field, raw)
+        case _:
+            numbers = []
+            rest = raw
+            for width in reversed(field.parts):
+                numbers.append(rest & ((1 << width) - 1))
+                rest >>= width
+            return FieldValue(
+                name=field.name, raw=raw, text=".".join(str(n) for n in reversed(numbers))
+            )
+
+
+def _say_date(field: Field, raw: int) -> FieldValue:
+    try:
+        moment = _parse_epoch(field.epoch) + dt.timedelta(seconds=raw * _UNITS[field.unit])
+    except OverflowError:
+        return FieldValue(name=field.name, raw=raw, text=f"#{raw}", known=False)
+    date_only = field.unit in _DAY_UNITS and moment.time() == dt.time()
+    text = moment.date().isoformat() if date_only else moment.isoformat(timespec="seconds")
+    return FieldValue(name=field.name, raw=raw, text=text)

@@ -1,0 +1,128 @@
+"""The secret key and everything that is derived from it (docs/scheme.md §1).
+
+The pseudo-random function is keyed BLAKE2b read as an integer, so every derived value is the same
+on every machine, device and library version.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import blake2b, shake_256
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.errors import KeyFormatError
+
+KEY_BYTES: Final = 32
+LABEL_SEED: Final = b"pura1-seed"
+LABEL_INDEX: Final = b"pura1-index"
+_LABEL_FINGERPRINT: Final = b"pura1-fprint"
+_LABEL_ORDER: Final = b"pura1-perm"
+_UNIT: Final = 2.0**-53
+
+
+def unit_interval(value: int) -> float:
+    """Map a 128-bit integer to [0, 1) by its top 53 bits, exact in a float64."""
+    return (value >> 75) * _UNIT
+
+
+class SecretKey:
+    """32 secret random bytes shared by generator and verifier.
+
+    Hazard: whoever holds the key can forge marks and read every text that carries one. It never
+    prints: ``repr`` and ``str`` show the fingerprint only. Compare keys by fingerprint.
+    """
+
+    __slots__ = ("_bytes", "_fingerprint")
+
+    def __init__(self, data: bytes | bytearray) -> None:
+        if len(data) != KEY_BYTES:
+            raise KeyFormatError(
+                f"A PURA key has {KEY_BYTES} bytes; this one has {len(data)}.",
+                "Use the key file or the 64 hex digits exactly as they were exported.",
+            )
+        # A bytearray, so that wipe() can overwrite the memory in place.
+        self._bytes = bytearray(data)
+        self._fingerprint = blake2b(
+            key=self._bytes, person=_LABEL_FINGERPRINT, digest_size=8
+        ).hexdigest()
+
+    @classmethod
+    def generate(cls) -> SecretKey:
+        """Return a fresh key from the operating system's randomness."""
+        return cls(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def from_hex(cls, text: str) -> SecretKey:
+        """Read a key from 64 hex digits; surrounding white space is ignored.
+
+        Raises:
+            KeyFormatError: Not 64 hex digits. The message never repeats the text.
+        """
+        digits = text.strip()
+        if len(digits) != 2 * KEY_BYTES:
+            raise KeyFormatError(
+                f"A key is written as {2 * KEY_BYTES} hex digits; this has {len(digits)} "
+                "characters.",
+                "Copy the whole key, without quotes or blanks inside.",
+            )
+        try:
+            return cls(bytes.fromhex(digits))
+        except ValueError:
+            raise KeyFormatError(
+                "The key holds a character that is not a hex digit (0-9, a-f).",
+                "Copy the key again from where it was exported.",
+            ) from None
+
+    def to_hex(self) -> str:
+        """Return the secret as 64 hex digits. Hazard: only for the key store and key export."""
+        return self._bytes.hex()
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits: all of the key that is ever shown."""
+        return self._fingerprint
+
+    def prf(self, label: bytes, context: bytes) -> int:
+        """Return ``F(label, context)``, a 128-bit integer (docs/scheme.md §1)."""
+        digest = blake2b(context, key=self._bytes, person=label, digest_size=16).digest()
+        return int.from_bytes(digest, "little")
+
+    def vocabulary_order(self, vocab_size: int) -> npt.NDArray[np.int64]:
+        """Return the secret order Π: ``order[k]`` is the token id at rank ``k``.
+
+        Args:
+            vocab_size: ``V``, the tokenizer's size.
+
+        Returns:
+            int64 [V], a permutation of 0 … V-1.
+        """
+        data = _LABEL_ORDER + bytes(self._bytes) + vocab_size.to_bytes(8, "little")
+        draws = np.frombuffer(shake_256(data).digest(8 * vocab_size), dtype="<u8")
+        return np.argsort(draws, kind="stable").astype(np.int64)
+
+    def wipe(self) -> None:
+        """Overwrite the secret in memory, as far as Python allows; the key is unusable after."""
+        for i in range(len(self._bytes)):
+            self._bytes[i] = 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SecretKey) and secrets.compare_digest(self._bytes, other._bytes)
+
+    def __hash__(self) -> int:
+        return hash(self._fingerprint)
+
+    def __repr__(self) -> str:
+        return f"<SecretKey {self._fingerprint}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError("a secret key is not pickled")
+
+
+def ranks(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Invert a secret order: ``ranks(order)[v]`` is the rank of token id ``v``; int64 [V]."""
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(order.size, dtype=order.dtype)
+    return inverse

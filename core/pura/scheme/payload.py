@@ -1,0 +1,146 @@
+"""Payloads and the codes that spread them over a ring of positions (docs/scheme.md §2).
+
+Two codes: ``spc``, the paper's blocks with one parity bit each (paper §4.1), and ``tbcc``, a
+tail-biting convolutional code of rate 1/3 (docs/evidence.md). Both map every payload to a
+different codeword; no such map can bias a token.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.errors import PayloadError
+
+if TYPE_CHECKING:
+    from pura.scheme.profile import Profile
+
+TBCC_MEMORY: Final = 6
+TBCC_GENERATORS: Final = (0o133, 0o171, 0o165)
+TBCC_MIN_BITS: Final = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Payload:
+    """The bits that a text carries.
+
+    Attributes:
+        text: ``L_m`` characters, each 0 or 1.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if not self.text or set(self.text) - {"0", "1"}:
+            raise PayloadError(
+                "A payload is written as a row of the digits 0 and 1.",
+                "Give one digit for every payload bit of the profile, for example 0110….",
+            )
+
+    @classmethod
+    def from_bits(cls, bits: npt.ArrayLike) -> Payload:
+        """Make a payload from an array of zeros and ones."""
+        return cls(text="".join("1" if b else "0" for b in np.asarray(bits).ravel()))
+
+    @classmethod
+    def from_int(cls, value: int, length: int) -> Payload:
+        """Make a payload of ``length`` bits from a number, most significant bit first.
+
+        Raises:
+            PayloadError: The number is negative or needs more bits.
+        """
+        if value < 0 or value >> length:
+            raise PayloadError(
+                f"The number {value} does not fit into {length} payload bits.",
+                f"Use a number from 0 to {(1 << length) - 1}.",
+            )
+        return cls(text=format(value, f"0{length}b"))
+
+    @cached_property
+    def bits(self) -> npt.NDArray[np.uint8]:
+        """uint8 [L_m], read-only."""
+        array = np.frombuffer(self.text.encode(), dtype=np.uint8) - ord("0")
+        array.setflags(write=False)
+        return array
+
+    @property
+    def hex(self) -> str:
+        """The bits as a hexadecimal number, most significant bit first, for people."""
+        width = (len(self.text) + 3) // 4
+        return f"0x{int(self.text, 2):0{width}X}"
+
+    def __int__(self) -> int:
+        return int(self.text, 2)
+
+    def __len__(self) -> int:
+        return len(self.text)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def codeword_length(profile: Profile) -> int:
+    """Return ``n``, the number of coded positions of a profile."""
+    if profile.code == "tbcc":
+        return len(TBCC_GENERATORS) * profile.payload_bits
+    return profile.payload_bits + profile.block_count
+
+
+def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codeword ``c`` of a payload.
+
+    Args:
+        payload: ``L_m`` bits.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [n].
+
+    Raises:
+        PayloadError: The payload's length is not the profile's.
+    """
+    if len(payload) != profile.payload_bits:
+        raise PayloadError(
+            f"The payload has {len(payload)} bits; the profile carries {profile.payload_bits}.",
+            "Give exactly as many bits as the profile says.",
+        )
+    if profile.code == "tbcc":
+        return encode_tbcc(payload.bits)
+    return encode_spc(payload.bits, profile.block_count)
+
+
+def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:
+    """Append the parity of each block to it (paper, equations for p_i and c)."""
+    rows = bits.reshape(blocks, -1)
+    parity = np.bitwise_xor.reduce(rows, axis=1, keepdims=True)
+    return np.concatenate([rows, parity], axis=1).ravel()
+
+
+def encode_tbcc(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Return the three coded streams one after the other: ``c[s·L_m + j] = o_s[j]``."""
+    streams = []
+    for generator in TBCC_GENERATORS:
+        stream = np.zeros_like(bits)
+        for delay in range(TBCC_MEMORY + 1):
+            if (generator >> (TBCC_MEMORY - delay)) & 1:
+                stream = stream ^ np.roll(bits, delay)
+        streams.append(stream)
+    return np.concatenate(streams)
+
+
+def spc_data_positions(profile: Profile) -> npt.NDArray[np.int64]:
+    """Return the codeword positions that hold data, in payload order; int64 [L_m]."""
+    grid = np.arange(codeword_length(profile), dtype=np.int64).reshape(profile.block_count, -1)
+    return grid[:, :-1].ravel()
+
+
+def parity_mask(profile: Profile) -> npt.NDArray[np.bool_]:
+    """Return which codeword positions are parity bits; bool [n], all False for ``tbcc``."""
+    mask = np.zeros(codeword_length(profile), dtype=bool)
+    if profile.code == "spc":
+        mask.reshape(profile.block_count, -1)[:, -1] = True
+    return mask

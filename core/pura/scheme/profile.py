@@ -1,0 +1,314 @@
+"""The profile: everything that is not secret and without which verification fails.
+
+docs/scheme.md §6. Generator and verifier share one small JSON file. Unknown fields, wrong types
+and values out of range are refused with the field's name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from pura.errors import ProfileError
+from pura.scheme.fields import Field, parse_layout
+from pura.scheme.payload import TBCC_MIN_BITS, codeword_length
+
+SCHEME: Final = "pura1"
+CODES: Final = ("spc", "tbcc")
+HISTORIES: Final = ("used", "all")
+KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
+PREFIXES: Final = ("none", "bos")
+MAX_PAYLOAD_BITS: Final = 4096
+MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
+_HINT: Final = "Use the profile exactly as the generator's team handed it over."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What generator and verifier agree on (docs/scheme.md §6).
+
+    Attributes:
+        payload_bits: ``L_m``.
+        vocab_size: ``V``, the tokenizer's size.
+        scheme: Always ``pura1``.
+        code: ``spc`` (the paper's parity blocks) or ``tbcc``.
+        blocks: Parity blocks ``B``; ``spc`` only.
+        context_window: ``W`` in tokens.
+        entropy_thresholds_bits: The gate's three thresholds, ascending.
+        history: ``used`` (the paper's rule) or ``all``.
+        temperature: Of the generator's sampling.
+        top_k: 0 = off.
+        top_p: 1 = off.
+        kernel: Of the paper's extraction.
+        llr_clip: ``ε`` of the paper's extraction.
+        prefix: What the verifier feeds before the text.
+        tokenizer: Fingerprint of the tokenizer, 16 hex digits, or None.
+        model: Fingerprint of the generating model, or None.
+        key: Fingerprint of the key, or None.
+        fields: Payload layout; empty when the payload is plain bits.
+        name: For people.
+        note: For people.
+    """
+
+    payload_bits: int
+    vocab_size: int
+    scheme: str = SCHEME
+    code: str = "spc"
+    blocks: int | None = None
+    context_window: int = 2
+    entropy_thresholds_bits: tuple[float, float, float] = (1.0, 3.0, 5.0)
+    history: str = "used"
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    kernel: str = "cosine"
+    llr_clip: float = 1e-3
+    prefix: str = "none"
+    tokenizer: str | None = None
+    model: str | None = None
+    key: str | None = None
+    fields: tuple[Field, ...] = ()
+    name: str | None = None
+    note: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, check in _CHECKS.items():
+            if problem := check(getattr(self, name)):
+                raise _refusal(name, problem)
+        _check_code(self)
+
+    @property
+    def codeword_length(self) -> int:
+        """``n``, the number of coded positions."""
+        return codeword_length(self)
+
+    @property
+    def block_count(self) -> int:
+        """``B``; 1 for ``tbcc``, whose codeword is one piece."""
+        return self.blocks or 1
+
+    @classmethod
+    def from_dict(cls, data: object) -> Profile:
+        """Read a profile from parsed JSON.
+
+        Raises:
+            ProfileError: Names the field that is missing, unknown, of a wrong type or range.
+        """
+        if not isinstance(data, dict):
+            raise ProfileError("The profile is not a JSON object.", _HINT)
+        known = {f.name for f in dataclass_fields(cls)}
+        if unknown := sorted(str(k) for k in data.keys() - known):
+            raise ProfileError(f"The profile holds the unknown field “{unknown[0]}”.", _HINT)
+        for name in ("scheme", "payload_bits", "vocab_size"):
+            if name not in data:
+                raise ProfileError(f"The profile lacks the field “{name}”.", _HINT)
+        values: dict[str, Any] = dict(data)
+        if "fields" in values:
+            bits = values["payload_bits"]
+            if type(bits) is int:
+                values["fields"] = parse_layout(values["fields"], bits)
+        thresholds = values.get("entropy_thresholds_bits")
+        if isinstance(thresholds, list):
+            values["entropy_thresholds_bits"] = tuple(thresholds)
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Profile:
+        """Read a profile from its JSON text.
+
+        Raises:
+            ProfileError: Not JSON, or not a valid profile.
+        """
+        if len(text) > MAX_PROFILE_BYTES:
+            raise ProfileError("The profile is far larger than a profile can be.", _HINT)
+        try:
+            data = json.loads(text, object_pairs_hook=_no_duplicates)
+        except (ValueError, RecursionError) as error:
+            if isinstance(error, _DuplicateFieldError):
+                raise ProfileError(f"The profile holds “{error}” twice.", _HINT) from None
+            raise ProfileError("The profile is not readable JSON.", _HINT) from None
+        return cls.from_dict(data)
+
+    @classmethod
+    def load(cls, path: Path) -> Profile:
+        """Read a profile file.
+
+        Raises:
+            ProfileError: The file cannot be read, or is not a valid profile.
+        """
+        try:
+            with path.open("rb") as file:
+                data = file.read(MAX_PROFILE_BYTES + 1)
+        except OSError as error:
+            raise ProfileError(
+                f"The profile file cannot be read: {error.strerror or 'unknown reason'}.",
+                "Check the path and the permissions.",
+            ) from None
+        return cls.from_json(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the profile as plain JSON values; fields that are not set are left out."""
+        out: dict[str, Any] = {"scheme": self.scheme}
+        for field in dataclass_fields(self):
+            value = getattr(self, field.name)
+            if value is None or value == () or field.name == "scheme":
+                continue
+            out[field.name] = value
+        out["entropy_thresholds_bits"] = list(self.entropy_thresholds_bits)
+        if self.fields:
+            out["fields"] = [f.to_dict() for f in self.fields]
+        return out
+
+    def to_json(self) -> str:
+        """Return the profile as JSON text for people and programs."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hex digits over everything that changes a verification; names and notes do not."""
+        data = self.to_dict()
+        for name in ("name", "note", "key", "model"):
+            data.pop(name, None)
+        text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def with_(self, **changes: Any) -> Profile:
+        """Return a copy with some fields changed, checked like a new one."""
+        return replace(self, **changes)
+
+
+class _DuplicateFieldError(ValueError):
+    pass
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise _DuplicateFieldError(key)
+        out[key] = value
+    return out
+
+
+def _refusal(name: str, problem: str) -> ProfileError:
+    return ProfileError(f"The profile's field “{name}” {problem}.", _HINT)
+
+
+def _integer(low: int, high: int) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if type(value) is not int:
+            return "is not a whole number"
+        return "" if low <= value <= high else f"is not between {low} and {high}"
+
+    return check
+
+
+def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "is not a number"
+        if not math.isfinite(value):
+            return "is not a finite number"
+        inside = low < value <= high if closed else low < value < high
+        ends = f"above {low:g} and {'at most' if closed else 'below'} {high:g}"
+        return "" if inside else f"is not {ends}"
+
+    return check
+
+
+def _one_of(*names: str) -> Callable[[object], str]:
+    def check(value: object) -> str:
+        known = isinstance(value, str) and value in names
+        return "" if known else f"is not one of: {', '.join(names)}"
+
+    return check
+
+
+def _hex16(value: object) -> str:
+    if value is None:
+        return ""
+    good = isinstance(value, str) and len(value) == 16 and not set(value) - set("0123456789abcdef")
+    return "" if good else "is not a fingerprint of 16 hex digits"
+
+
+def _text(value: object) -> str:
+    return "" if value is None or isinstance(value, str) else "is not text"
+
+
+def _thresholds(value: object) -> str:
+    if not isinstance(value, tuple) or len(value) != 3:
+        return "is not a list of three numbers"
+    for x in value:
+        if isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x):
+            return "holds something that is not a number"
+    if not 0 <= value[0] <= value[1] <= value[2]:
+        return "is not three ascending numbers from 0 up"
+    return ""
+
+
+def _blocks(value: object) -> str:
+    if value is None:
+        return ""
+    return _integer(1, MAX_PAYLOAD_BITS)(value)
+
+
+def _layout(value: object) -> str:
+    good = isinstance(value, tuple) and all(isinstance(f, Field) for f in value)
+    return "" if good else "is not a payload layout"
+
+
+_CHECKS: Final[dict[str, Callable[[object], str]]] = {
+    "scheme": _one_of(SCHEME),
+    "payload_bits": _integer(1, MAX_PAYLOAD_BITS),
+    "vocab_size": _integer(2, 1 << 24),
+    "code": _one_of(*CODES),
+    "blocks": _blocks,
+    "context_window": _integer(1, 8),
+    "entropy_thresholds_bits": _thresholds,
+    "history": _one_of(*HISTORIES),
+    "temperature": _number(0.0, 1000.0),
+    "top_k": _integer(0, 1 << 24),
+    "top_p": _number(0.0, 1.0, closed=True),
+    "kernel": _one_of(*KERNELS),
+    "llr_clip": _number(0.0, 0.5),
+    "prefix": _one_of(*PREFIXES),
+    "tokenizer": _hex16,
+    "model": _hex16,
+    "key": _hex16,
+    "fields": _layout,
+    "name": _text,
+    "note": _text,
+}
+
+
+def _check_code(profile: Profile) -> None:
+    if profile.code == "tbcc":
+        if profile.blocks is not None:
+            raise _refusal("blocks", "belongs to the code “spc” only")
+        if profile.payload_bits < TBCC_MIN_BITS:
+            raise _refusal(
+                "payload_bits", f"is below {TBCC_MIN_BITS}, the least for the code “tbcc”"
+            )
+    elif profile.blocks is None:
+        raise ProfileError("The profile lacks the field “blocks”.", _HINT)
+    elif profile.payload_bits % profile.blocks:
+        raise _refusal("blocks", "does not divide the payload bits")
+    if profile.fields and sum(f.bits for f in profile.fields) != profile.payload_bits:
+        raise _refusal("fields", "does not add up to the payload bits")
+
+
+def default_blocks(payload_bits: int) -> int:
+    """Return the paper's number of parity blocks, or the nearest that divides the payload.
+
+    3 up to 30 bits, 4 from there (paper §6.1, "Configuration").
+    """
+    wanted = 3 if payload_bits <= 30 else 4
+    divisors = [b for b in range(1, payload_bits + 1) if payload_bits % b == 0]
+    return min(divisors, key=lambda b: (abs(b - wanted), b))

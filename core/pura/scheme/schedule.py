@@ -1,0 +1,182 @@
+"""Which steps carry bits: the one piece of code that generator and verifier share.
+
+docs/scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies would drift.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, SecretKey, unit_interval
+from pura.scheme.profile import Profile
+
+
+class Gate(IntEnum):
+    """Why a token carries bits or not."""
+
+    CARRIES = 0
+    NO_CONTEXT = 1
+    LOW_ENTROPY = 2
+    REPEATED_CONTEXT = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The schedule's word on one token.
+
+    Attributes:
+        arity: ``a_t``, bits read by this step; 0 means plain sampling.
+        phase: ``U_t`` in [0, 1); 0 when the step carries nothing.
+        index: ``idx_t``, the first codeword position; 0 when the step carries nothing.
+        gate: Why.
+    """
+
+    arity: int
+    phase: float
+    index: int
+    gate: Gate
+
+
+_EMPTY: Final = {gate: Step(0, 0.0, 0, gate) for gate in Gate}
+
+
+def context_bytes(token_ids: Iterable[int]) -> bytes:
+    """Return ``ctx_t``: each token id as 4 bytes little-endian."""
+    return b"".join(int(v).to_bytes(4, "little") for v in token_ids)
+
+
+class Scheduler:
+    """Walks along one text and decides, token by token, what each one carries.
+
+    Args:
+        key: The secret key. Hazard: held for the walk.
+        profile: Thresholds, context window, history rule, codeword length.
+    """
+
+    def __init__(self, key: SecretKey, profile: Profile) -> None:
+        self._key = key
+        self._window = profile.context_window
+        self._thresholds = profile.entropy_thresholds_bits
+        self._remember_all = profile.history == "all"
+        self._length = profile.codeword_length
+        self._context: deque[int] = deque(maxlen=self._window)
+        self._history: set[int] = set()
+
+    def step(self, entropy_bits: float) -> Step:
+        """Decide about the next token, before it is known.
+
+        Args:
+            entropy_bits: ``H_t``, Shannon entropy in bits of the next-token distribution after
+                temperature, top-k and top-p.
+        """
+        if len(self._context) < self._window:
+            return _EMPTY[Gate.NO_CONTEXT]
+        arity = bisect_right(self._thresholds, entropy_bits)
+        if arity == 0 and not self._remember_all:
+            return _EMPTY[Gate.LOW_ENTROPY]
+        context = context_bytes(self._context)
+        seed = self._key.prf(LABEL_SEED, context)
+        if seed in self._history:
+            return _EMPTY[Gate.REPEATED_CONTEXT if arity else Gate.LOW_ENTROPY]
+        self._history.add(seed)
+        if arity == 0:
+            return _EMPTY[Gate.LOW_ENTROPY]
+        index = self._key.prf(LABEL_INDEX, context) % self._length
+        return Step(arity, unit_interval(seed), index, Gate.CARRIES)
+
+    def push(self, token_id: int) -> None:
+        """Tell the walk which token stood at this step."""
+        self._context.append(token_id)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """The steps of one text that carry bits.
+
+    Attributes:
+        token: int64 [S], index of the step's token in the text.
+        arity: int64 [S], 1 … 3.
+        phase: float64 [S], ``U_t`` in [0, 1).
+        index: int64 [S], first codeword position.
+        gate: uint8 [L], a :class:`Gate` for every token of the text.
+    """
+
+    token: npt.NDArray[np.int64]
+    arity: npt.NDArray[np.int64]
+    phase: npt.NDArray[np.float64]
+    index: npt.NDArray[np.int64]
+    gate: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return int(self.token.size)
+
+
+def schedule(
+    ids: npt.NDArray[np.int64],
+    entropy_bits: npt.NDArray[np.float64],
+    key: SecretKey,
+    profile: Profile,
+    *,
+    checkpoint: Callable[[], None] | None = None,
+) -> Schedule:
+    """Return the schedule of a whole text.
+
+    Args:
+        ids: int64 [L], the token ids of the text alone: no prompt, no special tokens.
+        entropy_bits: float64 [L], entropy of the distribution that predicted each token.
+        key: The secret key.
+        profile: The profile that generator and verifier share.
+        checkpoint: Called every few thousand tokens; may raise :class:`~pura.errors.Cancelled`.
+
+    Returns:
+        The steps that carry bits, and why the others do not.
+    """
+    walk = Scheduler(key, profile)
+    rows: list[tuple[int, int, float, int]] = []
+    gate = np.empty(ids.size, dtype=np.uint8)
+    for t, (token_id, entropy) in enumerate(zip(ids.tolist(), entropy_bits.tolist(), strict=True)):
+        if checkpoint is not None and t % 4096 == 0:
+            checkpoint()
+        step = walk.step(entropy)
+        gate[t] = step.gate
+        if step.arity:
+            rows.append((t, step.arity, step.phase, step.index))
+        walk.push(token_id)
+    token, arity, phase, index = zip(*rows, strict=True) if rows else ((), (), (), ())
+    return Schedule(
+        token=np.array(token, dtype=np.int64),
+        arity=np.array(arity, dtype=np.int64),
+        phase=np.array(phase, dtype=np.float64),
+        index=np.array(index, dtype=np.int64),
+        gate=gate,
+    )
+
+
+def anchors(
+    phase: npt.NDArray[np.float64], arity: npt.NDArray[np.int64] | int
+) -> npt.NDArray[np.float64]:
+    """Return the anchors of the sectors, ``A = (U + (s + 0.5) / K) mod 1`` (paper, eq. anchor).
+
+    Args:
+        phase: float64 [S].
+        arity: One arity for all rows.
+
+    Returns:
+        float64 [S, 2**a].
+    """
+    sectors = 1 << int(arity)
+    offsets = (np.arange(sectors) + 0.5) / sectors
+    return np.asarray((phase[:, None] + offsets) % 1.0)
+
+
+def anchor(step: Step, sector: int) -> float:
+    """Return the anchor of one sector of one step."""
+    return (step.phase + (sector + 0.5) / (1 << step.arity)) % 1.0

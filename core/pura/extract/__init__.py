@@ -1,1 +1,18 @@
-"""From intervals to soft evidence: kernels, sector weights, local LLRs (paper §4.2)."""
+"""Local evidence of each token: kernels, sector weights, bit LLRs (paper §4.3).
+
+Takes arrays of intervals; never loads a model.
+"""
+
+from pura.extract.kernels import circular_distance, hard_vote, kernel_overlap, kernel_value
+from pura.extract.local import LocalEvidence, bit_llrs, local_evidence, sector_weights
+
+__all__ = [
+    "LocalEvidence",
+    "bit_llrs",
+    "circular_distance",
+    "hard_vote",
+    "kernel_overlap",
+    "kernel_value",
+    "local_evidence",
+    "sector_weights",
+]

@@ -1,0 +1,139 @@
+"""How numbers, shares and dates are written in sentences, language by language.
+
+A number in a sentence promises its precision. So a likelihood ratio has one significant figure
+and is rounded towards 1, a probability that stands as a bound is rounded up, a share that was
+found is rounded down: whatever is printed is true.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Final
+
+LANGUAGES: Final = ("en", "de")
+_GROUP: Final = {"en": ",", "de": "."}
+_POINT: Final = {"en": ".", "de": ","}
+_ONE_IN: Final = {"en": "1 in {}", "de": "1/{}"}
+_OVER: Final = {"en": "over {}", "de": "über {}"}
+_UNDER: Final = {"en": "under {}", "de": "unter {}"}
+_MONTHS: Final = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+}
+_DAY: Final = {"en": "{0} {1} {2}", "de": "{0}. {1} {2}"}
+_SUPERSCRIPT: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_POWER_FROM: Final = 15  # from so many digits on a number is written as a power of ten
+_WEIGHT_DIGITS: Final = 4
+# A hair, so that 10**2.9999999999999996 counts as 1,000 and 0.95 as 95 %.
+_HAIR: Final = 1e-9
+
+
+def count(value: int, language: str) -> str:
+    """Write a whole number with its thousands apart: ``1,000`` or ``1.000``."""
+    return f"{value:,}".replace(",", _GROUP[language])
+
+
+def ratio(value: float, language: str) -> str:
+    """Write a likelihood ratio with one significant figure, rounded towards 1.
+
+    Raises:
+        ValueError: Not a positive finite number.
+    """
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError("not a likelihood ratio")
+    exponent = math.floor(math.log10(value) + _HAIR)
+    lead = value / 10.0**exponent
+    digit = math.floor(lead + _HAIR) if value >= 1 else math.ceil(lead - _HAIR)
+    return _one_figure(digit, exponent, language)
+
+
+def chance(value: float, language: str) -> str:
+    """Write a probability that stands as an upper limit: one significant figure, rounded up.
+
+    From 1 % on as a decimal, below as ``1 in 100,000``.
+
+    Raises:
+        ValueError: Not in (0, 1].
+    """
+    if not 0 < value <= 1:
+        raise ValueError("not a probability above 0")
+    if value >= 0.01:
+        exponent = math.floor(math.log10(value) + _HAIR)
+        digit = math.ceil(value / 10.0**exponent - _HAIR)
+        return _one_figure(digit, exponent, language)
+    # In logarithms: 1 / value overflows for the smallest floats.
+    size = -math.log10(value)
+    exponent = math.floor(size + _HAIR)
+    digit = max(1, math.floor(10 ** (size - exponent) + _HAIR))
+    return _ONE_IN[language].format(_one_figure(digit, exponent, language))
+
+
+def percent(value: float, language: str) -> str:
+    """Write a share that was reached, as whole per cent without the sign, rounded down.
+
+    Raises:
+        ValueError: Not in [0, 1].
+    """
+    return count(math.floor(_share(value) * 100 + _HAIR), language)
+
+
+def share(value: float, language: str) -> str:
+    """Write a share as whole per cent with the sign; never 0 % or 100 % unless it is that.
+
+    Raises:
+        ValueError: Not in [0, 1].
+    """
+    whole = round(_share(value) * 100)
+    if 0 < value < 1:
+        whole = min(max(whole, 1), 99)
+    return f"{count(whole, language)} %"
+
+
+def weight(value: float, language: str) -> str:
+    """Write a posterior weight with at most four decimals, rounded down; never 0 or 1 falsely.
+
+    Raises:
+        ValueError: Not in [0, 1].
+    """
+    steps = 10**_WEIGHT_DIGITS
+    whole = math.floor(_share(value) * steps + _HAIR)
+    if value > 0 and whole == 0:
+        return _UNDER[language].format(_decimal(1, language))
+    # Float sums of weights end a hair under 1; they mean "over", not "exactly".
+    if value < 1 and value * steps > steps - 1 + _HAIR:
+        return _OVER[language].format(_decimal(steps - 1, language))
+    return _decimal(whole, language)
+
+
+def date(value: str, language: str) -> str:
+    """Write the day of an ISO 8601 date or moment: ``14 March 2026`` or ``14. März 2026``.
+
+    Raises:
+        ValueError: Not ISO 8601.
+    """
+    day = dt.datetime.fromisoformat(value)
+    month = _MONTHS[language].split()[day.month - 1]
+    return _DAY[language].format(day.day, month, day.year)
+
+
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("not a share")
+    return value
+
+
+def _decimal(steps: int, language: str) -> str:
+    whole, rest = divmod(steps, 10**_WEIGHT_DIGITS)
+    digits = f"{rest:0{_WEIGHT_DIGITS}d}".rstrip("0")
+    return f"{whole}{_POINT[language]}{digits}" if digits else str(whole)
+
+
+def _one_figure(digit: int, exponent: int, language: str) -> str:
+    if digit == 10:
+        digit, exponent = 1, exponent + 1
+    if exponent >= _POWER_FROM:
+        return f"{digit} × 10{str(exponent).translate(_SUPERSCRIPT)}"
+    if exponent >= 0:
+        return count(digit * 10**exponent, language)
+    return f"0{_POINT[language]}{'0' * (-exponent - 1)}{digit}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
-# A wheel and a frozen build carry the folder inside the package; a checkout has it at its top.
-_PLACES = (_PACKAGE / "_resources", _PACKAGE.parent.parent / "resources")
+_TREE = _PACKAGE.parent.parent
+# A wheel and a frozen build carry one folder inside the package; in a checkout the files stand in
+# resources/, and the test vectors and sample texts, which ship too, in tests/data/.
+_PLACES = (_PACKAGE / "_resources", _TREE / "resources", _TREE / "tests" / "data")
 
 
 def resource(*parts: str) -> Path:

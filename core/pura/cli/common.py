@@ -1,0 +1,161 @@
+"""What several commands need: consoles, and how key, profile and model are found."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from pura.audit.keystore import KeyStore
+from pura.errors import KeyFormatError, KeyStoreError, ModelError, ProfileError, PuraError
+from pura.paths import Paths, user_paths
+from pura.scheme import Profile, SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+MAX_KEY_FILE = 4096  # a key file holds 64 hex digits; more is some other file
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+KeyName = Annotated[
+    list[str] | None,
+    typer.Option("--key", metavar="NAME", help="Key in the keyring; may be given several times."),
+]
+KeyFile = Annotated[
+    list[Path] | None,
+    typer.Option("--key-file", metavar="FILE", help="File with a key as 64 hex digits."),
+]
+ProfileOption = Annotated[
+    str, typer.Option("--profile", metavar="FILE", help="Profile: a file or a stored name.")
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option("--model", metavar="MODEL", help="Installed model, or a local folder or GGUF."),
+]
+DeviceOption = Annotated[
+    str, typer.Option("--device", help="auto, cpu, cuda or mps; cuda is never replaced silently.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelledKey:
+    """A secret key and the name people know it by."""
+
+    key: SecretKey
+    label: str | None
+
+
+def complain(error: PuraError, name: str | None = None) -> None:
+    """Print an error on standard error: what happened, then the way out."""
+    prefix = f"{name}: " if name else ""
+    err.print(f"{prefix}{error.message}", style="bold red", markup=False)
+    if error.hint:
+        err.print(error.hint, markup=False)
+
+
+def key_store(paths: Paths | None = None) -> KeyStore:
+    """Return the user's key store."""
+    return KeyStore((paths or user_paths()).config / "keys.json")
+
+
+def find_keys(names: list[str] | None, files: list[Path] | None) -> list[LabelledKey]:
+    """Return the keys that the options name.
+
+    Raises:
+        PuraError: None is named, or one cannot be read.
+    """
+    found = [LabelledKey(key=read_key_file(path), label=None) for path in files or []]
+    if names:
+        store = key_store()
+        found += [LabelledKey(key=store.get(name), label=name) for name in names]
+    if not found:
+        raise KeyStoreError(
+            "No key was named.", "Use --key NAME or --key-file FILE.", code="key-missing"
+        )
+    return found
+
+
+def read_key_file(path: Path) -> SecretKey:
+    """Read a key file.
+
+    Raises:
+        KeyFormatError: It cannot be read, or is not 64 hex digits.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_KEY_FILE).decode("ascii")
+    except OSError as error:
+        raise KeyFormatError(
+            f"The key file cannot be read: {error.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+        ) from None
+    except UnicodeDecodeError:
+        raise KeyFormatError(
+            "The key file is not a text of 64 hex digits.", "Use the key file as it was exported."
+        ) from None
+    return SecretKey.from_hex(text)
+
+
+def find_profile(name: str) -> Profile:
+    """Return a profile by file path or stored name.
+
+    Raises:
+        ProfileError: There is none, or it is damaged.
+    """
+    path = Path(name)
+    if path.exists():
+        return Profile.load(path)
+    stored = user_paths().profiles / f"{name}.json"
+    if "/" not in name and stored.exists():
+        return Profile.load(stored)
+    raise ProfileError(
+        f"There is no profile file or stored profile “{name}”.",
+        "Make one with “pura profile new”, or give the path of the file.",
+        code="profile-not-found",
+    )
+
+
+def find_model(name: str | None, device: str) -> LanguageModel:
+    """Load the model that the options name, or the only one that is installed.
+
+    Raises:
+        ModelError: There is none, several, or it is unsafe or damaged.
+        DeviceError: The device is not there.
+    """
+    from pura.model import offline
+
+    offline.prepare()
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    chosen = choose_device(device)
+    store = ModelStore(user_paths().models)
+    if name is None:
+        installed = store.list()
+        if not installed:
+            raise ModelError(
+                "No model is installed.",
+                "Run “pura model install smollm2-135m”, or name a folder with --model.",
+                code="model-missing",
+            )
+        if len(installed) > 1:
+            names = ", ".join(m.name for m in installed)
+            raise ModelError(
+                f"Several models are installed: {names}.",
+                "Choose one with --model.",
+                code="model-ambiguous",
+            )
+        return load_model(installed[0], chosen)
+    return load_model(store.get(name), chosen)
+
+
+def interactive() -> bool:
+    """Whether a person sits at the other end of standard input."""
+    return sys.stdin.isatty()

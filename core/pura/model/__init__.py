@@ -1,1 +1,1 @@
-"""Local models, read safely: tokens, devices and the evidence pass. Torch lives here."""
+"""The room of the models: load one safely, tokenise, and read the evidence in one pass."""

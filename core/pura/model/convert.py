@@ -1,0 +1,73 @@
+"""Turn a GGUF file into a folder of float32 safetensors, once.
+
+Quantised weights are expanded and kept in float32: a 16-bit copy would round them again and move
+every interval. The work runs as a child process (``python -m pura.model.convert``) so that it can
+be stopped at any moment and a damaged file takes no window down with it.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from pura.errors import ModelError, PuraError
+from pura.model import offline
+from pura.model.safety import inspect_gguf
+
+
+def convert_gguf(source: Path, target: Path) -> None:
+    """Write the model in ``source`` to the folder ``target``.
+
+    Args:
+        source: A GGUF file.
+        target: An existing empty folder.
+
+    Raises:
+        ModelError: Damaged, or of an architecture that cannot be expanded.
+    """
+    inspect_gguf(source)
+    offline.prepare()
+    try:
+        _convert(source, target)
+    except PuraError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"“{source.name}” cannot be converted: it is damaged or of an unknown kind.",
+            f"Get the file again, or use a safetensors folder. (Cause: {type(error).__name__}.)",
+        ) from None
+
+
+def _convert(source: Path, target: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
+    folder = str(source.parent)
+    tokenizer = AutoTokenizer.from_pretrained(folder, **where)
+    packed = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **where)
+    config = packed.config
+    # A network that remembers it was quantised refuses to be saved; its weights are plain now.
+    if hasattr(config, "quantization_config"):
+        del config.quantization_config
+    plain = type(packed)(config)
+    plain.load_state_dict(packed.state_dict())
+    plain.tie_weights()
+    plain.to(torch.float32).save_pretrained(target)
+    tokenizer.save_pretrained(target)
+
+
+def main() -> int:
+    """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
+    try:
+        convert_gguf(Path(sys.argv[1]), Path(sys.argv[2]))
+    except ModelError as error:
+        sys.stderr.write(f"\n{error.message}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,244 @@
+"""Load a model safely: local files, safetensors or GGUF, no code but ours.
+
+The folder is inspected first (:mod:`pura.model.safety`); the libraries get it only then, with
+their networks, pickles and remote code switched off. Whatever they raise leaves as a ModelError.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pura.errors import Cancelled, ModelError
+from pura.model import offline
+from pura.model.device import Device
+from pura.model.installed import InstalledModel, file_hash, model_fingerprint
+from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
+from pura.model.tokenise import tokenizer_fingerprint
+
+if TYPE_CHECKING:
+    from pura.model.head import Head
+
+DEFAULT_CONTEXT: Final = 2048  # for architectures without a hard limit (BLOOM's ALiBi)
+_SAFE: Final = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LanguageModel:
+    """A model that is ready to read.
+
+    Attributes:
+        network: The torch module, in evaluation mode, on its device.
+        tokenizer: A fast tokenizer of the transformers library.
+        head: How the network turns hidden states into logits.
+        device: Where it computes.
+        name: Name in the store, or the folder's.
+        fingerprint: 16 hex digits that name the weights.
+        tokenizer_fingerprint: 16 hex digits (docs/scheme.md §6).
+        architecture: Class name.
+        parameters: Number of weights.
+        vocab_size: ``V = len(tokenizer)``.
+        context_length: Longest window in tokens.
+        weights: Where the weights came from: ``safetensors`` or ``gguf``.
+        bos_id: The token that opens a document, or None.
+    """
+
+    network: Any
+    tokenizer: Any
+    head: Head
+    device: Device
+    name: str
+    fingerprint: str
+    tokenizer_fingerprint: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    context_length: int
+    weights: str
+    bos_id: int | None
+
+
+def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
+    """Load weights and tokenizer.
+
+    Args:
+        source: An installed model, a folder of safetensors, or a GGUF file.
+        device: Where to compute, from :func:`pura.model.device.choose_device`.
+
+    Raises:
+        ModelError: Missing, unsafe, damaged, unknown, or too large for the memory.
+    """
+    offline.prepare()
+    path = source.path if isinstance(source, InstalledModel) else Path(source)
+    tokenizer = load_tokenizer(path)
+    network = _load_network(path, device)
+    if isinstance(source, InstalledModel):
+        name, fingerprint, weights = source.name, source.fingerprint, source.weights
+    else:
+        name, weights = path.stem if path.is_file() else path.name, _format(path)
+        fingerprint = fingerprint_of(path)
+    return wrap(network, tokenizer, device, name=name, fingerprint=fingerprint, weights=weights)
+
+
+def wrap(
+    network: Any,
+    tokenizer: Any,
+    device: Device,
+    *,
+    name: str,
+    fingerprint: str = "",
+    weights: str = "safetensors",
+) -> LanguageModel:
+    """Make a :class:`LanguageModel` of a network that is already in memory.
+
+    Raises:
+        ModelError: The tokenizer does not fit the network, or its logits are computed in a way
+            that the evidence pass cannot follow.
+    """
+    from pura.model.head import find_head
+
+    network.eval()
+    network.requires_grad_(requires_grad=False)
+    head = find_head(network)
+    vocab_size = len(tokenizer)
+    if head.rows < vocab_size:
+        raise ModelError(
+            f"The tokenizer has {vocab_size} tokens, the model only {head.rows}; "
+            "they do not belong together.",
+            "Use the tokenizer that came with the model.",
+        )
+    return LanguageModel(
+        network=network,
+        tokenizer=tokenizer,
+        head=head,
+        device=device,
+        name=name,
+        fingerprint=fingerprint,
+        tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
+        architecture=type(network).__name__,
+        parameters=sum(p.numel() for p in network.parameters()),
+        vocab_size=vocab_size,
+        context_length=_context_length(network.config),
+        weights=weights,
+        bos_id=tokenizer.bos_token_id,
+    )
+
+
+def load_tokenizer(path: Path) -> Any:
+    """Load the tokenizer of a folder or GGUF file.
+
+    Raises:
+        ModelError: Missing, damaged, or not of the fast kind that knows characters.
+    """
+    offline.prepare()
+    folder, extra = _locate(path)
+    with _as_model_error("The tokenizer of the model cannot be loaded."):
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **_SAFE, **extra)
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            "The model's tokenizer cannot say which characters a token stands for.",
+            "Use a model folder that holds a tokenizer.json.",
+        )
+    return tokenizer
+
+
+def fingerprint_of(path: Path) -> str:
+    """Return the fingerprint of a folder or GGUF file; reads every weight once."""
+    if path.is_file():
+        return model_fingerprint({path.name: file_hash(path)}, gguf=True)
+    facts = inspect_folder(path)
+    files = {f.name: file_hash(f) for f in facts.weights}
+    return model_fingerprint(files | {"config.json": file_hash(path / "config.json")})
+
+
+def _format(path: Path) -> str:
+    return "gguf" if path.is_file() else "safetensors"
+
+
+def _locate(path: Path) -> tuple[str, dict[str, str]]:
+    if path.is_file():
+        inspect_gguf(path)
+        return str(path.parent), {"gguf_file": path.name}
+    inspect_folder(path)
+    return str(path), {}
+
+
+def _load_network(path: Path, device: Device) -> Any:
+    folder, extra = _locate(path)
+    with _as_model_error("The model's weights cannot be loaded."):
+        from transformers import AutoModelForCausalLM
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        if not extra:
+            _check_shape(inspect_folder(path))
+        network, found = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=device.torch_dtype,
+            use_safetensors=True,
+            output_loading_info=True,
+            **_SAFE,
+            **extra,
+        )
+        if found.get("missing_keys") or found.get("mismatched_keys"):
+            raise ModelError(
+                "Some of the model's weights are missing from its files.",
+                "Get the model again; the copy is incomplete.",
+                code="model-damaged",
+            )
+        return network.to(device.torch_device)
+
+
+def _check_shape(facts: FolderFacts) -> None:
+    """Refuse a config that describes a far larger network than the weights fill.
+
+    The network is laid out without memory first, so that a config of a few bytes cannot ask for
+    terabytes.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(str(facts.weights[0].parent), **_SAFE)
+    with torch.device("meta"):
+        empty = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    wanted = sum(p.numel() for p in empty.parameters())
+    if wanted > 2 * facts.parameters + (1 << 20):
+        raise ModelError(
+            "“config.json” describes a much larger model than the weights hold.",
+            "Get the model again; config and weights do not belong together.",
+        )
+
+
+def _context_length(config: Any) -> int:
+    text = config.get_text_config() if hasattr(config, "get_text_config") else config
+    length = getattr(text, "max_position_embeddings", None)
+    return int(length) if length else DEFAULT_CONTEXT
+
+
+@contextlib.contextmanager
+def _as_model_error(message: str) -> Iterator[None]:
+    """Let no error of a library through; their texts quote paths and addresses."""
+    hint = "Get the model again, or use another folder with safetensors or a GGUF file."
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (ModelError, Cancelled, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except MemoryError:
+        raise ModelError(
+            "There is not enough memory for this model.", "Choose a smaller model."
+        ) from None
+    except BaseException as error:  # Rust panics of the tokenizers are not Exceptions
+        if "out of memory" in str(error).lower() or "can't allocate" in str(error).lower():
+            raise ModelError(
+                "There is not enough memory for this model.",
+                "Choose a smaller model, another device or a 16-bit number format.",
+            ) from None
+        raise ModelError(message, f"{hint} (Cause: {type(error).__name__}.)") from None

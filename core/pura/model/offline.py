@@ -1,0 +1,43 @@
+"""Switches that must stand before torch and transformers are imported.
+
+Nothing in this room reaches for a network. The libraries that load models would by default, so
+they are told not to, in the one way that they all honour: the environment, before their import.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+# Forced: a setting of the user's shell must not open the door again.
+_FORCED: Final = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "DO_NOT_TRACK": "1",
+}
+# Defaults: whoever sets them otherwise has a reason.
+_DEFAULTS: Final = {
+    # Spinning OpenMP threads fight other processes for the cores; waiting ones do not.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "TOKENIZERS_PARALLELISM": "false",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+}
+
+
+def prepare() -> None:
+    """Set the switches; call it before anything imports torch or transformers.
+
+    Calling it again is harmless. When the hub client was imported earlier by somebody else, its
+    own copy of the switch is turned as well.
+    """
+    os.environ.update(_FORCED)
+    for name, value in _DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    constants = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:
+        constants.HF_HUB_OFFLINE = True  # type: ignore[attr-defined]

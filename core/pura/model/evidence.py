@@ -1,0 +1,310 @@
+"""The evidence pass: one forward pass gives entropy and intervals, without an L×V array.
+
+Paper §4.2 needs, for every token, the entropy of the distribution that predicted it and the
+token's interval in the secret order (docs/scheme.md §5). The network is run without its output
+head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`pura.model.tiles`)
+and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.errors import InputError, ModelError, ProfileError
+from pura.model.head import decoder_of
+from pura.model.load import LanguageModel
+from pura.model.naive import full_order
+from pura.model.reading import Reading
+from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling, row_sums, tile_count
+from pura.model.windows import Window, plan
+from pura.scheme import Profile, SecretKey, ranks
+
+if TYPE_CHECKING:
+    import torch
+
+# Attention over a window costs its square; a longer one would serve a generator's text badly.
+MAX_WINDOW: Final = 8192
+
+
+def read(
+    model: LanguageModel,
+    ids: npt.NDArray[np.int64],
+    *,
+    keys: Sequence[SecretKey],
+    profile: Profile,
+    prompt_ids: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: Callable[[], None] | None = None,
+    tiling: Tiling | None = None,
+    window: int = MAX_WINDOW,
+) -> Reading:
+    """Read the evidence of a text for some keys.
+
+    Args:
+        model: The model, the generator's own or a proxy.
+        ids: int64 [L], the tokens of the text alone.
+        keys: One row of intervals a key; the entropies do not depend on it.
+        profile: Prefix, temperature, top-k, top-p, vocabulary size.
+        prompt_ids: The known prompt, without the opening token. With the prefix ``bos`` that
+            token stands before it.
+        progress: Gets steps done and steps in all.
+        checkpoint: Called between layers and tiles; may raise
+            :class:`~pura.errors.Cancelled` to stop.
+        tiling: How much is held at once; by the kind of device when None.
+        window: Longest input in tokens, at most the model's own context.
+
+    Raises:
+        ProfileError: The vocabulary or the prefix does not fit the model.
+        InputError: A token id outside the vocabulary.
+        ModelError: No memory, or the model gave no finite numbers.
+    """
+    import torch
+
+    _check(model, ids, profile)
+    opening = _opening(model, profile)
+    prompt = _without_opening(prompt_ids or (), opening)
+    windows = plan(
+        ids, context=max(4, min(model.context_length, window)), opening=opening, prompt=prompt
+    )
+    run = _Run(
+        model=model,
+        profile=profile,
+        ranks=_rank_table(model, keys, profile),
+        tiling=tiling or (CPU_TILING if model.device.kind == "cpu" else GPU_TILING),
+        result=_blank(ids, len(keys), len(windows)),
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    with torch.inference_mode(), _between_layers(model, run.tick):
+        run.all_windows(ids, windows)
+    return run.finish()
+
+
+def _check(model: LanguageModel, ids: npt.NDArray[np.int64], profile: Profile) -> None:
+    if profile.vocab_size != model.vocab_size:
+        raise ProfileError(
+            f"The profile is for a vocabulary of {profile.vocab_size} tokens; the model "
+            f"“{model.name}” has {model.vocab_size}.",
+            "Choose the model that the profile was made for, or one with the same tokenizer.",
+        )
+    if ids.ndim != 1 or (ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < model.head.rows):
+        raise InputError(
+            "The token ids do not belong to this model's vocabulary.",
+            "Use ids of the same tokenizer, or audit the text instead of ids.",
+        )
+
+
+def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
+    if profile.prefix == "none":
+        return ()
+    if model.bos_id is None:
+        raise ProfileError(
+            f"The profile wants an opening token; the model “{model.name}” has none.",
+            "Use the profile's own model, or a profile whose prefix is “none”.",
+        )
+    return (model.bos_id,)
+
+
+def _without_opening(prompt: Sequence[int], opening: tuple[int, ...]) -> tuple[int, ...]:
+    tokens = tuple(int(v) for v in prompt)
+    return tokens[1:] if opening and tokens[:1] == opening else tokens
+
+
+def _rank_table(model: LanguageModel, keys: Sequence[SecretKey], profile: Profile) -> torch.Tensor:
+    """Return int32 [K, R]: the rank of every logit in each key's order."""
+    import torch
+
+    rows = [ranks(full_order(key, profile.vocab_size, model.head.rows)) for key in keys]
+    table = np.array(rows, dtype=np.int32).reshape(len(rows), model.head.rows)
+    return torch.from_numpy(table).to(model.head.weight.device)
+
+
+def _blank(ids: npt.NDArray[np.int64], keys: int, windows: int) -> Reading:
+    """Everything as for a token that nothing predicted."""
+    return Reading(
+        ids=np.array(ids, dtype=np.int64),
+        entropy_bits=np.zeros(ids.size),
+        probability=np.ones(ids.size),
+        lo=np.zeros((keys, ids.size)),
+        hi=np.ones((keys, ids.size)),
+        windows=windows,
+    )
+
+
+@dataclass(kw_only=True, eq=False)
+class _Run:
+    """The state of one reading."""
+
+    model: LanguageModel
+    profile: Profile
+    ranks: torch.Tensor
+    tiling: Tiling
+    result: Reading
+    progress: Callable[[int, int], None] | None
+    checkpoint: Callable[[], None] | None
+    done: int = 0
+    total: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def tick(self) -> None:
+        """One layer or one tile is through."""
+        if self.checkpoint is not None:
+            self.checkpoint()
+        self.done = min(self.done + 1, self.total)
+        if self.progress is not None:
+            self.progress(self.done, self.total)
+
+    def all_windows(self, ids: npt.NDArray[np.int64], windows: Sequence[Window]) -> None:
+        """Read window after window; a window for which memory is short is read again."""
+        for number, window in enumerate(windows):
+            while True:
+                left = sum(self.ticks(w) for w in windows[number:])
+                self.total = self.done + left
+                problem = self.attempt(ids, window)
+                if problem is None:
+                    break
+                self.shrink(problem)
+        if self.progress is not None and windows:
+            self.progress(self.total, self.total)
+
+    def ticks(self, window: Window) -> int:
+        """How many ticks a window takes."""
+        chunks = -(-int(window.inputs.size) // self.tiling.chunk)
+        tiles = tile_count(self.model.head, window.count, self.profile, self.tiling)
+        return chunks * len(_layers(self.model)) + tiles
+
+    def attempt(self, ids: npt.NDArray[np.int64], window: Window) -> str | None:
+        """Read one window; return the error's text when memory was short."""
+        try:
+            self.one_window(ids, window)
+        except (MemoryError, RuntimeError) as error:
+            if _is_out_of_memory(error):
+                return str(error) or "out of memory"
+            raise ModelError(
+                "The model failed on this text.",
+                f"Use another model or device. (Cause: {type(error).__name__}.)",
+            ) from None
+        return None
+
+    def one_window(self, ids: npt.NDArray[np.int64], window: Window) -> None:
+        """Feed a window in chunks and sum up the rows whose next token belongs to it."""
+        import torch
+
+        device = self.model.head.weight.device
+        inputs = torch.from_numpy(window.inputs).to(device)
+        size, step = int(inputs.shape[0]), self.tiling.chunk
+        network = decoder_of(self.model.network)
+        cache = _cache(self.model) if size > step else None
+        for start in range(0, size, step):
+            fed = inputs[None, start : start + step]
+            out = network(input_ids=fed, past_key_values=cache, use_cache=cache is not None)
+            skip = max(window.first - start, 0)
+            hidden = out.last_hidden_state[0, skip:]
+            if hidden.shape[0]:
+                first = window.target + start + skip - window.first
+                self.sum_up(ids, first, hidden)
+
+    def sum_up(self, ids: npt.NDArray[np.int64], first: int, hidden: torch.Tensor) -> None:
+        """Write the results of the tokens from ``first`` on."""
+        import torch
+
+        last = first + int(hidden.shape[0])
+        targets = torch.from_numpy(np.ascontiguousarray(ids[first:last])).to(hidden.device)
+        sums = row_sums(
+            self.model.head, hidden, targets, self.ranks, self.profile, self.tiling, self.tick
+        )
+        probability, lo = sums.probability.numpy(), sums.lo.numpy()
+        self.result.entropy_bits[first:last] = np.maximum(sums.entropy_bits.numpy(), 0.0)
+        self.result.probability[first:last] = probability
+        self.result.lo[:, first:last] = np.clip(lo, 0.0, 1.0)
+        self.result.hi[:, first:last] = np.clip(lo + probability, 0.0, 1.0)
+
+    def shrink(self, problem: str) -> None:
+        """Give memory back and go on with smaller pieces.
+
+        Raises:
+            ModelError: There is nothing left to make smaller.
+        """
+        import torch
+
+        if self.model.device.kind == "cuda":
+            torch.cuda.empty_cache()
+        smaller = self.tiling.halved()
+        if smaller is None:
+            raise ModelError(
+                f"The memory of {self.model.device.name} does not suffice to read this text.",
+                "Close other programs, or choose another device or a smaller model.",
+                code="model-memory",
+            )
+        self.tiling = smaller
+        note = "The memory of the device ran short; the text was read in smaller pieces."
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def finish(self) -> Reading:
+        """Return the reading.
+
+        Raises:
+            ModelError: The model gave no finite numbers.
+        """
+        result = self.result
+        if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
+            raise ModelError(
+                "The model gave no finite numbers for this text.",
+                "Choose float32, or get the model again.",
+                code="model-damaged",
+            )
+        return Reading(**{**vars(result), "notes": tuple(self.notes)})
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    import torch
+
+    words = str(error).lower()
+    return (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or "out of memory" in words
+        or "can't allocate memory" in words
+    )
+
+
+def _cache(model: LanguageModel) -> Any:
+    from transformers import DynamicCache
+
+    return DynamicCache(config=model.network.config)
+
+
+def _layers(model: LanguageModel) -> list[Any]:
+    """Return the decoder's layers; none when the architecture hides them."""
+    import torch
+
+    config = model.network.config.get_text_config()
+    depth = getattr(config, "num_hidden_layers", 0)
+    for part in decoder_of(model.network).modules():
+        if isinstance(part, torch.nn.ModuleList) and len(part) == depth:
+            return list(part)
+    return []
+
+
+@contextlib.contextmanager
+def _between_layers(model: LanguageModel, tick: Callable[[], None]) -> Iterator[None]:
+    """Call ``tick`` after every layer, so that a long chunk can be stopped half-way."""
+    me = threading.get_ident()
+
+    def hook(*_: Any) -> None:
+        if threading.get_ident() == me:  # another thread may read with the same model
+            tick()
+
+    handles = [layer.register_forward_hook(hook) for layer in _layers(model)]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()

@@ -1,1 +1,9 @@
-"""Marked text: the sampler, the logits processor and generation."""
+"""Embedding: the keyed sampler, generation of marked texts, and a processor for other stacks.
+
+:mod:`pura.embed.processor` is imported by name, since it brings torch and transformers with it.
+"""
+
+from pura.embed.generate import Generated, generate, generate_batch
+from pura.embed.prompts import check_fit
+
+__all__ = ["Generated", "check_fit", "generate", "generate_batch"]

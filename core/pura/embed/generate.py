@@ -1,0 +1,300 @@
+"""Generate marked texts (paper, "Embedding: Context-Scheduled Latent Anchoring").
+
+A loop of our own around any causal model of the transformers library: one forward pass a token
+with its key-value cache, prompts of different lengths padded on the left. It returns token ids
+besides the text, since text and ids do not always say the same.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.embed.prompts import Prompt, check_fit, end_ids, prompt_ids
+from pura.embed.rows import Batch, Drawn, Seed, check_count, dice_for
+from pura.errors import GenerationError
+from pura.model import offline
+from pura.scheme import Payload, Profile, SecretKey
+
+if TYPE_CHECKING:
+    import torch
+
+    from pura.model.load import LanguageModel
+
+Progress = Callable[[int, int], None]
+Checkpoint = Callable[[], None]
+DEFAULT_BATCH: Final = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Generated:
+    """One generated text.
+
+    Attributes:
+        ids: int64 [L], the text's token ids: no prompt, no end token.
+        text: What they say, byte for byte: nothing tidied, control tokens spelled out.
+        prompt_ids: int64 [P], what the model was given.
+        entropy_bits: float64 [L], of the distribution that each token was drawn from.
+        arity: int64 [L], bits that each token carries.
+        ended: True when the model ended the text, False when it reached its length.
+    """
+
+    ids: npt.NDArray[np.int64]
+    text: str
+    prompt_ids: npt.NDArray[np.int64]
+    entropy_bits: npt.NDArray[np.float64]
+    arity: npt.NDArray[np.int64]
+    ended: bool
+
+
+def generate(
+    model: LanguageModel,
+    prompt: Prompt,
+    payload: Payload | None,
+    key: SecretKey | None,
+    profile: Profile,
+    *,
+    tokens: int = 200,
+    seed: int | None = None,
+    ignore_eos: bool = False,
+    chat: bool = False,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> Generated:
+    """Generate one text; see :func:`generate_batch`."""
+    return generate_batch(
+        model,
+        [prompt],
+        [payload],
+        key,
+        profile,
+        tokens=tokens,
+        seed=seed,
+        ignore_eos=ignore_eos,
+        chat=chat,
+        progress=progress,
+        checkpoint=checkpoint,
+    )[0]
+
+
+def generate_batch(
+    model: LanguageModel,
+    prompts: Sequence[Prompt],
+    payloads: Sequence[Payload | None],
+    keys: SecretKey | Sequence[SecretKey | None] | None,
+    profile: Profile,
+    *,
+    tokens: int = 200,
+    seed: Seed = None,
+    ignore_eos: bool = False,
+    chat: bool = False,
+    batch_size: int = DEFAULT_BATCH,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[Generated]:
+    """Generate texts that carry payloads, many at a time.
+
+    Args:
+        model: The generating model.
+        prompts: Texts or token ids.
+        payloads: One for each prompt; None for a plain text, drawn from the same distribution.
+        keys: One for all, or one for each prompt. Hazard: secrets.
+        profile: The profile of all texts.
+        tokens: The most tokens of a text.
+        seed: Of the ordinary randomness; one for all, or a list with one for each prompt.
+        ignore_eos: False: a text ends where the model ends it, and the end token is not part of
+            it. True: every text gets exactly ``tokens`` tokens; end tokens have probability zero,
+            as with ``min_new_tokens`` of transformers. The verifier, who does not know, then
+            reads a distribution that is off by their probability, mostly next to nothing.
+        chat: Put each text prompt into the model's chat template.
+        batch_size: How many texts step together; the texts do not depend on it, except for the
+            rounding of the model's own arithmetic.
+        progress: Called with (tokens done, tokens in all) after every step.
+        checkpoint: Called before every step; may raise :class:`~pura.errors.Cancelled`.
+
+    Raises:
+        ProfileError: The profile does not fit the model's tokenizer or the key.
+        PayloadError: A payload does not fit the profile.
+        GenerationError: Lengths that do not match, an empty prompt, or too many tokens.
+    """
+    offline.prepare()
+    count = len(prompts)
+    keys_each = [keys] * count if keys is None or isinstance(keys, SecretKey) else list(keys)
+    check_count(len(keys_each), count, "key")
+    check_count(len(payloads), count, "payload")
+    check_fit(model, profile, keys_each)
+    starts = [prompt_ids(model, prompt, chat=chat) for prompt in prompts]
+    _check_lengths(model, starts, tokens, batch_size)
+    dice = dice_for(seed, count)
+    parts = [
+        _Part(model, starts[s], Batch(keys_each[s], payloads[s], profile, dice[s]), ignore_eos)
+        for s in (slice(i, i + batch_size) for i in range(0, count, batch_size))
+    ]
+    total = len(parts) * tokens
+    out: list[Generated] = []
+    for number, part in enumerate(parts):
+        for step in range(tokens):
+            if checkpoint is not None:
+                checkpoint()
+            part.step()
+            if progress is not None and step + 1 < tokens:
+                progress(number * tokens + step + 1, total)
+            if part.finished:
+                break
+        if progress is not None:
+            progress((number + 1) * tokens, total)
+        out += part.texts()
+    return out
+
+
+class _Part:
+    """Texts that share the model's passes, from prompts to results."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        starts: Sequence[list[int]],
+        batch: Batch,
+        ignore_eos: bool,
+    ) -> None:
+        self._model = model
+        self._starts = starts
+        self._batch = batch
+        self._ends = end_ids(model)
+        self._masked = sorted(self._ends) if ignore_eos else []
+        self._running = [True] * len(starts)
+        self._drawn: list[Drawn] = []
+        self._lengths = [0] * len(starts)
+        self._feed: _Feed | None = None
+
+    @property
+    def finished(self) -> bool:
+        return not any(self._running)
+
+    def step(self) -> None:
+        """Add one token to every text that still runs."""
+        if self._feed is None:
+            self._feed = _Feed(self._model, self._starts)
+        logits = self._feed.logits(self._drawn[-1].tokens if self._drawn else None)
+        if self._masked:
+            logits = logits.clone()
+            logits[:, self._masked] = float("-inf")
+        drawn = self._batch.draw(logits, self._running)
+        self._drawn.append(drawn)
+        for row, token in enumerate(drawn.tokens.tolist()):
+            if not self._running[row]:
+                continue
+            if token in self._ends:
+                self._running[row] = False
+            else:
+                self._lengths[row] += 1
+
+    def texts(self) -> list[Generated]:
+        """Return what has been generated, and let go of the model's cache, the large thing."""
+        self._feed = None
+        tokens = np.stack([d.tokens for d in self._drawn], axis=1)
+        entropy = np.stack([d.entropy_bits for d in self._drawn], axis=1)
+        arity = np.stack([d.arity for d in self._drawn], axis=1)
+        out = []
+        for row, (start, length) in enumerate(zip(self._starts, self._lengths, strict=True)):
+            ids = tokens[row, :length].copy()
+            out.append(
+                Generated(
+                    ids=ids,
+                    text=decode(self._model.tokenizer, ids),
+                    prompt_ids=np.array(start, dtype=np.int64),
+                    entropy_bits=entropy[row, :length].copy(),
+                    arity=arity[row, :length].copy(),
+                    ended=not self._running[row],
+                )
+            )
+        return out
+
+
+class _Feed:
+    """Feeds tokens to a model and keeps its key-value cache.
+
+    Args:
+        model: The model.
+        starts: Prompt ids of each row.
+    """
+
+    def __init__(self, model: LanguageModel, starts: Sequence[list[int]]) -> None:
+        import torch
+
+        longest = max(len(s) for s in starts)
+        ids = torch.zeros((len(starts), longest), dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for row, start in enumerate(starts):
+            ids[row, longest - len(start) :] = torch.tensor(start)
+            mask[row, longest - len(start) :] = 1
+        device = model.device.torch_device
+        self._network = model.network
+        self._ids = ids.to(device)
+        self._mask = mask.to(device)
+        # Padding is masked; its position only has to exist.
+        self._positions = (self._mask.cumsum(dim=1) - 1).clamp_(min=0)
+        self._cache: Any = None
+        accepted = inspect.signature(model.network.forward).parameters
+        self._wants_positions = "position_ids" in accepted
+        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
+
+    def logits(self, tokens: npt.NDArray[np.int64] | None) -> torch.Tensor:
+        """Feed one token a row and return the logits of the next.
+
+        Args:
+            tokens: int64 [B]; None for the first call, which feeds the prompts.
+
+        Returns:
+            float [B, V].
+        """
+        import torch
+
+        if tokens is not None:
+            self._ids = torch.from_numpy(tokens)[:, None].to(self._mask.device)
+            self._mask = torch.cat([self._mask, self._mask.new_ones((len(tokens), 1))], dim=1)
+            self._positions = self._positions[:, -1:] + 1
+        positions = {"position_ids": self._positions} if self._wants_positions else {}
+        with torch.inference_mode():
+            output = self._network(
+                input_ids=self._ids,
+                attention_mask=self._mask,
+                past_key_values=self._cache,
+                use_cache=True,
+                **positions,
+                **self._last_only,
+            )
+            self._cache = output.past_key_values
+            logits = output.logits[:, -1]
+        assert isinstance(logits, torch.Tensor)
+        return logits
+
+
+def decode(tokenizer: Any, ids: npt.NDArray[np.int64]) -> str:
+    """Return the text of token ids, with nothing tidied and nothing left out."""
+    text = tokenizer.decode(
+        ids.tolist(), skip_special_tokens=False, clean_up_tokenization_spaces=False
+    )
+    assert isinstance(text, str)
+    return text
+
+
+def _check_lengths(
+    model: LanguageModel, starts: Sequence[list[int]], tokens: int, batch_size: int
+) -> None:
+    if tokens < 1 or batch_size < 1:
+        raise GenerationError(
+            "The number of tokens and the batch size must be at least 1.", "Give a larger number."
+        )
+    longest = max((len(s) for s in starts), default=0)
+    if longest + tokens > model.context_length:
+        raise GenerationError(
+            f"The prompt has {longest} tokens; with {tokens} more it passes the "
+            f"{model.context_length} that {model.name} can hold.",
+            "Shorten the prompt or ask for fewer tokens.",
+        )

@@ -1,0 +1,115 @@
+"""What generation starts from, and whether model, profile and key belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pura.errors import GenerationError, ProfileError
+from pura.model.tokenise import tokenise
+from pura.scheme import Profile, SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+Prompt = str | Sequence[int]
+
+
+def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey | None]) -> None:
+    """Refuse a profile that was made for another tokenizer or key.
+
+    The model's own fingerprint is not compared: a verifier may read with a proxy.
+
+    Raises:
+        ProfileError: Says what does not fit.
+    """
+    if profile.vocab_size != model.vocab_size:
+        raise ProfileError(
+            f"The profile is for {profile.vocab_size} tokens; the tokenizer of "
+            f"{model.name} has {model.vocab_size}.",
+            "Use the model that the profile was made for, or make a profile for this model.",
+            code="profile-tokenizer",
+        )
+    if profile.tokenizer not in (None, model.tokenizer_fingerprint):
+        raise ProfileError(
+            f"The profile is for the tokenizer {profile.tokenizer}; "
+            f"{model.name} has {model.tokenizer_fingerprint}.",
+            "Use the model that the profile was made for, or make a profile for this model.",
+            code="profile-tokenizer",
+        )
+    for key in keys:
+        if key is not None and profile.key not in (None, key.fingerprint):
+            raise ProfileError(
+                f"The profile is for the key {profile.key}; the chosen key is {key.fingerprint}.",
+                "Choose the key that the profile names, or the profile of this key.",
+                code="profile-key",
+            )
+
+
+def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> list[int]:
+    """Return the token ids that a generation starts from.
+
+    A text is taken as text: control tokens that it quotes stay ordinary characters. Only the
+    model's own opening token goes in front, where its tokenizer puts one. Whoever wants control
+    tokens asks for ``chat``, or passes ids.
+
+    Args:
+        model: The generating model.
+        prompt: Text, or token ids, which are taken as they are.
+        chat: Put the text as a user's message into the model's chat template.
+
+    Raises:
+        InputError: The text holds half of a surrogate pair.
+        GenerationError: Nothing to start from, ids outside the vocabulary, or no chat template.
+    """
+    if not isinstance(prompt, str):
+        ids = [int(v) for v in prompt]
+        if any(not 0 <= v < model.vocab_size for v in ids):
+            raise GenerationError(
+                "The prompt holds token ids that the model does not have.",
+                "Make the ids with this model's tokenizer, or give the prompt as text.",
+            )
+    elif chat:
+        ids = _chat_ids(model, prompt)
+    else:
+        ids = _opening(model) + tokenise(model, prompt).ids.tolist()
+    if not ids and model.bos_id is not None:
+        ids = [model.bos_id]
+    if not ids:
+        raise GenerationError(
+            "The prompt is empty, and this model has no token to open a text with.",
+            "Give a prompt of at least one word.",
+        )
+    return ids
+
+
+def end_ids(model: LanguageModel) -> frozenset[int]:
+    """Return the tokens that end a text, by the model's settings and its tokenizer's."""
+    found: set[int] = set()
+    settings = getattr(model.network, "generation_config", None)
+    for value in (getattr(settings, "eos_token_id", None), model.tokenizer.eos_token_id):
+        if isinstance(value, int):
+            found.add(value)
+        elif value is not None:
+            found.update(int(v) for v in value)
+    return frozenset(found)
+
+
+def _opening(model: LanguageModel) -> list[int]:
+    added: list[int] = model.tokenizer("", add_special_tokens=True)["input_ids"]
+    return [model.bos_id] if model.bos_id is not None and added[:1] == [model.bos_id] else []
+
+
+def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
+    tokenizer: Any = model.tokenizer
+    if not getattr(tokenizer, "chat_template", None):
+        raise GenerationError(
+            f"The model {model.name} has no chat template.", "Generate without the chat setting."
+        )
+    encoded = tokenizer.apply_chat_template(
+        [{"role": "user", "content": prompt}],
+        add_generation_prompt=True,
+        tokenize=True,
+        return_dict=True,
+    )
+    return [int(v) for v in encoded["input_ids"]]

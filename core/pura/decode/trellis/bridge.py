@@ -1,0 +1,115 @@
+"""The sum over all closed walks, as the chance of a Markov chain to come home.
+
+Weighing each window by what may follow it, ``exp(w + h(after) - h(before))`` with ``h`` the
+log-sum over all futures, turns a step into the transition probabilities of a Markov chain. The
+factors cancel along a walk except at its two ends, so
+
+    Σ_walks exp(weight) = Σ_s exp(h_0(s) - h_T(s)) · P(chain is in s after T steps | it began in s).
+
+Probabilities neither grow nor need a scale, whatever the number of steps and the size of the
+potentials, and a rounding error is never blown up later on. What underflow can take away is
+bounded (``RELIABLE_NATS``); a sum that is too small for the bound is worked out in the log domain
+by the caller. Several steps are joined to one product of small dense matrices, all start states
+at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from pura.decode.trellis.register import F64, free_futures
+
+_JOINED: Final = 4  # steps in one matrix product; the fastest for 256 states
+_SMALLEST: Final = math.log(np.finfo(np.float64).tiny)
+_PRECISION: Final = math.log(1e-13)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bridge:
+    """A chain that is made to come home.
+
+    Attributes:
+        blocks: For every ``j`` joined steps the transition probabilities, float64
+            [S / 2^j, 2^j, 2^j]: by the bits that stay, the bits that enter, the bits that leave.
+        log_weight: ``h_0(s) - h_T(s)``, float64 [S].
+    """
+
+    blocks: tuple[F64, ...]
+    log_weight: F64
+
+    @property
+    def floor(self) -> float:
+        """The log-sum from which on underflow cannot be felt (relative error 1e-13).
+
+        Every step adds up at most ``2^4`` products for each of ``S`` states; each loses at most
+        the smallest normal number, and so does each entry of a block.
+        """
+        states = self.log_weight.size
+        losses = 2 * states * states * 2**_JOINED * len(self.blocks)
+        return float(self.log_weight.max()) + _SMALLEST + math.log(losses) - _PRECISION
+
+
+def make_bridges(windows: F64) -> list[Bridge]:
+    """Build the chains of several grid points.
+
+    Args:
+        windows: float64 [G, T, 2S] in nats.
+    """
+    sums, log_weight = free_futures(windows, np.logaddexp)
+    _, steps, double = windows.shape
+    before = np.repeat(sums[:, :-1], 2, axis=-1)
+    after = np.tile(sums[:, 1:], 2)
+    impossible = np.isneginf(before)
+    before[impossible] = np.inf
+    chance = np.exp(windows + after - before)
+    joined = [
+        _join(chance[:, t : min(t + _JOINED, steps)], double // 2) for t in range(0, steps, _JOINED)
+    ]
+    return [
+        Bridge(blocks=tuple(block[g] for block in joined), log_weight=log_weight[g])
+        for g in range(windows.shape[0])
+    ]
+
+
+def _join(chance: F64, states: int) -> F64:
+    """Multiply the probabilities of successive steps; [G, j, 2S] to [G, stay, enter, leave]."""
+    grid, count, _ = chance.shape
+    product = chance[:, 0]
+    for j in range(1, count):
+        longer = np.repeat(product, 2, axis=-1).reshape(grid, -1, 2 * states)
+        product = (longer * chance[:, j, None]).reshape(grid, -1)
+    wide = 1 << count
+    cube = product.reshape(grid, wide, states // wide, wide)
+    return np.ascontiguousarray(cube.transpose(0, 2, 3, 1))
+
+
+def _advance(block: F64, chance: F64, out: F64) -> None:
+    """Carry ``P(state | start)``, float64 [S, P], over a block."""
+    stay, wide, _ = block.shape
+    before = chance.reshape(wide, stay, -1).transpose(1, 0, 2)
+    np.matmul(block, before, out=out.reshape(stay, wide, -1))
+
+
+def _retreat(block: F64, chance: F64, out: F64) -> None:
+    """Carry ``P(end | state)``, float64 [S, P], back over a block."""
+    stay, wide, _ = block.shape
+    before = out.reshape(wide, stay, -1).transpose(1, 0, 2)
+    np.matmul(block.transpose(0, 2, 1), chance.reshape(stay, wide, -1), out=before)
+
+
+def log_return(bridge: Bridge) -> float:
+    """Return ``log Σ exp(weight)`` over all closed walks in nats; ``-inf`` when there is none."""
+    chance = np.eye(bridge.log_weight.size)
+    spare = np.empty_like(chance)
+    for block in bridge.blocks:
+        _advance(block, chance, spare)
+        chance, spare = spare, chance
+    home = chance.diagonal() > 0.0
+    if not home.any():
+        return -math.inf
+    terms = bridge.log_weight[home] + np.log(chance.diagonal()[home])
+    return float(np.logaddexp.reduce(terms))

@@ -144,9 +144,9 @@ class PowerTable:
 
     def needed(
         self,
-        power: float,
         profile: Profile,
         threshold: float,
+        power: float,
         prompt_known: bool,
         *,
         model: str | None = None,

@@ -81,9 +81,9 @@ def test_a_class_is_never_credited_with_more_than_a_higher_one(tmp_path):
 
 def test_needed_is_where_the_power_is_reached(tmp_path):
     t = table(tmp_path, entry())
-    assert t.needed(0.95, PROFILE, 6.0, False) == 60
+    assert t.needed(PROFILE, 6.0, 0.95, False) == 60
     assert t.power(60, PROFILE, 6.0, False) >= 0.95 > t.power(59, PROFILE, 6.0, False)
-    assert t.needed(0.99, PROFILE, 6.0, False) is None
+    assert t.needed(PROFILE, 6.0, 0.99, False) is None
 
 
 def test_harder_conditions_stand_in_for_easier_ones_never_the_other_way(tmp_path):
@@ -96,7 +96,7 @@ def test_harder_conditions_stand_in_for_easier_ones_never_the_other_way(tmp_path
         assert t.power(100, *easier) == t.power(100, PROFILE, 6.0, False)
     for harder in ((PROFILE.with_(payload_bits=37), 6.0, False), (PROFILE, 6.1, False)):
         assert t.power(100, *harder) is None
-        assert t.needed(0.5, *harder) is None
+        assert t.needed(*harder[:2], 0.5, harder[2]) is None
     known = table(tmp_path, entry(prompt=True))
     assert known.power(100, PROFILE, 6.0, True) is not None
     assert known.power(100, PROFILE, 6.0, False) is None

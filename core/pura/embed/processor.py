@@ -1,0 +1,205 @@
+"""A logits processor that marks what ``generate()`` of transformers writes.
+
+It has the last word: it applies the profile's own temperature, top-k and top-p, chooses the token
+and leaves nothing else standing, so sampling and greedy search give the same text. Whatever the
+library does to the scores afterwards cannot change it. docs/serving.md shows how to plug it in.
+
+This module imports torch and transformers as the serving stack has set them up; it touches no
+switch of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
+
+import numpy as np
+import torch
+from transformers import LogitsProcessor
+
+from pura.embed.rows import Batch, Seed, check_count, dice_for
+from pura.errors import GenerationError
+from pura.scheme import Payload, Profile, SecretKey, encode
+
+_BEAMS: Final = "beam search"
+_ASSISTED: Final = "assisted (speculative) decoding"
+_CONTRASTIVE: Final = "contrastive search"
+_LAYERS: Final = "contrasting layers (DoLa)"
+_MIXED: Final = "a second watermark"
+_WHY: Final = "which drops or replaces tokens after they are chosen, so the mark would break"
+_HINT: Final = "Generate with num_beams=1, no assistant and no penalty_alpha; sampling or greedy."
+_ONE_CALL: Final = "Make a new PuraLogitsProcessor for every call of generate()."
+_NORMALISED: Final = 1e-4  # |log Σ exp(scores)|: beam search hands over log-probabilities
+
+
+class PuraLogitsProcessor(LogitsProcessor):
+    """Marks one call of ``model.generate(…, logits_processor=[processor])``.
+
+    Rows may be padded on the left. Every row keeps its own history. Make a new one for each call.
+
+    Args:
+        key: The secret key; one for all rows, or one a row. Hazard: held until it is dropped.
+        payload: One for all rows, or one a row; None leaves a row unmarked.
+        profile: The profile that the verifier will use.
+        seed: Of the ordinary randomness; None takes the operating system's. A list: one a row.
+        eos_token_id: The tokens that end a row, as in the generation config. Needed for batches,
+            where ended rows are filled up with padding.
+        generation_config: Checked with :func:`check_generation_config`; gives ``eos_token_id``.
+
+    Raises:
+        PayloadError: A payload does not fit the profile.
+        GenerationError: The generation config asks for a decoding that cannot carry a mark.
+    """
+
+    def __init__(
+        self,
+        key: SecretKey | Sequence[SecretKey | None],
+        payload: Payload | Sequence[Payload | None],
+        profile: Profile,
+        *,
+        seed: Seed = None,
+        eos_token_id: int | Sequence[int] | None = None,
+        generation_config: Any = None,
+    ) -> None:
+        for one in [payload] if isinstance(payload, Payload) else payload:
+            if one is not None:
+                encode(one, profile)
+        if generation_config is not None:
+            check_generation_config(generation_config)
+            if eos_token_id is None:
+                eos_token_id = generation_config.eos_token_id
+        self._key = key
+        self._payload = payload
+        self._profile = profile
+        self._seed = seed
+        if eos_token_id is None:
+            self._ends: frozenset[int] = frozenset()
+        else:
+            ends = [eos_token_id] if isinstance(eos_token_id, int) else eos_token_id
+            self._ends = frozenset(int(v) for v in ends)
+        self._batch: Batch | None = None
+        self._seen: torch.Tensor | None = None
+        self._chosen: np.ndarray[Any, np.dtype[np.int64]] | None = None
+        self._running: list[bool] = []
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Choose the next token of every row.
+
+        Args:
+            input_ids: int64 [B, P + t], prompts and what has been generated.
+            scores: float [B, V], the model's logits.
+
+        Returns:
+            float [B, V]: 0 for the chosen token, -inf for all others.
+
+        Raises:
+            GenerationError: The rows do not go on from where this processor left them.
+        """
+        if self._batch is None or self._chosen is None:
+            self._batch = self._begin(input_ids, scores)
+        else:
+            self._check_step(input_ids)
+            self._retire(input_ids[:, -1])
+        drawn = self._batch.draw(scores, self._running)
+        self._seen = input_ids.clone()
+        self._chosen = drawn.tokens
+        out = torch.full_like(scores, float("-inf"))
+        chosen = torch.from_numpy(drawn.tokens).to(scores.device)
+        return out.scatter_(1, chosen[:, None], 0.0)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        """Refuse: a copy would keep a history of its own, and copies the key."""
+        raise GenerationError("A PURA processor is not copied.", _ONE_CALL)
+
+    def __repr__(self) -> str:
+        return f"<PuraLogitsProcessor of profile {self._profile.fingerprint}>"
+
+    def _begin(self, input_ids: torch.Tensor, scores: torch.Tensor) -> Batch:
+        rows = input_ids.shape[0]
+        keys = [self._key] * rows if isinstance(self._key, SecretKey) else list(self._key)
+        payloads = (
+            [self._payload] * rows if isinstance(self._payload, Payload) else list(self._payload)
+        )
+        check_count(len(keys), rows, "key")
+        check_count(len(payloads), rows, "payload")
+        if scores.shape[-1] < self._profile.vocab_size:
+            raise GenerationError(
+                f"The model has {scores.shape[-1]} logits; the profile is for "
+                f"{self._profile.vocab_size} tokens.",
+                "Use the profile that was made for this model.",
+            )
+        if _looks_like_beams(input_ids, scores):
+            _refuse(_BEAMS)
+        self._running = [True] * rows
+        return Batch(keys, payloads, self._profile, dice_for(self._seed, rows))
+
+    def _check_step(self, input_ids: torch.Tensor) -> None:
+        assert self._seen is not None
+        rows, length = self._seen.shape
+        if input_ids.shape[0] != rows:
+            _refuse(_BEAMS)
+        if input_ids.shape[1] != length + 1:
+            raise GenerationError(
+                f"The texts did not grow by one token: another call of generate(), or {_ASSISTED}.",
+                f"{_ONE_CALL} {_HINT}",
+            )
+        if not torch.equal(input_ids[:, :-1], self._seen):
+            _refuse(f"{_BEAMS} or {_CONTRASTIVE}")
+
+    def _retire(self, last: torch.Tensor) -> None:
+        """Stop marking rows that have ended; refuse tokens that this processor did not choose."""
+        assert self._chosen is not None
+        for row, (got, wanted) in enumerate(zip(last.tolist(), self._chosen.tolist(), strict=True)):
+            if not self._running[row]:
+                continue
+            if got != wanted:
+                self._refuse_token()
+            if got in self._ends:
+                self._running[row] = False
+
+    def _refuse_token(self) -> NoReturn:
+        if not self._ends:
+            raise GenerationError(
+                "A row got another token than the one chosen for it. The row may have ended, "
+                f"or this is {_BEAMS} or {_ASSISTED}.",
+                f"Give eos_token_id, or the generation_config, to the processor. {_HINT}",
+            )
+        _refuse(f"{_BEAMS} or {_ASSISTED}")
+
+
+def check_generation_config(config: Any, *, assistant_model: Any = None) -> None:
+    """Refuse a decoding that cannot carry a mark, before it begins.
+
+    Args:
+        config: A ``GenerationConfig`` of transformers.
+        assistant_model: What is given to ``generate()`` under that name.
+
+    Raises:
+        GenerationError: Names the decoding.
+    """
+
+    def value(name: str) -> Any:
+        return getattr(config, name, None)
+
+    if (value("num_beams") or 1) > 1 or value("constraints") or value("force_words_ids"):
+        _refuse(_BEAMS)
+    assisted = ("prompt_lookup_num_tokens", "assistant_early_exit", "use_mtp")
+    if assistant_model is not None or any(value(name) for name in assisted):
+        _refuse(_ASSISTED)
+    if (value("penalty_alpha") or 0) > 0:
+        _refuse(_CONTRASTIVE)
+    if value("dola_layers") is not None:
+        _refuse(_LAYERS)
+    if value("watermarking_config") is not None:
+        _refuse(_MIXED)
+
+
+def _looks_like_beams(input_ids: torch.Tensor, scores: torch.Tensor) -> bool:
+    """Tell beam search by its first step: rows in equal groups, scores already normalised."""
+    if input_ids.shape[0] < 2 or not torch.equal(input_ids[0], input_ids[1]):
+        return False
+    return bool((scores.double().logsumexp(dim=-1).abs() < _NORMALISED).all())
+
+
+def _refuse(what: str) -> NoReturn:
+    raise GenerationError(f"This is {what}, {_WHY}.", _HINT)

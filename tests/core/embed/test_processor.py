@@ -1,0 +1,202 @@
+"""The processor inside the real ``generate()`` of transformers."""
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+from pura.embed import generate_batch
+from pura.embed.prompts import prompt_ids
+from pura.embed.processor import PuraLogitsProcessor, check_generation_config
+from pura.errors import GenerationError, PayloadError
+from pura.model.load import LanguageModel
+from pura.scheme import Payload, Profile, SecretKey
+from transformers import GenerationConfig
+
+PROMPTS = ["a", "The council met", "on Tuesday"]
+PAYLOADS = [Payload.from_int(v, 12) for v in (7, 1234, 4095)]
+END = 0
+
+
+def padded(model: LanguageModel, prompts: list[str]) -> dict[str, torch.Tensor]:
+    rows = [prompt_ids(model, p) for p in prompts]
+    width = max(map(len, rows))
+    ids = [[END] * (width - len(r)) + r for r in rows]
+    mask = [[0] * (width - len(r)) + [1] * len(r) for r in rows]
+    return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
+
+
+def library(
+    model: LanguageModel, processor: PuraLogitsProcessor, prompts: list[str], **settings: Any
+) -> list[list[int]]:
+    """Return what ``generate()`` wrote in each row, up to its end."""
+    inputs = padded(model, prompts)
+    out = model.network.generate(
+        **inputs, logits_processor=[processor], max_new_tokens=60, **settings
+    )
+    rows = []
+    for row in out[:, inputs["input_ids"].shape[1] :].tolist():
+        rows.append(row[: row.index(END)] if END in row else row)
+    return rows
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"do_sample": False},
+        {"do_sample": True, "temperature": 0.3, "top_k": 3, "top_p": 0.5},
+        {"do_sample": True, "top_k": 0, "min_p": 0.2, "renormalize_logits": True},
+    ],
+    ids=["greedy", "warped", "min-p"],
+)
+@pytest.mark.parametrize("history", ["used", "all"])
+def test_it_writes_what_our_own_loop_writes(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, history: str, settings: dict[str, Any]
+) -> None:
+    """Per-row history, left padding, rows that end early, and nothing after it has a say."""
+    p = profile.with_(temperature=0.8, top_k=40, top_p=0.95, history=history)
+    seeds = [21, 22, 23]
+    own = generate_batch(tiny, PROMPTS, PAYLOADS, key, p, tokens=60, seed=seeds)
+    processor = PuraLogitsProcessor(key, PAYLOADS, p, seed=seeds, eos_token_id=END)
+    assert library(tiny, processor, PROMPTS, **settings) == [t.ids.tolist() for t in own]
+
+
+def test_rows_that_end_early_leave_the_others_alone(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    prompts = ["x"] * 12
+    own = generate_batch(tiny, prompts, [PAYLOADS[0]] * 12, key, profile, tokens=60, seed=5)
+    assert any(t.ended for t in own)
+    assert not all(t.ended for t in own)
+    processor = PuraLogitsProcessor(
+        key, PAYLOADS[0], profile, seed=5, generation_config=tiny.network.generation_config
+    )
+    assert library(tiny, processor, prompts, do_sample=True) == [t.ids.tolist() for t in own]
+    blind = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=5)
+    with pytest.raises(GenerationError, match="Give eos_token_id"):
+        library(tiny, blind, prompts, do_sample=True)
+
+
+def test_one_token_is_left_standing(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1)
+    ids = torch.tensor([[5, 6], [7, 8]])
+    scores = torch.randn((2, 261), generator=torch.Generator().manual_seed(1))
+    out = processor(ids, scores)
+    assert out.shape == scores.shape
+    assert (out == 0).sum(dim=1).tolist() == [1, 1]
+    assert torch.isneginf(out).sum(dim=1).tolist() == [260, 260]
+
+
+@pytest.mark.parametrize("beams", [2, 3, 4])
+@pytest.mark.parametrize("sample", [False, True])
+def test_beam_search_is_refused_at_its_first_step(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, beams: int, *, sample: bool
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    with pytest.raises(GenerationError, match="beam search") as refused:
+        library(tiny, processor, ["The council"], num_beams=beams, do_sample=sample)
+    assert "num_beams=1" in refused.value.hint
+
+
+def test_several_texts_a_prompt_are_not_beams(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[:2], profile, seed=1, eos_token_id=END)
+    rows = library(tiny, processor, ["The"], num_return_sequences=2, do_sample=True)
+    assert rows[0] != rows[1]
+
+
+def test_assisted_decoding_is_refused(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    prompt = "one two one two one two one two"
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    with pytest.raises(GenerationError, match="assisted"):
+        library(tiny, processor, [prompt], prompt_lookup_num_tokens=4)
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    with pytest.raises(GenerationError):
+        library(tiny, processor, [prompt], assistant_model=copy.deepcopy(tiny.network))
+
+
+def test_a_second_call_needs_a_second_processor(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    library(tiny, processor, ["The council"])
+    with pytest.raises(GenerationError, match="another call") as refused:
+        library(tiny, processor, ["The council"])
+    assert "new PuraLogitsProcessor" in refused.value.hint
+
+
+def test_rows_that_move_are_refused(key: SecretKey, profile: Profile) -> None:
+    scores = torch.randn((2, 257), generator=torch.Generator().manual_seed(2))
+
+    def begun() -> tuple[PuraLogitsProcessor, torch.Tensor]:
+        processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+        ids = torch.tensor([[5, 6], [7, 8]])
+        chosen = processor(ids, scores).argmax(dim=1, keepdim=True)
+        return processor, torch.cat([ids, chosen], dim=1)
+
+    processor, ids = begun()
+    processor(ids, scores)
+    processor, ids = begun()
+    with pytest.raises(GenerationError, match="beam search"):
+        processor(ids.flip(0), scores)
+    processor, ids = begun()
+    with pytest.raises(GenerationError, match="beam search"):
+        processor(ids[:1], scores[:1])
+    processor, ids = begun()
+    with pytest.raises(GenerationError, match="assisted"):
+        processor(torch.cat([ids, ids[:, :1]], dim=1), scores)
+    processor, ids = begun()
+    ids[0, -1] = (ids[0, -1] + 1) % 200
+    with pytest.raises(GenerationError, match="beam search or assisted"):
+        processor(ids, scores)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        ({"num_beams": 4}, "beam search"),
+        ({"prompt_lookup_num_tokens": 3}, "assisted"),
+        ({"assistant_early_exit": 2}, "assisted"),
+        ({"penalty_alpha": 0.6, "top_k": 4}, "contrastive"),
+        ({"dola_layers": "low"}, "DoLa"),
+    ],
+)
+def test_settings_that_cannot_carry_a_mark(
+    key: SecretKey, profile: Profile, settings: dict[str, Any], name: str
+) -> None:
+    config = GenerationConfig(**settings)
+    with pytest.raises(GenerationError, match=name):
+        check_generation_config(config)
+    with pytest.raises(GenerationError, match=name):
+        PuraLogitsProcessor(key, PAYLOADS[0], profile, generation_config=config)
+
+
+def test_settings_that_can() -> None:
+    check_generation_config(GenerationConfig())
+    check_generation_config(GenerationConfig(do_sample=True, temperature=0.7, top_k=20, top_p=0.9))
+    with pytest.raises(GenerationError, match="assisted"):
+        check_generation_config(GenerationConfig(), assistant_model=object())
+
+
+def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:
+    with pytest.raises(PayloadError):
+        PuraLogitsProcessor(key, Payload(text="1"), profile)
+    processor = PuraLogitsProcessor(key, PAYLOADS, profile)
+    with pytest.raises(GenerationError, match="2 texts to generate, but 3"):
+        processor(torch.tensor([[1], [2]]), torch.zeros((2, 257)))
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile)
+    with pytest.raises(GenerationError, match="256 logits"):
+        processor(torch.tensor([[1]]), torch.zeros((1, 256)))
+    with pytest.raises(GenerationError, match="not finite"):
+        processor(torch.tensor([[1]]), torch.full((1, 257), float("nan")))
+    with pytest.raises(GenerationError):
+        copy.deepcopy(processor)
+
+
+def test_nothing_secret_in_its_repr(key: SecretKey, profile: Profile) -> None:
+    assert key.to_hex()[:8] not in repr(PuraLogitsProcessor(key, PAYLOADS[0], profile))

@@ -61,11 +61,13 @@ class RegisterTrellis(ABC):
 
     def posteriors(self, phi: F64) -> F64:
         """Return how probable each payload bit is 1; float64 [L_m]."""
-        windows = self.windows(self._checked(phi, 2)[None])[0]
-        states = state_posteriors(windows, np.arange(windows.shape[-1] // 2))
-        if states is None:
-            return np.full(self.payload_bits, 0.5)
-        return self.payload_posteriors(states)
+        found = self._posteriors(self.windows(self._checked(phi, 2)[None])[0])
+        return np.full(self.payload_bits, 0.5) if found is None else found.clip(0.0, 1.0)
+
+    def _posteriors(self, windows: F64) -> F64 | None:
+        starts = np.arange(windows.shape[-1] // 2)
+        states = state_posteriors(windows, starts)
+        return None if states is None else self.payload_posteriors(states)
 
     def score(self, phi: F64, codeword: Bits) -> float:
         """Return ``Σ_i φ_i`` of one codeword, uint8 [n], in nats."""
@@ -99,6 +101,8 @@ def state_posteriors(windows: F64, starts: register.States) -> F64 | None:
     Returns:
         float64 [T, S], each row adding up to 1; None when no walk is possible.
     """
+    if not starts.size:
+        return None
     joint = register.pasts(windows, starts, np.logaddexp)[1:]
     joint += register.futures(windows, starts, np.logaddexp)[1:]
     peak = joint.max()

@@ -8,7 +8,7 @@ factors cancel along a walk except at its two ends, so
 
 Probabilities neither grow nor need a scale, whatever the number of steps and the size of the
 potentials, and a rounding error is never blown up later on. What underflow can take away is
-bounded (``RELIABLE_NATS``); a sum that is too small for the bound is worked out in the log domain
+bounded (``Bridge.floor``); a sum that is too small for the bound is worked out in the log domain
 by the caller. Several steps are joined to one product of small dense matrices, all start states
 at once.
 """
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.decode.trellis.register import F64, free_futures
 
@@ -108,8 +109,57 @@ def log_return(bridge: Bridge) -> float:
     for block in bridge.blocks:
         _advance(block, chance, spare)
         chance, spare = spare, chance
+    return _log_home(bridge, chance)
+
+
+def _log_home(bridge: Bridge, chance: F64) -> float:
     home = chance.diagonal() > 0.0
     if not home.any():
         return -math.inf
     terms = bridge.log_weight[home] + np.log(chance.diagonal()[home])
     return float(np.logaddexp.reduce(terms))
+
+
+def bit_posteriors(bridge: Bridge) -> F64 | None:
+    """Return how probable each bit shifted in is 1, given that the walk is closed.
+
+    A state holds the last ``ν`` bits, so the states need to be known at every ``ν``-th step only;
+    that many ``S × S`` matrices are held (4 MiB for every 64 steps of 256 states).
+
+    Returns:
+        float64 [T]; None where underflow might be felt, or no walk is possible.
+    """
+    states = bridge.log_weight.size
+    memory = states.bit_length() - 1
+    ends = np.cumsum([block.shape[-1].bit_length() - 1 for block in bridge.blocks])
+    looks = [
+        i for i in range(ends.size) if (i + 1) % (memory // _JOINED) == 0 or i == ends.size - 1
+    ]
+    pasts: dict[int, F64] = {}
+    past = np.eye(states)
+    for i, block in enumerate(bridge.blocks):
+        following = np.empty_like(past)
+        _advance(block, past, following)
+        past = following
+        if i in looks:
+            pasts[i] = past
+    if np.isneginf(bridge.log_weight.max()) or _log_home(bridge, past) < bridge.floor:
+        return None
+    return _read_bits(bridge, pasts, ends, memory)
+
+
+def _read_bits(bridge: Bridge, pasts: dict[int, F64], ends: npt.NDArray[np.int64], m: int) -> F64:
+    """Go back from the end and read the last ``m`` bits off the states at each look."""
+    states = bridge.log_weight.size
+    weight = np.exp(bridge.log_weight - bridge.log_weight.max())
+    ones = (np.arange(states) >> np.arange(m)[::-1, None]) & 1
+    bits = np.empty(int(ends[-1]))
+    future, spare = np.eye(states), np.empty((states, states))
+    for i in reversed(range(ends.size)):
+        if i in pasts:
+            posterior = (pasts.pop(i) * future) @ weight
+            count = min(m, int(ends[i]))
+            bits[ends[i] - count : ends[i]] = (ones @ posterior / posterior.sum())[m - count :]
+        _retreat(bridge.blocks[i], future, spare)
+        future, spare = spare, future
+    return bits

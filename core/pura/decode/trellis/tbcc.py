@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.trellis import bridge, register
-from pura.decode.trellis.base import RegisterTrellis
+from pura.decode.trellis.base import RegisterTrellis, state_posteriors
 from pura.decode.trellis.listing import best_walks
 from pura.decode.trellis.protocol import F64, Bits
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MEMORY
@@ -98,6 +98,13 @@ class TbccTrellis(RegisterTrellis):
                 value = bridge.log_return(chain)
                 out[first + i] = value if value >= chain.floor else _safe_log_sum(windows[i])
         return out
+
+    def _posteriors(self, windows: F64) -> F64 | None:
+        bits = bridge.bit_posteriors(bridge.make_bridges(windows[None])[0])
+        if bits is not None:
+            return bits
+        states = state_posteriors(windows, _starts_that_count(windows))
+        return None if states is None else self.payload_posteriors(states)
 
 
 def _safe_log_sum(windows: F64) -> float:

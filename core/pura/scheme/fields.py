@@ -7,6 +7,7 @@ refuses what does not fit; unpacking always succeeds, and says so when a value h
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +18,9 @@ from pura.scheme.payload import Payload
 KINDS: Final = ("integer", "enumeration", "date", "version")
 _UNITS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1, "week": 604_800}
 _DAY_UNITS: Final = ("day", "week")
+# Python's int() also takes blanks, underscores and the digits of other scripts.
+_WHOLE: Final = re.compile(r"[+-]?[0-9]+")
+_VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 _REQUIRED: Final = {"name", "bits", "kind"}
 _OPTIONAL: Final = {
     "integer": {"offset"},
@@ -89,17 +93,18 @@ def _refuse(name: str, what: str) -> ProfileError:
     )
 
 
-def _parse_epoch(text: str) -> dt.datetime:
+def _parse_moment(text: str) -> dt.datetime:
+    """Read ISO 8601 as UTC, so that a day printed without a zone reads back as the same day."""
     moment = dt.datetime.fromisoformat(text)
-    return moment if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
+    return moment.astimezone(dt.UTC) if moment.tzinfo else moment.replace(tzinfo=dt.UTC)
 
 
 def _parse_field(entry: object, number: int) -> Field:
     if not isinstance(entry, dict):
         raise _refuse(f"number {number}", "is not an object")
     name = entry.get("name")
-    if not isinstance(name, str) or not name.strip():
-        raise _refuse(f"number {number}", "has no name")
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise _refuse(f"number {number}", "has no name that can be printed")
     if missing := _REQUIRED - entry.keys():
         raise _refuse(name, f"lacks “{min(missing)}”")
     kind, bits = entry["kind"], entry["bits"]
@@ -133,8 +138,8 @@ def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any, name: s
 def _check(field: Field) -> None:
     if field.kind == "enumeration":
         names: tuple[object, ...] = field.values
-        if not names or not all(isinstance(v, str) and v for v in names):
-            raise _refuse(field.name, "needs “values”, a list of names")
+        if not names or not all(isinstance(v, str) and v and v.isprintable() for v in names):
+            raise _refuse(field.name, "needs “values”, a list of names that can be printed")
         if len(set(names)) != len(names):
             raise _refuse(field.name, "names a value twice")
         if len(names) > 1 << field.bits:
@@ -143,9 +148,11 @@ def _check(field: Field) -> None:
         if field.unit not in _UNITS:
             raise _refuse(field.name, f"has an unknown unit; known: {', '.join(_UNITS)}")
         try:
-            _parse_epoch(field.epoch)
-        except ValueError:
+            epoch = _parse_moment(field.epoch)
+        except (ValueError, OverflowError):
             raise _refuse(field.name, "has an epoch that is not an ISO 8601 date") from None
+        if epoch.microsecond:
+            raise _refuse(field.name, "has an epoch with fractions of a second")
     elif field.kind == "version":
         widths = [p for p in field.parts if type(p) is int and p > 0]
         if not widths or len(widths) != len(field.parts) or sum(widths) != field.bits:
@@ -199,7 +206,12 @@ def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
                 f"The field “{field.name}” has no value.", "Give a value for every field."
             )
         number = _number(field, values[field.name])
-        if not 0 <= number < 1 << field.bits:
+        if number < 0:
+            raise PayloadError(
+                f"The value of “{field.name}” lies before the first one that the field can hold.",
+                "Use a later date or a larger number, or a profile that begins earlier.",
+            )
+        if number >> field.bits:
             raise PayloadError(
                 f"The value of “{field.name}” does not fit into its {field.bits} bits.",
                 "Use a smaller value, or a profile with a wider field.",
@@ -212,16 +224,16 @@ def _number(field: Field, value: object) -> int:
     try:
         match field.kind:
             case "integer":
-                return int(str(value)) - field.offset
+                return _whole(str(value)) - field.offset
             case "enumeration":
                 return field.values.index(str(value))
             case "date":
                 text = value.isoformat() if isinstance(value, dt.date) else str(value)
-                gap = _parse_epoch(text) - _parse_epoch(field.epoch)
-                return int(gap.total_seconds() // _UNITS[field.unit])
+                gap = _parse_moment(text) - _parse_moment(field.epoch)
+                return gap // dt.timedelta(seconds=_UNITS[field.unit])
             case _:
                 return _version_number(field, str(value))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise PayloadError(
             f"The value of “{field.name}” is not a valid {field.kind}.",
             _EXAMPLES[field.kind],
@@ -236,7 +248,15 @@ _EXAMPLES: Final = {
 }
 
 
+def _whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise ValueError
+    return int(text)
+
+
 def _version_number(field: Field, text: str) -> int:
+    if not _VERSION.fullmatch(text):
+        raise ValueError
     numbers = [int(part) for part in text.split(".")]
     if len(numbers) != len(field.parts):
         raise ValueError
@@ -249,7 +269,17 @@ def _version_number(field: Field, text: str) -> int:
 
 
 def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
-    """Return what each field of a payload says."""
+    """Return what each field of a payload says; nothing when there is no layout.
+
+    Raises:
+        PayloadError: The payload is not as long as the layout.
+    """
+    total = sum(field.bits for field in fields)
+    if fields and total != len(payload):
+        raise PayloadError(
+            f"The payload has {len(payload)} bits; the layout takes {total}.",
+            "Use the layout of the profile that the payload was issued with.",
+        )
     out = []
     place = 0
     for field in fields:
@@ -282,7 +312,7 @@ def _say(field: Field, raw: int) -> FieldValue:
 
 def _say_date(field: Field, raw: int) -> FieldValue:
     try:
-        moment = _parse_epoch(field.epoch) + dt.timedelta(seconds=raw * _UNITS[field.unit])
+        moment = _parse_moment(field.epoch) + dt.timedelta(seconds=raw * _UNITS[field.unit])
     except OverflowError:
         return FieldValue(name=field.name, raw=raw, text=f"#{raw}", known=False)
     date_only = field.unit in _DAY_UNITS and moment.time() == dt.time()

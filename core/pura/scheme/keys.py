@@ -78,7 +78,7 @@ class SecretKey:
 
     def to_hex(self) -> str:
         """Return the secret as 64 hex digits. Hazard: only for the key store and key export."""
-        return self._bytes.hex()
+        return self._secret().hex()
 
     @property
     def fingerprint(self) -> str:
@@ -87,7 +87,7 @@ class SecretKey:
 
     def prf(self, label: bytes, context: bytes) -> int:
         """Return ``F(label, context)``, a 128-bit integer (docs/scheme.md §1)."""
-        digest = blake2b(context, key=self._bytes, person=label, digest_size=16).digest()
+        digest = blake2b(context, key=self._secret(), person=label, digest_size=16).digest()
         return int.from_bytes(digest, "little")
 
     def vocabulary_order(self, vocab_size: int) -> npt.NDArray[np.int64]:
@@ -99,7 +99,7 @@ class SecretKey:
         Returns:
             int64 [V], a permutation of 0 … V-1.
         """
-        data = _LABEL_ORDER + bytes(self._bytes) + vocab_size.to_bytes(8, "little")
+        data = _LABEL_ORDER + bytes(self._secret()) + vocab_size.to_bytes(8, "little")
         draws = np.frombuffer(shake_256(data).digest(8 * vocab_size), dtype="<u8")
         return np.argsort(draws, kind="stable").astype(np.int64)
 
@@ -107,6 +107,16 @@ class SecretKey:
         """Overwrite the secret in memory, as far as Python allows; the key is unusable after."""
         for i in range(len(self._bytes)):
             self._bytes[i] = 0
+        self._bytes.clear()
+
+    def _secret(self) -> bytearray:
+        # BLAKE2b takes an empty key in silence; a wiped key must not become that one.
+        if not self._bytes:
+            raise KeyFormatError(
+                "This key was wiped from memory and cannot be used any more.",
+                "Load it again from the key store or the key file.",
+            )
+        return self._bytes
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, SecretKey) and secrets.compare_digest(self._bytes, other._bytes)

@@ -82,6 +82,11 @@ class Profile:
         for name, check in _CHECKS.items():
             if problem := check(getattr(self, name)):
                 raise _refusal(name, problem)
+        # 1 and 1.0 are one number in JSON; they must be one profile, with one fingerprint.
+        for name in ("temperature", "top_p", "llr_clip"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
+        object.__setattr__(self, "entropy_thresholds_bits", thresholds)
         _check_code(self)
 
     @property
@@ -210,11 +215,18 @@ def _integer(low: int, high: int) -> Callable[[object], str]:
     return check
 
 
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond every float
+        return False
+
+
 def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], str]:
     def check(value: object) -> str:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return "is not a number"
-        if not math.isfinite(value):
+        if not _finite(value):
             return "is not a finite number"
         inside = low < value <= high if closed else low < value < high
         ends = f"above {low:g} and {'at most' if closed else 'below'} {high:g}"
@@ -239,14 +251,18 @@ def _hex16(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    return "" if value is None or isinstance(value, str) else "is not text"
+    if value is not None and not isinstance(value, str):
+        return "is not text"
+    # Half of a surrogate pair, which JSON can spell, is no character and cannot be written.
+    broken = value is not None and any("\ud800" <= sign <= "\udfff" for sign in value)
+    return "holds a broken character" if broken else ""
 
 
 def _thresholds(value: object) -> str:
     if not isinstance(value, tuple) or len(value) != 3:
         return "is not a list of three numbers"
     for x in value:
-        if isinstance(x, bool) or not isinstance(x, int | float) or not math.isfinite(x):
+        if isinstance(x, bool) or not isinstance(x, int | float) or not _finite(x):
             return "holds something that is not a number"
     if not 0 <= value[0] <= value[1] <= value[2]:
         return "is not three ascending numbers from 0 up"

@@ -5,7 +5,6 @@ docs/scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies w
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -79,7 +78,7 @@ class Scheduler:
         """
         if len(self._context) < self._window:
             return _EMPTY[Gate.NO_CONTEXT]
-        arity = bisect_right(self._thresholds, entropy_bits)
+        arity = sum(1 for threshold in self._thresholds if entropy_bits >= threshold)
         if arity == 0 and not self._remember_all:
             return _EMPTY[Gate.LOW_ENTROPY]
         context = context_bytes(self._context)

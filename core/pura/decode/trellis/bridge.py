@@ -102,22 +102,40 @@ def _retreat(block: F64, chance: F64, out: F64) -> None:
     np.matmul(block.transpose(0, 2, 1), chance.reshape(stay, wide, -1), out=before)
 
 
+def _depart(block: F64) -> F64:
+    """Return ``P(state | start)`` after the first block, float64 [S, S]."""
+    stay, wide, _ = block.shape
+    chance = np.zeros((stay, wide, wide, stay))
+    kept = np.arange(stay)
+    chance[kept, :, :, kept] = block
+    return chance.reshape(stay * wide, -1)
+
+
+def _arrive(block: F64, chance: F64) -> F64:
+    """Return ``P(the chain is back in its start)`` after the last block, float64 [S]."""
+    stay, wide, _ = block.shape
+    before = chance.reshape(wide, stay, stay, wide)
+    return np.asarray(np.einsum("sel,lsse->se", block, before).ravel())
+
+
 def log_return(bridge: Bridge) -> float:
-    """Return ``log Σ exp(weight)`` over all closed walks in nats; ``-inf`` when there is none."""
-    chance = np.eye(bridge.log_weight.size)
+    """Return ``log Σ exp(weight)`` over all closed walks in nats; ``-inf`` when there is none.
+
+    A chain of at least two blocks.
+    """
+    chance = _depart(bridge.blocks[0])
     spare = np.empty_like(chance)
-    for block in bridge.blocks:
+    for block in bridge.blocks[1:-1]:
         _advance(block, chance, spare)
         chance, spare = spare, chance
-    return _log_home(bridge, chance)
+    return _log_home(bridge, _arrive(bridge.blocks[-1], chance))
 
 
-def _log_home(bridge: Bridge, chance: F64) -> float:
-    home = chance.diagonal() > 0.0
+def _log_home(bridge: Bridge, back: F64) -> float:
+    home = back > 0.0
     if not home.any():
         return -math.inf
-    terms = bridge.log_weight[home] + np.log(chance.diagonal()[home])
-    return float(np.logaddexp.reduce(terms))
+    return float(np.logaddexp.reduce(bridge.log_weight[home] + np.log(back[home])))
 
 
 def bit_posteriors(bridge: Bridge) -> F64 | None:
@@ -143,7 +161,7 @@ def bit_posteriors(bridge: Bridge) -> F64 | None:
         past = following
         if i in looks:
             pasts[i] = past
-    if np.isneginf(bridge.log_weight.max()) or _log_home(bridge, past) < bridge.floor:
+    if np.isneginf(bridge.log_weight.max()) or _log_home(bridge, past.diagonal()) < bridge.floor:
         return None
     return _read_bits(bridge, pasts, ends, memory)
 

@@ -28,7 +28,7 @@ from pura.scheme.payload import TBCC_GENERATORS, TBCC_MEMORY
 _REGISTER: Final = TBCC_MEMORY + 2  # payload bits that a state holds
 _STREAMS: Final = len(TBCC_GENERATORS)
 _NEGLIGIBLE: Final = 60.0  # nats below the best walk from which on a start cannot be felt
-_CHUNK_ENTRIES: Final = 1 << 20  # window weights worked out at a time
+_CHUNK_ENTRIES: Final = 1 << 17  # window weights worked out at a time; they stay in the cache
 
 
 @cache

@@ -1,1 +1,30 @@
-"""From evidence to findings: payload, candidates, significance, passages."""
+"""From evidence to findings: payload, candidates, significance, passages.
+
+``paper`` is the published decoder, ``exact`` ours; docs/evidence.md is the page. Takes arrays and
+frozen numbers; never loads a model, never sees the truth.
+"""
+
+from pura.decode.exact import Candidate, ExactDecision, decide
+from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
+from pura.decode.paper import PaperDecoding
+from pura.decode.passages import Passages, passages
+from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
+
+__all__ = [
+    "Candidate",
+    "ExactDecision",
+    "GridPoint",
+    "LikelihoodError",
+    "LikelihoodModel",
+    "PaperDecoding",
+    "Passages",
+    "RedrawTest",
+    "combine",
+    "correct_p",
+    "decide",
+    "default_model",
+    "e_bh",
+    "p_bound",
+    "passages",
+    "redraw_p",
+]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pura.decode.trellis import make_trellis
 from pura.extract.local import LocalEvidence
 from pura.scheme.payload import Payload, encode, spc_data_positions
 from pura.scheme.profile import Profile
@@ -47,7 +48,7 @@ class PaperDecoding:
     @property
     def erased(self) -> npt.NDArray[np.bool_]:
         """Which positions no step read; bool [n]."""
-        return self.readings == 0
+        return np.asarray(self.readings == 0)
 
 
 def sum_llrs(schedule: Schedule, llr_nats: F64, length: int) -> tuple[F64, npt.NDArray[np.int64]]:
@@ -111,8 +112,6 @@ def decode(schedule: Schedule, local: LocalEvidence, profile: Profile) -> PaperD
 
 
 def _best_agreement(llr_nats: F64, profile: Profile) -> Payload:
-    from pura.decode.trellis import make_trellis
-
     # Index 4, 2, 1 of a window potential: its first bit is the position's own.
     potentials = np.zeros((llr_nats.size, 8))
     potentials[:, 4:] = llr_nats[:, None]

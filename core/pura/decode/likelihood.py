@@ -1,0 +1,275 @@
+"""Step likelihood ratios ``f_t``: how much likelier an anchor is under the mark than by chance.
+
+docs/evidence.md §1 and §3. ``f_t`` is a density on the circle: not negative, integral 1. It is
+chosen from the text, the verifier's intervals and frozen numbers alone, never from the key's
+phases. Under H0 the phases are uniform, so ``E[f_t(A)] = 1`` whatever the text and the model.
+
+A step's function is a mixture: the token's interval blurred by raised cosines of several widths
+(how far the verifier's model is off), and the uniform (the step is desynchronised, by an edit or
+because the source's entropy stood on the other side of a threshold).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode.model import GridPoint, LikelihoodModel, MismatchTable
+from pura.extract.kernels import circular_distance, kernel_overlap, kernel_value
+from pura.scheme.gray import MAX_ARITY, sector_of
+from pura.scheme.profile import Profile
+from pura.scheme.schedule import Schedule
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+SIXTEENTHS: Final = 16
+"""Every anchor of every arity lies a multiple of 1/16 behind the phase (docs/scheme.md §4)."""
+
+_LEAST_BLUR: Final = 1e-5
+_POINT: Final = 1e-6  # an interval narrower than this share of the blur is a point
+_LEAST_ETA: Final = 0.005  # no step may cost more than log(1/0.005), whatever stands there
+_LEAST_NOISE: Final = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepLikelihoods:
+    """The functions ``f_t`` of one text, before any phase is looked at, read at some anchors.
+
+    Attributes:
+        density: float64 [T, S, J], the blurred interval of each mismatch table at the points
+            ``U_t + j / J``; its mean over the circle is 1.
+        arity_weights: float64 [T, S, 4], probability that the source's arity was 0 … 3.
+        eta: float64 [G, S], probability that the step is desynchronised.
+        table: int64 [G], mismatch table of each grid point.
+    """
+
+    density: F64
+    arity_weights: F64
+    eta: F64
+    table: I64
+
+
+def _sector_offsets() -> I64:
+    # [4, 8]: sixteenths from the phase to the anchor of the bits in a window index, by arity.
+    offsets = np.zeros((MAX_ARITY + 1, 8), dtype=np.int64)
+    for arity in range(1, MAX_ARITY + 1):
+        for combo in range(8):
+            bits = [(combo >> (2 - j)) & 1 for j in range(arity)]
+            offsets[arity, combo] = (2 * sector_of(bits) + 1) * (SIXTEENTHS // 2 >> arity)
+    return offsets
+
+
+SECTOR_OFFSETS: Final = _sector_offsets()
+
+
+def blur_scale(lo: F64, hi: F64) -> F64:
+    """Return ``2·sqrt(F(1-F))`` at the intervals' midpoints: a CDF is surest at its ends."""
+    middle = np.clip((lo + hi) / 2, 0.0, 1.0)
+    return np.asarray(2 * np.sqrt(middle * (1 - middle)))
+
+
+def blurred_interval(lo: F64, hi: F64, anchor: F64, sigma: F64) -> F64:
+    """Return the density of the interval's indicator blurred by a raised cosine, on the circle.
+
+    ``(1_{[lo,hi)} * κ_σ)(A) / (hi - lo)`` in closed form; an interval without width is the point
+    in its middle, the limit. The integral over ``A`` is 1.
+
+    Args:
+        lo: Start of the intervals, in [0, 1].
+        hi: End of the intervals, in [lo, 1].
+        anchor: Points ``A`` in [0, 1).
+        sigma: Half-width ``σ`` of the raised cosine, in (0, 1/2].
+
+    Returns:
+        float64 in the broadcast shape, between 0 and ``1/σ``.
+    """
+    sigma = np.clip(sigma, _LEAST_BLUR, 0.5)
+    width = hi - lo
+    point = width <= _POINT * sigma
+    safe = np.where(point, 1.0, width)
+    # The raised cosine of unit mass is the cosine kernel of the scheme divided by its radius.
+    spread = kernel_overlap("cosine", lo, hi, anchor, sigma) / (sigma * safe)
+    middle = circular_distance((lo + hi) / 2, anchor)
+    return np.where(point, kernel_value("cosine", middle, sigma) / sigma, spread)
+
+
+def mixture_density(model: LikelihoodModel, bins: I64, lo: F64, hi: F64, anchor: F64) -> F64:
+    """Return the mixture of blurred intervals for every mismatch table.
+
+    Args:
+        model: Widths and weights.
+        bins: int64 [S], position bin of each step.
+        lo: float64 [S].
+        hi: float64 [S].
+        anchor: float64 [S, J].
+
+    Returns:
+        float64 [T, S, J]; the mean over a uniform anchor is 1.
+    """
+    scale = blur_scale(lo, hi)[:, None]
+    out = np.empty((len(model.tables), *anchor.shape))
+    for row, table in zip(out, model.tables, strict=True):
+        row[:] = table.uniform[bins][:, None]
+    for c, width in enumerate(model.blur_widths.tolist()):
+        part = blurred_interval(lo[:, None], hi[:, None], anchor, width * scale)
+        for row, table in zip(out, model.tables, strict=True):
+            row += table.weights[bins, c][:, None] * part
+    return out
+
+
+def arity_weights(
+    table: MismatchTable, bins: I64, entropy_bits: F64, thresholds: tuple[float, float, float]
+) -> F64:
+    """Return the probability of each arity at the source, given the verifier's entropy.
+
+    Args:
+        table: Says how far the two entropies differ.
+        bins: int64 [S].
+        entropy_bits: float64 [S], the verifier's.
+        thresholds: The gate's, ascending.
+
+    Returns:
+        float64 [S, 4], rows add up to 1; 0 means that the source's step carried nothing.
+    """
+    noise = np.maximum(table.entropy_noise_bits[bins], _LEAST_NOISE)[:, None]
+    gap = (entropy_bits[:, None] - np.array(thresholds)[None, :]) / noise
+    # Logistic with the same standard deviation: heavier tails than the normal, and no erf needed.
+    above = 1 / (1 + np.exp(-np.clip(gap * (np.pi / np.sqrt(3)), -500, 500)))
+    steps = np.concatenate(
+        [np.ones((above.shape[0], 1)), above, np.zeros((above.shape[0], 1))], axis=1
+    )
+    return np.asarray(steps[:, :-1] - steps[:, 1:])
+
+
+def edit_probability(share: float, token_probability: F64, vocab_size: int) -> F64:
+    """Return how probably each token was put in from outside (docs/evidence.md §3).
+
+    ``q_i = (r/V) / (r/V + (1-r)·π(x_i))``: an edit picks any token, the model picks its own.
+
+    Args:
+        share: ``r``, prior share of edited tokens.
+        token_probability: float64 [L], ``π(x_i)``.
+        vocab_size: ``V``.
+
+    Returns:
+        float64 [L], in (0, 1].
+    """
+    edited = share / vocab_size
+    return edited / (edited + (1 - share) * np.clip(token_probability, 0.0, 1.0))
+
+
+def desynchronisation(
+    point: GridPoint, token: I64, token_probability: F64, profile: Profile
+) -> F64:
+    """Return ``η_t``, the probability that a step's phase or token is not the source's.
+
+    Args:
+        point: Family and share.
+        token: int64 [S], index of each step's token.
+        token_probability: float64 [L], of all tokens of the text.
+        profile: Context window and vocabulary size.
+
+    Returns:
+        float64 [S].
+    """
+    if point.family == "constant":
+        return np.full(token.size, max(point.share, _LEAST_ETA))
+    q = edit_probability(point.share, token_probability, profile.vocab_size)
+    # The token itself and its W context tokens: one edit among them breaks the step.
+    around = token[:, None] - np.arange(profile.context_window + 1)[None, :]
+    intact = np.prod(1 - q[around], axis=1) if token.size else np.zeros(0)
+    return np.clip(1 - intact, _LEAST_ETA, 1.0)
+
+
+def step_likelihoods(
+    schedule: Schedule,
+    entropy_bits: F64,
+    lo: F64,
+    hi: F64,
+    profile: Profile,
+    model: LikelihoodModel,
+    grid: tuple[GridPoint, ...],
+    *,
+    token_probability: F64 | None = None,
+    resolution: int = SIXTEENTHS,
+) -> StepLikelihoods:
+    """Prepare the functions ``f_t`` of a text.
+
+    Args:
+        schedule: The steps that carry bits.
+        entropy_bits: float64 [L].
+        lo: float64 [L].
+        hi: float64 [L].
+        profile: Thresholds, context window, vocabulary size.
+        model: The frozen numbers.
+        grid: Which members of the family.
+        token_probability: float64 [L]; ``hi - lo`` when absent.
+        resolution: ``J``, points on the circle, a multiple of 16. 16 reads the anchors of the
+            observed phases; more is for redrawn phases.
+
+    Returns:
+        Densities, arity weights and ``η``.
+    """
+    token = schedule.token
+    probability = hi - lo if token_probability is None else token_probability
+    bins = model.bins(token)
+    anchor = (schedule.phase[:, None] + np.arange(resolution)[None, :] / resolution) % 1.0
+    thresholds = profile.entropy_thresholds_bits
+    return StepLikelihoods(
+        density=mixture_density(model, bins, lo[token], hi[token], anchor),
+        arity_weights=np.stack(
+            [arity_weights(t, bins, entropy_bits[token], thresholds) for t in model.tables]
+        ),
+        eta=np.stack([desynchronisation(p, token, probability, profile) for p in grid]),
+        table=np.array([model.table_number(p.table) for p in grid], dtype=np.int64),
+    )
+
+
+def window_likelihoods(steps: StepLikelihoods, turn: I64 | None = None) -> F64:
+    """Return the blurred density of every step for every value of the three bits ahead of it.
+
+    Args:
+        steps: Of :func:`step_likelihoods`.
+        turn: int64 [R, S], turns of each phase in units of ``1/J``, for redraws; none when
+            absent.
+
+    Returns:
+        float64 [T, S, 8], or [T, R, S, 8] with turns; last index ``4·c_i + 2·c_{i+1} + c_{i+2}``.
+        Arities are mixed, steps taken to be synchronised.
+    """
+    size = steps.density.shape[2]
+    offsets = SECTOR_OFFSETS * (size // SIXTEENTHS)
+    rows = np.arange(steps.density.shape[1])[:, None]
+    total: F64 | None = None
+    for arity in range(1, MAX_ARITY + 1):
+        if turn is None:
+            read = steps.density[:, rows, offsets[arity][None, :]]
+            share = steps.arity_weights[:, :, arity, None]
+        else:
+            place = (turn[:, :, None] + offsets[arity]) % size
+            read = steps.density[:, rows[None, :, :], place]
+            share = steps.arity_weights[:, None, :, arity, None]
+        total = share * read if total is None else total + share * read
+    nothing = steps.arity_weights[:, :, 0, None]
+    assert total is not None
+    return total + (nothing if turn is None else nothing[:, None])
+
+
+def log_likelihoods(steps: StepLikelihoods, windows: F64) -> F64:
+    """Return ``log f_t`` at every grid point.
+
+    Args:
+        steps: Of :func:`step_likelihoods`.
+        windows: float64 [T, ..., S, 8], of :func:`window_likelihoods`.
+
+    Returns:
+        float64 [G, ..., S, 8], in nats, finite.
+    """
+    eta = steps.eta[:, :, None]
+    if windows.ndim == 4:
+        eta = eta[:, None]
+    return np.asarray(np.log((1 - eta) * windows[steps.table] + eta))

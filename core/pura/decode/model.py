@@ -1,0 +1,247 @@
+"""The frozen numbers of the step likelihood: blur widths, mixture weights, grid.
+
+docs/evidence.md §3. They are learnt on other texts than any under audit, shipped in
+``resources/likelihood.json`` with the conditions they were learnt under, and never fitted to the
+text at hand: that is what keeps the false-positive bound a theorem.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.errors import PuraError
+from pura.resources import resource
+
+F64 = npt.NDArray[np.float64]
+
+FAMILIES: Final = ("constant", "plausibility")
+MAX_GRID: Final = 12
+_SUM_TOLERANCE: Final = 1e-6
+
+
+class LikelihoodError(PuraError):
+    """The table of the step likelihood is damaged."""
+
+    code = "likelihood"
+
+
+def _refuse(what: str) -> LikelihoodError:
+    return LikelihoodError(
+        f"The likelihood table {what}.",
+        "Use the table that came with the program, or learn it again.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MismatchTable:
+    """How far the true anchor lies from the verifier's interval, by position in the text.
+
+    Attributes:
+        name: Its name.
+        weights: float64 [P, C], share of each blur width in each position bin.
+        uniform: float64 [P], share that no width explains: the anchor is anywhere. Each row of
+            ``weights`` and this share add up to 1.
+        entropy_noise_bits: float64 [P], standard deviation of the source's entropy around the
+            verifier's; it softens the arity near a threshold.
+    """
+
+    name: str
+    weights: F64
+    uniform: F64
+    entropy_noise_bits: F64
+
+
+@dataclass(frozen=True, kw_only=True)
+class GridPoint:
+    """One member of the family of likelihoods that the e-value averages over.
+
+    Attributes:
+        table: Name of the mismatch table.
+        family: ``constant``, every step is desynchronised with the same probability, or
+            ``plausibility``, a step is the more probably so the less the model expected its token
+            or one of its context.
+        share: The constant probability ``η`` of a desynchronised step; with ``plausibility`` the
+            prior share ``r`` of edited tokens.
+    """
+
+    table: str
+    family: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainModel:
+    """The two-state chain of :mod:`pura.decode.passages`.
+
+    Attributes:
+        mean_passage: Expected length of a marked passage, in tokens.
+        mean_gap: Expected length of a stretch without a mark, in tokens.
+        desynchronised: Share of edited steps inside a marked passage.
+        least_tokens: A shorter passage is not reported.
+    """
+
+    mean_passage: float
+    mean_gap: float
+    desynchronised: float
+    least_tokens: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LikelihoodModel:
+    """Everything that ``f_t`` needs beside the text (docs/evidence.md §3).
+
+    Attributes:
+        version: Which table this is.
+        provenance: Where its numbers come from, in words.
+        blur_widths: float64 [C], half-widths of the raised cosine at the middle of the circle.
+        position_edges: int64 [P - 1], token positions at which a new bin begins.
+        tables: The mismatch tables.
+        grids: Grid points for a verifier that knows the prompt (True) or not (False).
+        chain: Parameters of the passages.
+    """
+
+    version: str
+    provenance: str
+    blur_widths: F64
+    position_edges: npt.NDArray[np.int64]
+    tables: tuple[MismatchTable, ...]
+    grids: dict[bool, tuple[GridPoint, ...]]
+    chain: ChainModel
+
+    @classmethod
+    def from_dict(cls, data: Any) -> LikelihoodModel:
+        """Read a model from parsed JSON.
+
+        Raises:
+            LikelihoodError: Something is missing, does not add up or is out of range.
+        """
+        try:
+            model = cls(
+                version=str(data["version"]),
+                provenance=str(data["provenance"]),
+                blur_widths=np.array(data["blur_widths"], dtype=np.float64),
+                position_edges=np.array(data["position_edges"], dtype=np.int64),
+                tables=tuple(_table(entry) for entry in data["tables"]),
+                grids={
+                    False: tuple(GridPoint(**p) for p in data["grids"]["prompt-unknown"]),
+                    True: tuple(GridPoint(**p) for p in data["grids"]["prompt-known"]),
+                },
+                chain=ChainModel(**data["passages"]),
+            )
+        except (KeyError, TypeError, ValueError):
+            raise _refuse("lacks an entry or holds one of a wrong type") from None
+        _check(model)
+        return model
+
+    @classmethod
+    def load(cls, path: Path) -> LikelihoodModel:
+        """Read a model from a file.
+
+        Raises:
+            LikelihoodError: The file cannot be read, or is not a valid table.
+        """
+        try:
+            return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            raise _refuse("cannot be read") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain JSON values."""
+        names = {False: "prompt-unknown", True: "prompt-known"}
+        return {
+            "version": self.version,
+            "provenance": self.provenance,
+            "blur_widths": self.blur_widths.tolist(),
+            "position_edges": self.position_edges.tolist(),
+            "tables": [
+                {
+                    "name": t.name,
+                    "weights": t.weights.tolist(),
+                    "uniform": t.uniform.tolist(),
+                    "entropy_noise_bits": t.entropy_noise_bits.tolist(),
+                }
+                for t in self.tables
+            ],
+            "grids": {names[k]: [vars(p).copy() for p in v] for k, v in self.grids.items()},
+            "passages": vars(self.chain).copy(),
+        }
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hex digits over every number; words do not count."""
+        data = self.to_dict()
+        del data["provenance"]
+        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def table_number(self, name: str) -> int:
+        """Return the place of a table."""
+        return [t.name for t in self.tables].index(name)
+
+    def bins(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the position bin of tokens; int64, the shape of ``positions``."""
+        return np.searchsorted(self.position_edges, positions, side="right").astype(np.int64)
+
+
+def _table(entry: Any) -> MismatchTable:
+    return MismatchTable(
+        name=str(entry["name"]),
+        weights=np.array(entry["weights"], dtype=np.float64),
+        uniform=np.array(entry["uniform"], dtype=np.float64),
+        entropy_noise_bits=np.array(entry["entropy_noise_bits"], dtype=np.float64),
+    )
+
+
+def _check(model: LikelihoodModel) -> None:
+    widths, bins = model.blur_widths, model.position_edges.size + 1
+    if widths.ndim != 1 or not widths.size or not np.all((widths > 0) & (widths <= 0.5)):
+        raise _refuse("needs blur widths above 0 and at most one half")
+    if np.any(np.diff(model.position_edges) <= 0):
+        raise _refuse("needs ascending position edges")
+    for table in model.tables:
+        _check_table(table, bins, widths.size)
+    names = [t.name for t in model.tables]
+    if len(set(names)) != len(names):
+        raise _refuse("names a mismatch table twice")
+    for grid in model.grids.values():
+        if not 1 <= len(grid) <= MAX_GRID:
+            raise _refuse(f"needs 1 to {MAX_GRID} grid points")
+        for point in grid:
+            if point.table not in names or point.family not in FAMILIES:
+                raise _refuse("has a grid point of an unknown table or family")
+            if not 0 < point.share < 1:
+                raise _refuse("has a grid point whose share is not between 0 and 1")
+    chain = model.chain
+    if not (chain.mean_passage > 1 and chain.mean_gap > 1 and 0 < chain.desynchronised < 1):
+        raise _refuse("has passage parameters out of range")
+
+
+def _check_table(table: MismatchTable, bins: int, widths: int) -> None:
+    if table.weights.shape != (bins, widths) or table.uniform.shape != (bins,):
+        raise _refuse(f"“{table.name}” does not fit its position bins and widths")
+    total = table.weights.sum(axis=1) + table.uniform
+    low = min(float(table.weights.min()), float(table.uniform.min()))
+    if not low >= 0 or not np.all(np.abs(total - 1) <= _SUM_TOLERANCE):
+        raise _refuse(f"“{table.name}” has shares that do not add up to 1")
+    noise = table.entropy_noise_bits
+    if noise.shape != (bins,) or not all(x >= 0 and math.isfinite(x) for x in noise.tolist()):
+        raise _refuse(f"“{table.name}” has entropy noise out of range")
+
+
+@cache
+def default_model() -> LikelihoodModel:
+    """Return the shipped model.
+
+    Raises:
+        LikelihoodError: The shipped table is damaged.
+    """
+    return LikelihoodModel.load(resource("likelihood.json"))

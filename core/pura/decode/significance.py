@@ -1,0 +1,247 @@
+"""How surprising the evidence is when there is no mark (docs/evidence.md §3).
+
+Two statements that are never merged. The **bound**: an e-value has mean at most one without a mark,
+so ``P(e >= 1/α) <= α`` by Markov's inequality, for every text and model, without simulation. The
+**redraw p-value**: without a mark the phases are uniform and independent of the text, so the
+text's own phases are compared with turned ones; everything else stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode.likelihood import (
+    SIXTEENTHS,
+    StepLikelihoods,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
+from pura.decode.model import GridPoint, LikelihoodModel, default_model
+from pura.decode.trellis import make_trellis
+from pura.decode.trellis.base import RegisterTrellis
+from pura.decode.walk import open_log_mean
+from pura.decode.windows import window_potentials
+from pura.scheme.profile import Profile
+from pura.scheme.schedule import Schedule
+
+F64 = npt.NDArray[np.float64]
+
+STATISTICS: Final = ("walk", "e")
+TURNS: Final = 16 * SIXTEENTHS
+_CHUNK: Final = 64
+_WALK_MEMBERS: Final = 2
+_ROUNDING: Final = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedrawTest:
+    """A redraw p-value and how it came about.
+
+    Attributes:
+        p: The p-value, at least ``1 / (draws + 1)``.
+        draws: Redraws that were made.
+        exceeding: Redraws whose statistic reached the observed one.
+        seed: Of the redraws.
+        statistic: ``walk`` or ``e``.
+        stopped: The redraws ended early, after ``stop_after`` had reached the observed statistic.
+    """
+
+    p: float
+    draws: int
+    exceeding: int
+    seed: int
+    statistic: str
+    stopped: bool
+
+
+def p_bound(log10_e: float) -> float:
+    """Return ``min(1, 1/e)``, the proven bound on a chance result at least as strong."""
+    return float(10.0 ** -max(0.0, log10_e))
+
+
+def combine(log10_e: npt.ArrayLike, *, tried: int | None = None) -> float:
+    """Return log10 of the mean e-value over the keys and profiles that were tried.
+
+    The mean of e-values is an e-value whatever their dependence; it is never smaller than the
+    largest of them divided by their number.
+
+    Args:
+        log10_e: [K], one a key or profile.
+        tried: How many were tried, when some gave nothing to list; those count as 0.
+
+    Returns:
+        log10 of the mean; 0 when nothing was tried.
+    """
+    values = np.asarray(log10_e, dtype=np.float64).ravel()
+    count = values.size if tried is None else tried
+    if count < values.size:
+        raise ValueError("fewer keys tried than e-values given")
+    if count == 0:
+        return 0.0
+    if values.size == 0:
+        return float("-inf")
+    log_sum = np.logaddexp.reduce(values * np.log(10))
+    return float((log_sum - np.log(count)) / np.log(10))
+
+
+def correct_p(p: float, tried: int) -> float:
+    """Return the p-value of the best of several keys (Bonferroni)."""
+    return min(1.0, p * max(1, tried))
+
+
+def e_bh(log10_e: npt.ArrayLike, alpha: float) -> npt.NDArray[np.bool_]:
+    """Choose the documents of a batch with a false discovery rate of at most ``alpha``.
+
+    The e-BH procedure of Wang and Ramdas (2022), valid under any dependence: the ``k`` largest
+    e-values, for the largest ``k`` whose k-th largest e-value is at least ``N / (alpha·k)``.
+
+    Args:
+        log10_e: [N], one a document.
+        alpha: Level, in (0, 1).
+
+    Returns:
+        bool [N].
+    """
+    if not 0 < alpha < 1:
+        raise ValueError("alpha lies between 0 and 1")
+    values = np.asarray(log10_e, dtype=np.float64).ravel()
+    order = np.argsort(-values, kind="stable")
+    rank = np.arange(1, values.size + 1)
+    reached = np.flatnonzero(values[order] >= np.log10(values.size / (alpha * rank)))
+    chosen = np.zeros(values.size, dtype=bool)
+    if reached.size:
+        chosen[order[: reached[-1] + 1]] = True
+    return chosen
+
+
+def redraw_p(
+    schedule: Schedule,
+    entropy_bits: F64,
+    lo: F64,
+    hi: F64,
+    profile: Profile,
+    *,
+    seed: int,
+    draws: int = 999,
+    statistic: str = "walk",
+    stop_after: int | None = 20,
+    model: LikelihoodModel | None = None,
+    prompt_known: bool = False,
+    token_probability: F64 | None = None,
+) -> RedrawTest:
+    """Compare a text's phases with redrawn ones.
+
+    Each redraw turns every phase by a random multiple of 1/256 of the circle. Without a mark the
+    phases are uniform, turned or not, so the observed statistic is one among equals and the
+    p-value is exact, however coarse the turns (a randomisation test over a finite group).
+
+    ``walk`` is the likelihood summed over all payloads with the ring left open, averaged over two
+    members of the grid: nearly as sharp as ``e`` and far cheaper. ``e`` is the e-value itself.
+
+    Args:
+        schedule: The steps that carry bits.
+        entropy_bits: float64 [L].
+        lo: float64 [L].
+        hi: float64 [L].
+        profile: The profile.
+        seed: Of the redraws; the same seed gives the same p-value.
+        draws: At most so many.
+        statistic: ``walk`` or ``e``.
+        stop_after: End when so many redraws have reached the observed statistic; ``p`` is then
+            their share (Besag and Clifford 1991, as exact). None: make all of them.
+        model: The frozen numbers; the shipped ones when absent.
+        prompt_known: The verifier read the prompt.
+        token_probability: float64 [L]; ``hi - lo`` when absent.
+
+    Returns:
+        The test. Without a usable step ``p`` is 1 and no redraw is made.
+    """
+    if statistic not in STATISTICS:
+        raise ValueError(f"no such statistic: {statistic}")
+    if draws < 1 or (stop_after is not None and stop_after < 1):
+        raise ValueError("at least one draw")
+    if not len(schedule):
+        return RedrawTest(
+            p=1.0, draws=0, exceeding=0, seed=seed, statistic=statistic, stopped=False
+        )
+    model = default_model() if model is None else model
+    grid = model.grids[prompt_known]
+    if statistic == "walk":
+        grid = walk_grid(grid)
+    steps = step_likelihoods(
+        schedule,
+        entropy_bits,
+        lo,
+        hi,
+        profile,
+        model,
+        grid,
+        token_probability=token_probability,
+        resolution=TURNS,
+    )
+    still = np.zeros((1, len(schedule)), dtype=np.int64)
+    observed = float(_statistic(steps, still, schedule, profile, statistic)[0])
+    rng = np.random.default_rng(seed)
+    exceeding = done = 0
+    while done < draws:
+        count = min(_CHUNK, draws - done)
+        turn = rng.integers(0, TURNS, (count, len(schedule)))
+        values = _statistic(steps, turn, schedule, profile, statistic)
+        reached = np.flatnonzero(values >= observed - _ROUNDING * max(1.0, abs(observed)))
+        if stop_after is not None and exceeding + reached.size >= stop_after:
+            done += int(reached[stop_after - exceeding - 1]) + 1
+            return RedrawTest(
+                p=stop_after / done,
+                draws=done,
+                exceeding=stop_after,
+                seed=seed,
+                statistic=statistic,
+                stopped=True,
+            )
+        exceeding += int(reached.size)
+        done += count
+    return RedrawTest(
+        p=(1 + exceeding) / (draws + 1),
+        draws=draws,
+        exceeding=exceeding,
+        seed=seed,
+        statistic=statistic,
+        stopped=False,
+    )
+
+
+def walk_grid(grid: tuple[GridPoint, ...]) -> tuple[GridPoint, ...]:
+    """Return the members of the grid that the ``walk`` statistic averages over.
+
+    A light and a heavy share of desynchronised steps: the first member and the constant one
+    whose share is nearest to one half. Fixed before any phase is seen.
+    """
+    middle = min(
+        (p for p in grid if p.family == "constant"),
+        key=lambda p: abs(p.share - 0.5),
+        default=grid[-1],
+    )
+    return tuple(dict.fromkeys((grid[0], middle)))[:_WALK_MEMBERS]
+
+
+def _statistic(
+    steps: StepLikelihoods,
+    turn: npt.NDArray[np.int64],
+    schedule: Schedule,
+    profile: Profile,
+    statistic: str,
+) -> F64:
+    """Return the statistic of each redraw; float64 [R]."""
+    log_f = log_likelihoods(steps, window_likelihoods(steps, turn))
+    phi = window_potentials(log_f, schedule.index, profile.codeword_length)
+    trellis = make_trellis(profile)
+    if statistic == "walk" and isinstance(trellis, RegisterTrellis):
+        values = open_log_mean(trellis, phi)
+    else:
+        values = trellis.log_sum(phi)
+    return np.asarray(np.logaddexp.reduce(values, axis=0))

@@ -1,0 +1,76 @@
+"""The parts of a record that say what was used: input, prompt, key, model, device, versions."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import platform
+from typing import TYPE_CHECKING, Final
+
+from pura.audit.documents import Document
+from pura.audit.record import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
+from pura.scheme import SecretKey
+from pura.version import __version__
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+_PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
+
+
+def input_facts(document: Document, tokens: int) -> InputFacts:
+    """Return what was examined; ``tokens`` is ``L``."""
+    return InputFacts(
+        name=document.name,
+        sha256=document.sha256,
+        size_bytes=document.size_bytes,
+        characters=len(document.text),
+        tokens=tokens,
+        encoding=document.encoding,
+    )
+
+
+def prompt_facts(prompt: str | None, tokens: int) -> PromptFacts:
+    """Return whether the prompt was known; it is named by its hash, never quoted."""
+    if prompt is None:
+        return PromptFacts()
+    digest = hashlib.sha256(prompt.encode()).hexdigest()
+    return PromptFacts(known=True, sha256=digest, tokens=tokens)
+
+
+def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
+    """Return a key by its fingerprint."""
+    return KeyFacts(fingerprint=key.fingerprint, label=label)
+
+
+def model_facts(model: LanguageModel) -> ModelFacts:
+    """Return the model that read the text."""
+    return ModelFacts(
+        name=model.name,
+        fingerprint=model.fingerprint,
+        tokenizer=model.tokenizer_fingerprint,
+        architecture=model.architecture,
+        parameters=model.parameters,
+        vocab_size=model.vocab_size,
+        context_length=model.context_length,
+        weights=model.weights,
+    )
+
+
+def device_facts(model: LanguageModel) -> DeviceFacts:
+    """Return where the model ran, and why there."""
+    device = model.device
+    return DeviceFacts(kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason)
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the tool and of the parts that its numbers depend on."""
+    found = {"pura": __version__, "python": platform.python_version()}
+    for name in _PARTS:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            # A frozen build may carry a part without its metadata.
+            found[name] = "unknown"
+    found["system"] = f"{platform.system()} {platform.release()} {platform.machine()}"
+    return found

@@ -1,0 +1,410 @@
+"""One audit, from a text to its record, in the twelve numbered steps of docs/architecture.md.
+
+1 input, 2 text, 3 tokens, 4 fitness of model, key and profile, 5 reading, 6 schedule, 7 local
+evidence, 8 decoding, 9 significance, 10 passages, 11 candidates and register, 12 verdict. The
+record carries the same numbers: what was done, what was left out and why.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from pura.audit import assemble, facts
+from pura.audit.documents import Document, from_text
+from pura.audit.findings import Circumstances, cautions, findings
+from pura.audit.fitness import check_fitness
+from pura.audit.outcome import Outcome, decide_outcome
+from pura.audit.policy import Policy, default_policy
+from pura.audit.power import load_power
+from pura.audit.record import Audit, RegisterFacts, StepReport
+from pura.audit.register import Register
+from pura.audit.trial import (
+    Intervals,
+    Strength,
+    Trial,
+    decode,
+    make_schedule,
+    strength,
+    strongest,
+    weigh,
+)
+from pura.decode.passages import passages
+from pura.errors import InputError, KeyStoreError
+from pura.scheme import Payload, Profile, SecretKey
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from pura.model.load import LanguageModel
+    from pura.model.tokenise import Tokens
+
+STEPS: Final = (
+    "input",
+    "text",
+    "tokens",
+    "fitness",
+    "reading",
+    "schedule",
+    "local-evidence",
+    "decoding",
+    "significance",
+    "passages",
+    "candidates",
+    "verdict",
+)
+MAX_PROMPT_CHARACTERS: Final = 200_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """How far an audit is.
+
+    Attributes:
+        number: 1 … 12.
+        name: Of the step.
+        done: Units done within the step (tokens while reading).
+        total: Units of the step; 0 when they are not counted.
+    """
+
+    number: int
+    name: str
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What an audit may be told besides text, key, profile and model.
+
+    Attributes:
+        prompt: The prompt, when it is known; it sharpens the evidence.
+        decoder: Which payload is reported: ``exact`` or ``paper``.
+        policy: The decision rule.
+        register: The register of issued payloads, asked after the verdict is fixed.
+        candidates: How many payloads to list.
+        keep_text: Whether the record holds the text itself.
+    """
+
+    prompt: str | None = None
+    decoder: str = "exact"
+    policy: Policy = field(default_factory=default_policy)
+    register: Register | None = None
+    candidates: int = 8
+    keep_text: bool = True
+
+
+def audit_text(
+    text: str,
+    *,
+    model: LanguageModel,
+    keys: Sequence[tuple[SecretKey, str | None]],
+    profile: Profile,
+    name: str = "pasted text",
+    options: Options | None = None,
+    progress: Callable[[Stage], None] | None = None,
+    checkpoint: Callable[[], None] | None = None,
+) -> Audit:
+    """Audit a text that is not a file; see :func:`audit_document`."""
+    return audit_document(
+        from_text(text, name=name),
+        model=model,
+        keys=keys,
+        profile=profile,
+        options=options,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+
+
+def audit_document(
+    document: Document,
+    *,
+    model: LanguageModel,
+    keys: Sequence[tuple[SecretKey, str | None]],
+    profile: Profile,
+    options: Options | None = None,
+    progress: Callable[[Stage], None] | None = None,
+    checkpoint: Callable[[], None] | None = None,
+) -> Audit:
+    """Audit one document.
+
+    Args:
+        document: The text and where it came from.
+        model: The model that reads it.
+        keys: Secret keys and their labels. All are tried in one pass of the model; the evidence
+            is the mean over them.
+        profile: What generator and verifier share.
+        options: Everything else.
+        progress: Told of every step and of the tokens read.
+        checkpoint: Called often; may raise :class:`~pura.errors.Cancelled`.
+
+    Returns:
+        The record.
+
+    Raises:
+        ProfileError: Profile, tokenizer and key do not belong together.
+        InputError: The text cannot be tokenised.
+        KeyStoreError: No key was given.
+    """
+    if not keys:
+        raise KeyStoreError("No key was given.", "Choose a key.", code="key-missing")
+    return _Audit(document, model, keys, profile, options or Options(), progress, checkpoint).run()
+
+
+class _Audit:
+    """The walk along the steps; keeps their log."""
+
+    def __init__(
+        self,
+        document: Document,
+        model: LanguageModel,
+        keys: Sequence[tuple[SecretKey, str | None]],
+        profile: Profile,
+        options: Options,
+        progress: Callable[[Stage], None] | None,
+        checkpoint: Callable[[], None] | None,
+    ) -> None:
+        self._document, self._model, self._keys = document, model, keys
+        self._profile, self._options = profile, options
+        self._progress = progress or (lambda _stage: None)
+        self._checkpoint = checkpoint or (lambda: None)
+        self._log: list[StepReport] = []
+
+    def run(self) -> Audit:
+        """Walk all twelve steps."""
+        document, options = self._document, self._options
+        with self._step(1) as note:
+            note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
+        with self._step(2) as note:
+            note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
+        tokens, prompt_ids = self._tokens()
+        with self._step(4):
+            check_fitness(self._model, self._profile, [key for key, _ in self._keys])
+        seen = self._read(tokens, prompt_ids)
+        trials = self._try_keys(seen)
+        best = strongest(trials)
+        with self._step(9) as note:
+            strong = strength(
+                trials,
+                self._profile,
+                seed=options.policy.seed(document.sha256),
+                draws=options.policy.draws,
+            )
+            note.append(strong.note)
+        with self._step(10) as note:
+            where = passages(best.exact)
+            note.append(f"{len(where.ranges)} found")
+        found = assemble.Findings(
+            profile=self._profile,
+            spans=tokens.spans,
+            trial=best,
+            passages=where,
+            decoder=options.decoder,
+        )
+        outcome = self._decide(strong, best)
+        register = self._ask_register(found, outcome)
+        return self._record(found, outcome, strong, register, prompt_ids)
+
+    @contextmanager
+    def _step(self, number: int) -> Iterator[list[str]]:
+        self._checkpoint()
+        name = STEPS[number - 1]
+        self._progress(Stage(number=number, name=name))
+        note: list[str] = []
+        start = time.perf_counter()
+        yield note
+        seconds = round(time.perf_counter() - start, 6)
+        report = StepReport(
+            number=number, name=name, done=True, note="; ".join(note), seconds=seconds
+        )
+        self._log.append(report)
+
+    def _skip(self, number: int, why: str) -> None:
+        name = STEPS[number - 1]
+        self._log.append(StepReport(number=number, name=name, done=False, note=why))
+
+    def _tokens(self) -> tuple[Tokens, npt.NDArray[np.int64] | None]:
+        from pura.model.tokenise import tokenise
+
+        prompt = self._options.prompt
+        with self._step(3) as note:
+            tokens = tokenise(self._model, self._document.text)
+            note.append(f"{tokens.ids.size} tokens, from the text")
+            if prompt is None:
+                return tokens, None
+            if len(prompt) > MAX_PROMPT_CHARACTERS:
+                raise InputError(
+                    f"The prompt has {len(prompt):,} characters; at most "
+                    f"{MAX_PROMPT_CHARACTERS:,} are read.",
+                    "Give its last part, which matters most.",
+                )
+            prompt_ids = tokenise(self._model, prompt).ids
+            note.append(f"{prompt_ids.size} tokens of the prompt")
+            return tokens, prompt_ids
+
+    def _read(self, tokens: Tokens, prompt_ids: npt.NDArray[np.int64] | None) -> list[Intervals]:
+        from pura.model.evidence import read
+
+        def report(done: int, total: int) -> None:
+            self._progress(Stage(number=5, name=STEPS[4], done=done, total=total))
+
+        with self._step(5) as note:
+            reading = read(
+                self._model,
+                tokens.ids,
+                keys=[key for key, _ in self._keys],
+                profile=self._profile,
+                prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
+                progress=report,
+                checkpoint=self._checkpoint,
+            )
+            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
+            note.append(f"{reading.windows} window(s)")
+            note.extend(reading.notes)
+        return [
+            Intervals(
+                ids=reading.ids,
+                entropy_bits=reading.entropy_bits,
+                probability=reading.probability,
+                lo=reading.lo[i],
+                hi=reading.hi[i],
+                prompt_known=prompt_ids is not None,
+            )
+            for i in range(len(self._keys))
+        ]
+
+    def _try_keys(self, seen: list[Intervals]) -> list[Trial]:
+        profile = self._profile
+        with self._step(6) as note:
+            plans = [
+                make_schedule(one, key, profile, self._checkpoint)
+                for one, (key, _) in zip(seen, self._keys, strict=True)
+            ]
+            note.append(f"{max(len(plan) for plan in plans)} steps carry bits")
+        with self._step(7) as note:
+            local = [weigh(p, one, profile) for p, one in zip(plans, seen, strict=True)]
+            note.append(f"kernel {profile.kernel}")
+        with self._step(8) as note:
+            trials = []
+            for number, (plan, weights, one) in enumerate(zip(plans, local, seen, strict=True)):
+                self._checkpoint()
+                trials.append(decode(number, plan, weights, one, profile, self._options.candidates))
+            note.append(f"payload by the decoder “{self._options.decoder}”")
+            note.append(f"likelihood {trials[0].exact.model_fingerprint}")
+        return trials
+
+    def _decide(self, strong: Strength, best: Trial) -> Outcome:
+        policy, profile = self._options.policy, self._profile
+        known = best.intervals.prompt_known
+        table = load_power()
+        usable = len(best.schedule)
+        power = table.power(usable, profile, policy.t_found, known, model=self._model.fingerprint)
+        needed = table.needed(
+            profile, policy.t_found, policy.power_needed, known, model=self._model.fingerprint
+        )
+        return decide_outcome(strong.log10_e, usable, policy, power=power, needed=needed)
+
+    def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
+        register, profile = self._options.register, self._profile
+        if register is None:
+            self._skip(11, "the register was not asked")
+            return None
+        if outcome.verdict != "mark":
+            self._skip(11, "without a mark there is no payload to look up")
+            return None
+        exact = found.trial.exact
+
+        def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
+            return exact.log_ratio([Payload.from_bits(row) for row in rows], profile)
+
+        with self._step(11) as note:
+            # log_ratio is relative to the sum over all payloads, whose mean is 2**-L_m of it.
+            facts_found = register.posterior(
+                profile.payload_bits,
+                score,
+                -profile.payload_bits * math.log(2.0),
+                self._options.policy.prior_none,
+                decoded=found.payload,
+                checkpoint=self._checkpoint,
+            )
+            note.append(f"{facts_found.entries} entries")
+        return facts_found
+
+    def _record(
+        self,
+        found: assemble.Findings,
+        outcome: Outcome,
+        strong: Strength,
+        register: RegisterFacts | None,
+        prompt_ids: npt.NDArray[np.int64] | None,
+    ) -> Audit:
+        options, policy = self._options, self._options.policy
+        evidence = outcome.facts(
+            keys_tried=len(self._keys),
+            p_redraw=strong.p_redraw,
+            draws=strong.draws,
+            seed=strong.seed,
+        )
+        listed = assemble.candidates(found)
+        around = self._circumstances(found)
+        with self._step(12) as note:
+            said = findings(outcome, evidence, policy, around, candidates=listed, register=register)
+            weak = cautions(outcome, evidence, around)
+            note.append(f"decision rule {policy.rule}: {outcome.verdict}")
+        return Audit(
+            id=secrets.token_hex(16),
+            created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            input=facts.input_facts(self._document, found.spans.shape[0]),
+            text=self._document.text if options.keep_text else None,
+            prompt=facts.prompt_facts(
+                options.prompt, 0 if prompt_ids is None else int(prompt_ids.size)
+            ),
+            key=facts.key_facts(*self._keys[found.trial.number]),
+            keys=tuple(facts.key_facts(*key) for key in self._keys),
+            profile=self._profile,
+            model=facts.model_facts(self._model),
+            device=facts.device_facts(self._model),
+            tokens=assemble.token_evidence(found),
+            steps=assemble.step_evidence(found),
+            bits=assemble.bit_evidence(found),
+            payload=assemble.payload_facts(found),
+            decoder=options.decoder,
+            candidates=listed,
+            evidence=evidence,
+            verdict=outcome.verdict,
+            sentences=said,
+            cautions=weak,
+            # Passages are shown with a finding only: without one they would point at chance.
+            passages=assemble.passages(found) if outcome.verdict == "mark" else (),
+            register=register,
+            policy=policy.to_dict(),
+            log=tuple(self._log),
+            versions=facts.versions(),
+        )
+
+    def _circumstances(self, found: assemble.Findings) -> Circumstances:
+        readings = found.trial.paper.readings
+        return Circumstances(
+            tokens=found.spans.shape[0],
+            key=self._keys[found.trial.number][0].fingerprint,
+            payload=found.payload.text,
+            decoder=self._options.decoder,
+            prompt_known=found.trial.intervals.prompt_known,
+            verifier=self._model.name,
+            generator=self._profile.model,
+            verifier_fingerprint=self._model.fingerprint,
+            retokenised=True,
+            positions=readings.size,
+            erasures=int((readings == 0).sum()),
+            repaired=int(found.repaired.sum()),
+            passages=len(found.passages.ranges),
+            passage_share=assemble.passage_share(found),
+        )

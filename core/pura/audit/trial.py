@@ -1,0 +1,156 @@
+"""One key tried on one reading: schedule, local evidence, both decoders (audit steps 6 to 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode import significance
+from pura.decode.exact import ExactDecision, decide
+from pura.decode.paper import PaperDecoding
+from pura.decode.paper import decode as decode_paper
+from pura.extract.local import LocalEvidence, local_evidence
+from pura.scheme import Profile, Schedule, SecretKey, schedule
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals:
+    """What one key sees of a reading.
+
+    Attributes:
+        ids: int64 [L].
+        entropy_bits: float64 [L].
+        probability: float64 [L], what the model gave each token.
+        lo: float64 [L], intervals in this key's secret order.
+        hi: float64 [L].
+        prompt_known: The model read the prompt first.
+    """
+
+    ids: npt.NDArray[np.int64]
+    entropy_bits: F64
+    probability: F64
+    lo: F64
+    hi: F64
+    prompt_known: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What one key makes of a text.
+
+    Attributes:
+        number: Which of the keys.
+        intervals: What it saw.
+        schedule: The steps that carry bits.
+        local: Their local evidence.
+        paper: The published decoder's word.
+        exact: The exact decoder's word.
+    """
+
+    number: int
+    intervals: Intervals
+    schedule: Schedule
+    local: LocalEvidence
+    paper: PaperDecoding
+    exact: ExactDecision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strength:
+    """The evidence over all keys.
+
+    Attributes:
+        log10_e: log10 of the mean e-value over the keys.
+        p_redraw: Redraw p-value, corrected for the number of keys; None when not computed.
+        draws: Redraws made.
+        seed: Of the redraws.
+        note: How the p-value came about.
+    """
+
+    log10_e: float
+    p_redraw: float | None
+    draws: int
+    seed: int
+    note: str
+
+
+def make_schedule(
+    intervals: Intervals, key: SecretKey, profile: Profile, checkpoint: Callable[[], None]
+) -> Schedule:
+    """Return which steps carry bits (step 6)."""
+    return schedule(intervals.ids, intervals.entropy_bits, key, profile, checkpoint=checkpoint)
+
+
+def weigh(plan: Schedule, intervals: Intervals, profile: Profile) -> LocalEvidence:
+    """Return what each step says about its bits (step 7)."""
+    return local_evidence(plan, intervals.lo, intervals.hi, profile)
+
+
+def decode(
+    number: int,
+    plan: Schedule,
+    local: LocalEvidence,
+    intervals: Intervals,
+    profile: Profile,
+    candidates: int,
+) -> Trial:
+    """Decode with the published and with the exact decoder (step 8)."""
+    exact = decide(
+        plan,
+        intervals.entropy_bits,
+        intervals.lo,
+        intervals.hi,
+        profile,
+        prompt_known=intervals.prompt_known,
+        candidates=candidates,
+        token_probability=intervals.probability,
+    )
+    return Trial(
+        number=number,
+        intervals=intervals,
+        schedule=plan,
+        local=local,
+        paper=decode_paper(plan, local, profile),
+        exact=exact,
+    )
+
+
+def strength(trials: Sequence[Trial], profile: Profile, *, seed: int, draws: int) -> Strength:
+    """Combine the keys and redraw the strongest one's phases (step 9).
+
+    The headline is the mean over the keys, never the best one. The redraw p-value of the best
+    key is multiplied by their number (Bonferroni).
+    """
+    log10_e = significance.combine([trial.exact.log10_e for trial in trials])
+    best = strongest(trials)
+    if not draws or not len(best.schedule):
+        return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note="not redrawn")
+    intervals = best.intervals
+    test = significance.redraw_p(
+        best.schedule,
+        intervals.entropy_bits,
+        intervals.lo,
+        intervals.hi,
+        profile,
+        seed=seed,
+        draws=draws,
+        prompt_known=intervals.prompt_known,
+        token_probability=intervals.probability,
+    )
+    return Strength(
+        log10_e=log10_e,
+        p_redraw=significance.correct_p(test.p, len(trials)),
+        draws=test.draws,
+        seed=seed,
+        note=f"{test.draws} redraws of the phases, statistic “{test.statistic}”, seed {seed}",
+    )
+
+
+def strongest(trials: Sequence[Trial]) -> Trial:
+    """Return the trial of the key with the largest evidence."""
+    return max(trials, key=lambda trial: trial.exact.log_e)

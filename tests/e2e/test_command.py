@@ -1,0 +1,199 @@
+"""The real command, as a person or a script would use it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pura.audit.json_io import from_dict
+from pura.resources import resource
+from pura.version import __version__
+
+pytestmark = pytest.mark.model
+
+
+def rows(text: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def options(folder: Path) -> list[str | Path]:
+    return ["--key-file", folder / "key.txt", "--profile", folder / "profile.json"]
+
+
+def test_version_and_help_need_no_model(pura: Any) -> None:
+    assert pura("--version").stdout.strip() == f"pura {__version__}"
+    for words in ((), ("key",), ("model",), ("profile",), ("verify",), ("generate",)):
+        done = pura(*words, "--help")
+        assert done.returncode == 0, done.stderr
+        assert "Usage" in done.stdout
+
+
+def test_the_paper_decoder_reads_the_samples(
+    pura: Any, marked: Path, samples: dict[str, Any]
+) -> None:
+    files = sorted(marked.glob("[0-9]*.txt"))
+    done = pura("verify", *files, *options(marked), "--json", "--decoder", "paper")
+    assert done.returncode == 0, done.stderr
+    found = rows(done.stdout)
+    assert [row["input"]["name"] for row in found] == [f.name for f in files]
+    right = sum(
+        row["payload"]["bits"] == text["payload"]
+        for row, text in zip(found, samples["marked"]["texts"], strict=True)
+    )
+    assert right >= 15
+    for row in found:
+        assert row["verdict"] == "mark"
+        assert row["decoder"] == "paper"
+        assert len(row["bits"]) == 40
+        assert {"position", "llr", "readings", "repaired", "parity"} <= row["bits"][0].keys()
+        assert row["input"].keys() >= {"name", "sha256", "characters", "tokens"}
+
+
+def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, marked: Path) -> None:
+    profile, text, ids = (tmp_path / n for n in ("profile.json", "text.txt", "ids.json"))
+    assert pura("profile", "new", "--bits", "24", "-o", profile).returncode == 0
+    payload = "010110100111100010101101"
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
+    key = ["--key-file", marked / "key.txt"]
+    made = pura(
+        "generate", "--prompt-file", prompt, "--payload", payload, "--profile", profile, *key,
+        "--tokens", "120", "--seed", "7", "--ids", ids, "-o", text,
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert len(json.loads(ids.read_text())["ids"]) == 120
+    done = pura(
+        "verify", text, *key, "--profile", profile, "--prompt-file", prompt, "--json", "--full"
+    )
+    assert done.returncode == 0, done.stderr
+    [row] = rows(done.stdout)
+    assert row["payload"]["bits"] == payload
+    assert row["prompt"]["known"] is True
+    assert row["decoder"] == "exact"
+    assert row["evidence"]["log10_e"] > 6
+    jsonschema.validate(row, json.loads(resource("audit.schema.json").read_text()))
+    from_dict(row)
+    secret = (marked / "key.txt").read_text().strip()
+    assert secret not in done.stdout + done.stderr + made.stdout + made.stderr
+
+
+def test_standard_input_words_and_german(pura: Any, marked: Path, samples: dict[str, Any]) -> None:
+    text = samples["marked"]["texts"][0]["text"]
+    done = pura("verify", "-", *options(marked), "--language", "de", stdin=text)
+    assert done.returncode == 0, done.stderr
+    assert "Eine Markierung wurde gefunden" in done.stdout
+    assert samples["marked"]["texts"][0]["payload"] in done.stdout
+    assert "\x1b[" not in done.stdout
+
+
+def test_a_bad_file_says_why_and_stops_nobody(pura: Any, marked: Path, tmp_path: Path) -> None:
+    bad = {
+        "empty.txt": b"",
+        "binary.txt": bytes(range(256)) * 8,
+        "nul.txt": b"some words\x00more words",
+        "large.txt": b"word " * 1_000_000,
+    }
+    for name, data in bad.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "short.txt").write_text("Yes.")
+    files = [tmp_path / n for n in (*bad, "missing.txt", "short.txt")]
+    done = pura("verify", *files, *options(marked), "--json")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    found = rows(done.stdout)
+    assert len(found) == len(files)
+    for row in found[:-1]:
+        assert row["error"]["message"]
+        assert row["error"]["hint"]
+    assert found[-1]["verdict"] == "insufficient"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"surprise": 1}, "surprise"),
+        ({"payload_bits": "36"}, "payload_bits"),
+        ({"top_p": 3}, "top_p"),
+        ({"blocks": 7}, "blocks"),
+        ({"vocab_size": 50000}, "tokenizer"),
+        ({"tokenizer": "0" * 16}, "tokenizer"),
+        ({"key": "0" * 16}, "key"),
+    ],
+)
+def test_a_wrong_profile_is_one_clear_sentence(
+    pura: Any, marked: Path, change: dict[str, Any], words: str
+) -> None:
+    path = marked / "profile.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    done = pura("verify", marked / "00.txt", *options(marked), "--json")
+    assert done.returncode == 1
+    [row] = rows(done.stdout)
+    assert words in row["error"]["message"]
+    assert row["error"]["hint"]
+    assert "Traceback" not in done.stderr
+
+
+def test_wrong_keys_and_models_are_clear_sentences(pura: Any, marked: Path, tmp_path: Path) -> None:
+    (tmp_path / "short.key").write_text("abcd")
+    pickled = tmp_path / "pickled"
+    pickled.mkdir()
+    (pickled / "config.json").write_text('{"model_type": "llama"}')
+    (pickled / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    text = marked / "00.txt"
+    profile = ["--profile", marked / "profile.json"]
+    calls = [
+        ["verify", text, *profile, "--key-file", tmp_path / "short.key"],
+        ["verify", text, *profile, "--key-file", tmp_path / "absent.key"],
+        ["verify", text, *profile, "--key", "nobody"],
+        ["verify", text, *options(marked), "--model", pickled],
+        ["verify", text, *options(marked), "--model", "no-such-model"],
+        ["verify", text, "--key-file", marked / "key.txt", "--profile", tmp_path / "no.json"],
+        ["verify", text, *options(marked), "--device", "cuda"],
+    ]
+    for call in calls:
+        done = pura(*call)
+        assert done.returncode == 1, (call, done.stdout)
+        assert done.stderr.strip(), call
+        assert "Traceback" not in done.stderr, call
+    assert pura("verify", text).returncode == 2
+    assert pura("nonsense").returncode == 2
+
+
+def test_a_wrong_key_claims_nothing(pura: Any, marked: Path) -> None:
+    (marked / "key.txt").write_text("ff" * 32)
+    done = pura("verify", marked / "00.txt", marked / "01.txt", *options(marked), "--json")
+    assert done.returncode == 0, done.stderr
+    for row in rows(done.stdout):
+        assert row["verdict"] not in ("mark", "indication")
+        assert row["evidence"]["log10_e"] < 1
+        assert row["evidence"]["p_bound"] > 0.1
+
+
+def test_selftest_tells_a_changed_vector(pura: Any, tmp_path: Path) -> None:
+    done = pura("selftest")
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "vectors"
+    shutil.copytree(resource("vectors"), folder)
+    path = folder / "extract-1.json"
+    data = json.loads(path.read_text())
+    data["expected"]["box"]["llr"][3] += 1e-6
+    path.write_text(json.dumps(data))
+    done = pura("selftest", "--vectors", folder)
+    assert done.returncode == 1
+    assert re.search(r"FAIL extract-1\.json", done.stderr)
+    assert done.stderr.count("FAIL") == 1
+
+
+def test_without_a_keyring_the_command_says_so(pura: Any) -> None:
+    done = pura("key", "new", "Newsroom")
+    assert done.returncode == 1
+    assert "keyring" in done.stderr
+    assert pura("key", "list").stdout == ""
+    listed = pura("model", "list", "--json")
+    assert rows(listed.stdout)[0]["name"] == "smollm2-135m"

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+
 from pura.embed import Generated, generate, generate_batch
 from pura.embed.prompts import end_ids, prompt_ids
 from pura.errors import Cancelled, GenerationError, InputError, PayloadError, ProfileError
@@ -58,9 +59,7 @@ def test_the_verifier_finds_the_schedule_again(
 ) -> None:
     for history in ("used", "all"):
         p = profile.with_(history=history)
-        made = generate(
-            tiny, "The", PAYLOADS[2], key, p, tokens=120, seed=4, ignore_eos=True
-        )
+        made = generate(tiny, "The", PAYLOADS[2], key, p, tokens=120, seed=4, ignore_eos=True)
         found = schedule(made.ids, made.entropy_bits, key, p)
         arity = np.zeros(made.ids.size, dtype=np.int64)
         arity[found.token] = found.arity
@@ -73,9 +72,7 @@ def test_entropies_are_those_of_a_fresh_pass(
 ) -> None:
     """The cache and the padding leave every distribution as one uncached pass sees it."""
     p = profile.with_(temperature=0.9)
-    made = generate_batch(
-        tiny, PROMPTS, PAYLOADS, key, p, tokens=30, seed=6, ignore_eos=True
-    )
+    made = generate_batch(tiny, PROMPTS, PAYLOADS, key, p, tokens=30, seed=6, ignore_eos=True)
     for text in made:
         ids = np.concatenate([text.prompt_ids, text.ids])
         with torch.inference_mode():
@@ -97,7 +94,7 @@ def test_a_text_ends_where_the_model_ends_it(
         tiny, ["x"] * rows, [PAYLOADS[1]] * rows, key, profile, tokens=200, seed=8, batch_size=24
     )
     ended = [m for m in made if m.ended]
-    assert 0 < len(ended)
+    assert len(ended) > 0
     for text in made:
         assert 0 not in text.ids
         assert text.ids.size == text.arity.size == text.entropy_bits.size

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 import torch
+from transformers import GenerationConfig
+
 from pura.embed import generate_batch
-from pura.embed.prompts import prompt_ids
 from pura.embed.processor import PuraLogitsProcessor, check_generation_config
+from pura.embed.prompts import prompt_ids
 from pura.errors import GenerationError, PayloadError
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
-from transformers import GenerationConfig
 
 PROMPTS = ["a", "The council met", "on Tuesday"]
 PAYLOADS = [Payload.from_int(v, 12) for v in (7, 1234, 4095)]
@@ -34,10 +35,8 @@ def library(
     out = model.network.generate(
         **inputs, logits_processor=[processor], max_new_tokens=60, **settings
     )
-    rows = []
-    for row in out[:, inputs["input_ids"].shape[1] :].tolist():
-        rows.append(row[: row.index(END)] if END in row else row)
-    return rows
+    rows = out[:, inputs["input_ids"].shape[1] :].tolist()
+    return [row[: row.index(END)] if END in row else row for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -77,9 +76,7 @@ def test_rows_that_end_early_leave_the_others_alone(
         library(tiny, blind, prompts, do_sample=True)
 
 
-def test_one_token_is_left_standing(
-    tiny: LanguageModel, key: SecretKey, profile: Profile
-) -> None:
+def test_one_token_is_left_standing(tiny: LanguageModel, key: SecretKey, profile: Profile) -> None:
     processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1)
     ids = torch.tensor([[5, 6], [7, 8]])
     scores = torch.randn((2, 261), generator=torch.Generator().manual_seed(1))

@@ -1,0 +1,117 @@
+"""Marked generation against plain sampling of the transformers library, side by side.
+
+Run ``python bench/generation.py``; ``--tokens`` and ``--rounds`` make it longer. Every way writes
+the same number of tokens from the same prompts: ``plain`` is ``model.generate(do_sample=True)``
+with nothing but the temperature, ``marked`` is ours, ``processor`` is the library's loop with our
+logits processor, ``keys`` is ours with another key in every row.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import _common
+
+SEED = 20_261_121
+PROMPT = "The city council met on Tuesday evening to discuss the new plan for the harbour and"
+WAYS = ("plain", "marked", "processor", "keys")
+ROUNDS = {1: 7, 16: 3}
+
+
+def make_ways(model: Any, batch: int, tokens: int) -> dict[str, Callable[[], Any]]:
+    """Return the ways to write ``batch`` texts of ``tokens`` tokens."""
+    import torch
+
+    from pura.embed import generate_batch
+    from pura.embed.processor import PuraLogitsProcessor
+    from pura.scheme import Payload, Profile, SecretKey
+
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
+    key = SecretKey(bytes(range(32)))
+    keys = [SecretKey(bytes([i]) * 32) for i in range(batch)]
+    payload = Payload.from_int(0x123456789, 36)
+    start = model.tokenizer(PROMPT)["input_ids"]
+    ids = torch.tensor([start] * batch).to(model.device.torch_device)
+
+    def library(*processors: Any) -> Any:
+        torch.manual_seed(SEED)
+        with torch.inference_mode():
+            return model.network.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                do_sample=True,
+                temperature=1.0,
+                top_k=0,
+                top_p=1.0,
+                min_new_tokens=tokens,
+                max_new_tokens=tokens,
+                logits_processor=list(processors),
+            )
+
+    def ours(secret: Any) -> Any:
+        return generate_batch(
+            model,
+            [start] * batch,
+            [payload] * batch,
+            secret,
+            profile,
+            tokens=tokens,
+            seed=SEED,
+            ignore_eos=True,
+            batch_size=batch,
+        )
+
+    return {
+        "plain": library,
+        "marked": lambda: ours(key),
+        "processor": lambda: library(PuraLogitsProcessor(key, payload, profile, seed=SEED)),
+        "keys": lambda: ours(keys),
+    }
+
+
+def table(device: str, tokens: int, rounds: int | None) -> None:
+    """Print medians of interleaved runs."""
+    model = _common.load_builtin(device)
+    rows = []
+    for batch, usual in ROUNDS.items():
+        ways = make_ways(model, batch, tokens)
+        times = _common.interleaved(ways, rounds=rounds or usual)
+        rows.append(
+            [
+                str(batch),
+                *(f"{statistics.median(times[name]) / tokens * 1000:.1f}" for name in WAYS),
+                *(f"{_common.median_ratio(times, name, 'plain'):.3f}" for name in WAYS[1:]),
+                f"{max(times['plain']) / min(times['plain']):.2f}",
+            ]
+        )
+    print(
+        f"Milliseconds a step on {model.device.name}, {tokens} tokens "
+        "(medians; × = median ratio to plain)"
+    )
+    heads = ["batch", *WAYS, *(f"{name} ×" for name in WAYS[1:]), "plain slowest/fastest"]
+    _common.print_table(heads, rows)
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tokens", type=int, default=64)
+    parser.add_argument("--rounds", type=int)
+    options = parser.parse_args()
+    import torch
+
+    _common.print_facts("Generation", SEED)
+    table("cpu", options.tokens, options.rounds)
+    if torch.cuda.is_available():
+        table("cuda", options.tokens, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,209 @@
+"""The mark changes no distribution (paper, "Computational Unbiasedness").
+
+Every statistical test here draws from fixed seeds, so it gives the same answer on every run. Its
+false-alarm rate, for a scheme that is right and a seed that was not chosen, is ``ALARM``; there
+are 6 + 1 + 2 + 1 of them, so one of them would have failed at first sight with probability
+below 10 · 1e-4. Each has a twin that shows a biased scheme failing it.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from pura.embed import generate_batch
+from pura.embed.rows import Batch, dice_for
+from pura.embed.sampler import entropy_bits
+from pura.model.load import LanguageModel
+from pura.scheme import Payload, Profile, SecretKey
+
+ALARM = 1e-4
+VOCAB = 64
+# Logits spread so that the entropy of 64 tokens gives arity 1, 2 and 3.
+SPREAD = {1: 4.5, 2: 2.2, 3: 0.6}
+PAYLOADS = ("000000000000", "101100111000")
+
+
+def keys(count: int, seed: int) -> list[SecretKey]:
+    rng = np.random.default_rng(seed)
+    return [SecretKey(rng.bytes(32)) for _ in range(count)]
+
+
+def chi_square(counts: np.ndarray, probabilities: np.ndarray) -> float:
+    """Return the p-value; rare tokens are pooled so that every cell expects at least 8."""
+    total = counts.sum()
+    rank = np.argsort(-probabilities)
+    seen, want = [0.0], [0.0]
+    for c, p in zip(counts[rank], probabilities[rank], strict=True):
+        if want[-1] >= 8:
+            seen.append(0.0)
+            want.append(0.0)
+        seen[-1] += c
+        want[-1] += p * total
+    if want[-1] < 8:
+        rest_seen, rest_want = seen.pop(), want.pop()
+        seen[-1] += rest_seen
+        want[-1] += rest_want
+    return float(stats.chisquare(seen, want).pvalue)
+
+
+def step_two(
+    rows: list[SecretKey], payload: Payload, profile: Profile, logits: torch.Tensor, seed: int
+) -> Any:
+    """Force the context (1, 2) on every row and return what the next step draws."""
+    batch = Batch(rows, [payload] * len(rows), profile, dice_for(seed, len(rows)))
+    for token in (1, 2):
+        sure = torch.full((len(rows), logits.numel()), float("-inf"))
+        sure[:, token] = 0.0
+        assert (batch.draw(sure).tokens == token).all()
+    return batch.draw(logits.expand(len(rows), -1))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("arity", [1, 2, 3])
+def test_token_distribution_over_keys_is_pi(arity: int, payload: str) -> None:
+    """20 000 keys, one fixed payload: chi-square against π at every arity."""
+    rng = np.random.default_rng(arity)
+    logits = torch.from_numpy(rng.normal(size=VOCAB) * SPREAD[arity]).float()
+    pi = torch.softmax(logits.double(), dim=0).numpy()
+    profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
+    counts = np.zeros(VOCAB)
+    for chunk in range(5):
+        drawn = step_two(
+            keys(4000, seed=100 * arity + chunk), Payload(text=payload), profile, logits, seed=1
+        )
+        assert (drawn.arity == arity).all()
+        counts += np.bincount(drawn.tokens, minlength=VOCAB)
+    assert counts.sum() == 20_000
+    assert chi_square(counts, pi) > ALARM
+
+
+def test_plain_steps_draw_from_pi() -> None:
+    """One key, 20 000 texts: the steps without context take ordinary randomness."""
+    logits = torch.from_numpy(np.random.default_rng(0).normal(size=VOCAB)).float()
+    pi = torch.softmax(logits.double(), dim=0).numpy()
+    profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
+    rows = keys(1, seed=0) * 20_000
+    batch = Batch(rows, [Payload(text=PAYLOADS[1])] * len(rows), profile, dice_for(2, len(rows)))
+    drawn = batch.draw(logits.expand(len(rows), -1))
+    assert not drawn.arity.any()
+    assert chi_square(np.bincount(drawn.tokens, minlength=VOCAB).astype(float), pi) > ALARM
+
+
+def test_the_chi_square_would_see_a_bias(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anchors without their phase: the same test, on the same keys, fails by far."""
+    import pura.embed.rows
+
+    rng = np.random.default_rng(1)
+    logits = torch.from_numpy(rng.normal(size=VOCAB) * SPREAD[1]).float()
+    pi = torch.softmax(logits.double(), dim=0).numpy()
+    profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
+    payload = Payload(text=PAYLOADS[0])
+
+    def squeezed(step: Any, sector: int) -> float:
+        return 0.1 + 0.8 * (step.phase + (sector + 0.5) / (1 << step.arity)) % 1.0
+
+    order = np.arange(VOCAB)
+    monkeypatch.setattr(pura.embed.rows, "anchor", squeezed)
+    monkeypatch.setattr(SecretKey, "vocabulary_order", lambda _self, _size: order)
+    drawn = step_two(keys(4000, seed=100), payload, profile, logits, seed=1)
+    counts = np.bincount(drawn.tokens, minlength=VOCAB).astype(float)
+    assert chi_square(counts, pi) < 1e-12
+
+
+def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the p-value of "both columns come from one distribution"; rare tokens pooled."""
+    both = a + b
+    common = both >= 16
+    table = np.stack([np.append(x[common], x[~common].sum()) for x in (a, b)])
+    return float(stats.chi2_contingency(table[:, table.sum(axis=0) > 0]).pvalue)
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(
+    ("prompt", "profile_kind"),
+    [("The city council met on", "whole"), ("My favourite colour is", "cut")],
+)
+def test_marked_and_plain_steps_of_the_real_model(
+    builtin_model: LanguageModel, prompt: str, profile_kind: str
+) -> None:
+    """500 keys against 2 000 plain draws, one step of the real model, two-sample chi-square."""
+    ids = torch.tensor([builtin_model.tokenizer(prompt)["input_ids"]])
+    with torch.inference_mode():
+        logits = builtin_model.network(ids).logits[0, -1].clone()
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=builtin_model.vocab_size)
+    if profile_kind == "cut":
+        profile = profile.with_(
+            temperature=0.8, top_k=50, top_p=0.95, entropy_thresholds_bits=(0.5, 1.0, 2.0)
+        )
+    width = logits.numel()
+    counts = {"marked": np.zeros(width), "plain": np.zeros(width)}
+    payload = Payload.from_int(0x5A5A5A5A5, 36)
+    for chunk in range(10):
+        drawn = step_two(keys(50, seed=chunk), payload, profile, logits, seed=chunk)
+        assert drawn.arity.min() > 0
+        counts["marked"] += np.bincount(drawn.tokens, minlength=width)
+        plain = Batch([None] * 200, [None] * 200, profile, dice_for(1000 + chunk, 200))
+        counts["plain"] += np.bincount(plain.draw(logits.expand(200, -1)).tokens, minlength=width)
+    assert homogeneity(counts["marked"], counts["plain"]) > ALARM
+    shifted = np.roll(counts["marked"][np.argsort(-counts["plain"])], 1)
+    assert homogeneity(shifted, np.sort(counts["plain"])[::-1]) < ALARM
+
+
+def mean_surprisal(model: LanguageModel, texts: list[Any]) -> np.ndarray:
+    """Return the mean surprisal in bits of every text under the model itself."""
+    out = []
+    for text in texts:
+        ids = torch.from_numpy(np.concatenate([text.prompt_ids, text.ids]))[None]
+        with torch.inference_mode():
+            logits = model.network(ids).logits[0, text.prompt_ids.size - 1 : -1].double()
+            own = torch.log_softmax(logits, dim=-1).gather(1, ids[0, text.prompt_ids.size :, None])
+        out.append(float(-own.mean() / np.log(2)))
+    return np.array(out)
+
+
+@pytest.mark.model
+@pytest.mark.slow
+def test_marked_and_plain_texts_of_the_real_model(builtin_model: LanguageModel) -> None:
+    """32 marked texts, each with its own key, against 32 plain ones: the same surprisal.
+
+    Two-sample Kolmogorov-Smirnov. Texts drawn at temperature 0.5 fail it: it has teeth.
+    """
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=builtin_model.vocab_size)
+    rows = 32
+    prompts = ["The city council met on Tuesday evening to discuss"] * rows
+
+    def texts(payload: Payload | None, p: Profile, seed: int) -> list[Any]:
+        return generate_batch(
+            builtin_model,
+            prompts,
+            [payload] * rows,
+            keys(rows, seed=77),
+            p,
+            tokens=12,
+            seed=seed,
+            ignore_eos=True,
+            batch_size=rows,
+        )
+
+    def surprisal(made: list[Any]) -> np.ndarray:
+        return mean_surprisal(builtin_model, made)
+
+    marked = texts(Payload.from_int(1, 36), profile, 1)
+    assert np.mean([t.arity.sum() for t in marked]) > 12
+    plain = surprisal(texts(None, profile, 2))
+    assert stats.ks_2samp(surprisal(marked), plain).pvalue > ALARM
+    colder = surprisal(texts(None, profile.with_(temperature=0.5), 3))
+    assert stats.ks_2samp(colder, plain).pvalue < ALARM
+
+
+def test_entropy_of_the_spreads_gives_the_arities() -> None:
+    """The tests above stand on this: each spread really lies in its band."""
+    band: Callable[[float], int] = lambda h: int(np.searchsorted([1.0, 3.0, 5.0], h, "right"))  # noqa: E731
+    for arity, spread in SPREAD.items():
+        logits = np.random.default_rng(arity).normal(size=VOCAB) * spread
+        weights = np.exp(logits - logits.max())
+        assert band(entropy_bits(weights / weights.sum())) == arity

@@ -1,1 +1,91 @@
-"""Dialogs, one a file."""
+"""Dialogs: opened, never run in a loop of their own, so that nothing stands still behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog
+
+from pura_audit.actions import shortcut_rows
+from pura_audit.i18n import translate
+
+if TYPE_CHECKING:
+    from pura_audit.main_window import MainWindow
+    from pura_audit.views.plot_card import PlotCard
+
+
+def _open(dialog: QDialog) -> QDialog:
+    from PySide6.QtCore import Qt
+
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def show_table(window: MainWindow, card: PlotCard) -> QDialog:
+    """Show the table twin of a plot."""
+    from pura_audit.dialogs.table_dialog import TableDialog
+
+    headers, rows = card.table()
+    return _open(TableDialog(card.title.text(), headers, rows, card.summary(), window))
+
+
+def show_candidates(window: MainWindow) -> QDialog | None:
+    """Show the ranked payloads."""
+    from pura_audit.dialogs.candidates import candidate_table
+    from pura_audit.dialogs.table_dialog import TableDialog
+
+    audit = window.selection.audit
+    if audit is None:
+        return None
+    headers, rows, words = candidate_table(audit)
+    return _open(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, window))
+
+
+def show_details(window: MainWindow) -> QDialog | None:
+    """Show the full wording, the scale and the twelve steps."""
+    from pura_audit.dialogs.details import DetailsDialog
+
+    audit = window.selection.audit
+    return None if audit is None else _open(DetailsDialog(audit, window))
+
+
+def show_shortcuts(window: MainWindow) -> QDialog:
+    """Show all shortcuts."""
+    from pura_audit.dialogs.table_dialog import TableDialog
+
+    headers = (translate("Dialog", "What"), translate("Dialog", "Keys"))
+    rows = [*shortcut_rows(window.actions_by_name), *_more_keys()]
+    title = translate("Dialog", "Keyboard shortcuts")
+    return _open(TableDialog(title, headers, rows, "", window))
+
+
+def _more_keys() -> list[tuple[str, str]]:
+    return [
+        (translate("Dialog", "Menu"), "F10"),
+        (translate("Dialog", "Token to token, line to line (in the text)"), "← → ↑ ↓"),
+        (translate("Dialog", "Bit to bit, lane to lane (in the bits)"), "← → ↑ ↓"),
+        (translate("Dialog", "From card to card"), "Tab, Shift+Tab"),
+        (translate("Dialog", "Remove a text (in the list)"), "Del"),
+    ]
+
+
+def show_about(window: MainWindow) -> QDialog:
+    """Show every version."""
+    from pura_audit.dialogs.about import AboutDialog
+
+    return _open(AboutDialog(window.session, window))
+
+
+def show_log(window: MainWindow) -> None:
+    """Open the folder of the log file."""
+    from pura_audit.logs import log_folder
+
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(log_folder())))
+
+
+__all__ = [
+    "show_about", "show_candidates", "show_details", "show_log", "show_shortcuts", "show_table",
+]

@@ -1,0 +1,139 @@
+"""Start-up: flags, folders, log, fonts, theme, session, window."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from pura.audit.record import Audit
+from pura.paths import Paths, user_paths
+from pura.scheme import SecretKey
+from pura.version import __version__
+from pura_audit import fonts, i18n, logs
+from pura_audit.i18n import translate
+from pura_audit.icons import app_icon
+from pura_audit.jobs.engine import Engine, PuraEngine
+from pura_audit.main_window import MainWindow
+from pura_audit.session import Session
+from pura_audit.settings import SettingsFile
+from pura_audit.theme import Mode, Theme
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flags:
+    """What stood on the command line.
+
+    Attributes:
+        files: Files and folders to open.
+        log_level: How much is logged.
+        config_dir: Put everything below this folder.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+    """
+
+    files: tuple[Path, ...] = ()
+    log_level: str = "info"
+    config_dir: Path | None = None
+    device: str = "auto"
+
+
+def parse(arguments: Sequence[str]) -> Flags:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        prog="pura-audit", description="The window of PURA Audit.", allow_abbrev=False
+    )
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="texts to open")
+    parser.add_argument("--version", action="version", version=f"PURA Audit {__version__}")
+    parser.add_argument("--log-level", choices=logs.LEVELS, default="info")
+    parser.add_argument(
+        "--config-dir", type=Path, metavar="DIR", help="keep settings, models and logs below DIR"
+    )
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    found = parser.parse_args(list(arguments))
+    return Flags(
+        files=tuple(found.files), log_level=found.log_level, config_dir=found.config_dir,
+        device=found.device,
+    )  # fmt: skip
+
+
+def make_application() -> QApplication:
+    """Return the one application object, set up."""
+    existing = QApplication.instance()
+    if isinstance(existing, QApplication):
+        app = existing
+    else:
+        QGuiApplication.setHighDpiScaleFactorRoundingPolicy(
+            Qt.HighDpiScaleFactorRoundingPolicy.PassThrough
+        )
+        app = QApplication(sys.argv[:1])
+    app.setApplicationName("PURA Audit")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName("pura-audit")
+    app.setWindowIcon(app_icon())
+    app.setStyle("Fusion")
+    fonts.install(app)
+    return app
+
+
+def make_window(
+    paths: Paths, *, engine: Engine | None = None, device: str = "auto",
+    session_keys: Mapping[str, SecretKey] | None = None, theme: str | None = None,
+) -> MainWindow:  # fmt: skip
+    """Build the window; nothing heavy happens before it is shown.
+
+    Args:
+        paths: The user's folders.
+        engine: Who does the work; the real one when left out.
+        device: Which device the model runs on.
+        session_keys: Keys for this run only, by label.
+        theme: Colours instead of the remembered ones.
+    """
+    settings = SettingsFile(paths.config)
+    if theme is not None:
+        settings.current = replace(settings.current, theme=theme)
+    i18n.set_language(settings.current.language or None)
+    colours = Theme(Mode(settings.current.theme))
+    colours.apply()
+    session = Session(engine or PuraEngine(paths, session_keys, device), settings)
+    window = MainWindow(session, colours)
+    session.setParent(window)
+    colours.setParent(window)
+    # Once the window is on screen: find keys, models and profiles, then import torch, all in
+    # the model thread.
+    QTimer.singleShot(0, session, session.jobs.look_around)
+    return window
+
+
+def show_audit(audit: Audit, *, paths: Paths, theme: str | None = None,
+               session_keys: Mapping[str, SecretKey] | None = None) -> MainWindow:  # fmt: skip
+    """Return a window that shows an audit that was done elsewhere."""
+    window = make_window(paths, theme=theme, session_keys=session_keys)
+    window.session.add_audit(audit)
+    return window
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run the window until it is closed."""
+    flags = parse(arguments)
+    paths = user_paths(flags.config_dir)
+    app = make_application()
+    crash = logs.start(paths.state / "log", flags.log_level)
+    window = make_window(paths, device=flags.device)
+    window.show()
+    if crash:
+        window.status.say(
+            translate("Window", "The program crashed last time; what it left is in the log folder.")
+        )
+    if flags.files:
+        window.session.add_paths(flags.files)
+    try:
+        return app.exec()
+    finally:
+        window.session.close()
+        logs.stop()

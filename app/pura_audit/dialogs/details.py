@@ -1,0 +1,88 @@
+"""The full wording of the findings, the scale, and the twelve steps of the audit."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.audit.record import Audit
+from pura.audit.sentences import fill, scale, title
+from pura_audit.i18n import decimal, language, number, translate
+from pura_audit.theme import GAP, PADDING
+from pura_audit.views.card import label
+
+
+def wording(audit: Audit) -> str:
+    """Return everything that the record says, as text."""
+    tongue = language()
+    evidence = audit.evidence
+    parts = ["\n\n".join(fill(s, tongue) for s in audit.sentences)]
+    if audit.cautions:
+        parts.append(translate("Dialog", "What weakens or limits this"))
+        parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
+    parts.append(translate("Dialog", "Scale"))
+    parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
+    parts.append(translate("Dialog", "Measured with"))
+    parts.append(
+        "\n".join(
+            (
+                f"{translate('Dialog', 'Key')}: {audit.key.label or ''} {audit.key.fingerprint}",
+                f"{translate('Dialog', 'Model')}: {audit.model.name} {audit.model.fingerprint}",
+                f"{translate('Dialog', 'Tokenizer')}: {audit.model.tokenizer}",
+                f"{translate('Dialog', 'Profile')}: {audit.profile.name or ''} "
+                f"{audit.profile.fingerprint}",
+                f"{translate('Dialog', 'Device')}: {audit.device.name}, {audit.device.dtype}. "
+                f"{audit.device.reason}",
+                f"{translate('Dialog', 'Input')}: SHA-256 {audit.input.sha256}",
+                f"log10 e: {decimal(evidence.log10_e, 1)} · "
+                f"{translate('Dialog', 'usable positions')}: {number(evidence.usable)}",
+            )
+        )
+    )
+    parts.append(translate("Dialog", "Steps"))
+    parts.append("\n".join(_step(step.number, step.name, step.done, step.note, step.seconds)
+                           for step in audit.log))  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:  # noqa: FBT001
+    state = f"{decimal(seconds, 2)} s" if done else translate("Dialog", "left out")
+    return f"{place:>2}  {name}: {state}" + (f" ({note})" if note else "")
+
+
+class DetailsDialog(QDialog):
+    """Shows and copies the wording."""
+
+    def __init__(self, audit: Audit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialog", "Full wording and steps"))
+        self.resize(720, 640)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(title(audit.verdict, language()), "answer", wrap=True))
+        layout.addWidget(label(audit.input.name, "muted"))
+        self.words = QPlainTextEdit(wording(audit))
+        self.words.setReadOnly(True)
+        self.words.setTabChangesFocus(True)
+        self.words.setAccessibleName(translate("Dialog", "Full wording"))
+        layout.addWidget(self.words, 1)
+        row = QHBoxLayout()
+        copy = QPushButton(translate("Dialog", "Copy"))
+        copy.clicked.connect(
+            lambda: QGuiApplication.clipboard().setText(self.words.toPlainText())
+        )
+        close = QPushButton(translate("Dialog", "Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        row.addWidget(copy)
+        row.addStretch(1)
+        row.addWidget(close)
+        layout.addLayout(row)

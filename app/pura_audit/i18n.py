@@ -1,0 +1,68 @@
+"""Texts of the window: translation, numbers and the language of the findings.
+
+Every text is wrapped in ``translate("Context", "text")``, the call that Qt's ``lupdate`` collects.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+translate = QCoreApplication.translate
+
+_language: list[str] = []
+
+
+def language() -> str:
+    """Return the language of the window and of the findings: ``en`` or ``de``."""
+    if _language:
+        return _language[0]
+    return "de" if QLocale().language() == QLocale.Language.German else "en"
+
+
+def set_language(name: str | None) -> None:
+    """Fix the language, or follow the system again with None."""
+    _language[:] = [name] if name else []
+
+
+def plural(count: int, one: str, other: str) -> str:
+    """Return the form that fits the count, with ``%1`` replaced by it."""
+    return (one if count == 1 else other).replace("%1", number(count))
+
+
+def number(value: int) -> str:
+    """Write a whole number, its thousands apart by a thin blank."""
+    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """Write a number with a proper minus sign and the language's decimal mark."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    if language() == "de":
+        text = text.replace(".", ",")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign, plus included."""
+    text = decimal(value, digits)
+    return text if text.startswith("\N{MINUS SIGN}") else f"+{text}"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes for people."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{decimal(count / 1000, 1)} kB"
+    return f"{decimal(count / 1_000_000, 1)} MB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time that is left, roughly: seconds, then minutes, then hours."""
+    if seconds < 90:
+        return translate("Units", "%1 s").replace("%1", str(max(1, round(seconds))))
+    if seconds < 5400:
+        return translate("Units", "%1 min").replace("%1", str(round(seconds / 60)))
+    return translate("Units", "%1 h").replace("%1", decimal(seconds / 3600, 1))

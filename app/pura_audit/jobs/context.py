@@ -1,0 +1,76 @@
+"""What a running job sees of the outside: whether to stop, whether to wait, whom to tell."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from pura.errors import Cancelled
+from pura_audit.jobs.messages import Progress
+
+INTERVAL: float = 0.1  # seconds between two reports of the same step
+_READING = 5
+
+
+class JobContext:
+    """One job's cancel switch, pause switch and throttled progress.
+
+    Args:
+        report: Gets the progress, at most every ``INTERVAL`` seconds within a step.
+        clock: For tests.
+    """
+
+    def __init__(
+        self, report: Callable[[Progress], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._report = report
+        self._clock = clock
+        self._cancel = threading.Event()
+        self._go = threading.Event()
+        self._go.set()
+        self._step = -1
+        self._told = 0.0
+        self._started = 0.0
+        self._first = 0
+
+    def cancel(self) -> None:
+        """Ask the job to stop at its next checkpoint; a paused one wakes up for it."""
+        self._cancel.set()
+        self._go.set()
+
+    def pause(self) -> None:
+        """Let the job wait at its next checkpoint."""
+        self._go.clear()
+
+    def resume(self) -> None:
+        """Let the job go on."""
+        self._go.set()
+
+    def checkpoint(self) -> None:
+        """Wait while paused.
+
+        Raises:
+            Cancelled: The user asked to stop.
+        """
+        if not self._go.is_set():
+            before = self._clock()
+            self._go.wait()
+            self._started += self._clock() - before  # a pause is no part of the speed
+        if self._cancel.is_set():
+            raise Cancelled
+
+    def progress(self, progress: Progress) -> None:
+        """Report, unless the last report was a moment ago; estimates the time left."""
+        now = self._clock()
+        if progress.step != self._step:
+            self._step, self._started, self._first = progress.step, now, progress.done
+        elif now - self._told < INTERVAL and progress.done < progress.total:
+            return
+        self._told = now
+        done, spent = progress.done - self._first, now - self._started
+        if progress.step == _READING and done > 0 and spent > 0:
+            left = (progress.total - progress.done) * spent / done
+            progress = replace(progress, seconds_left=left)
+        self._report(progress)

@@ -1,0 +1,149 @@
+"""What travels between the window and its threads: frozen values only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pura.audit.documents import Document
+from pura.audit.keystore import State
+from pura.errors import PuraError
+from pura.scheme import Profile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a job is.
+
+    Attributes:
+        step: 1 … 12, the step of the audit; 0 while the model is loaded.
+        name: Of the step.
+        done: Tokens read.
+        total: Tokens to read; 0 when they are not counted.
+        seconds_left: Estimate, or None.
+    """
+
+    step: int
+    name: str
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """Why a text could not be audited, in words.
+
+    Attributes:
+        code: For programs.
+        message: What happened and what it means.
+        hint: The way out.
+    """
+
+    code: str
+    message: str
+    hint: str
+
+    @classmethod
+    def of(cls, error: PuraError) -> Failure:
+        """Take the words of one of our errors."""
+        return cls(code=error.code, message=error.message, hint=error.hint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyChoice:
+    """A key that can be chosen.
+
+    Attributes:
+        label: Its name.
+        fingerprint: 16 hex digits.
+        session: It lives in memory only, for this run.
+    """
+
+    label: str
+    fingerprint: str
+    session: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelChoice:
+    """An installed model."""
+
+    name: str
+    fingerprint: str
+    size_bytes: int
+    parameters: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileChoice:
+    """A stored profile.
+
+    Attributes:
+        name: Of the file, without its ending.
+        profile: What it holds.
+    """
+
+    name: str
+    profile: Profile
+
+    @property
+    def title(self) -> str:
+        """How people call it."""
+        return self.profile.name or self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """What is there to choose from.
+
+    Attributes:
+        keys: Known keys.
+        models: Installed models.
+        profiles: Stored profiles that are sound.
+        keyring: State of the keyring.
+        backend: How the keyring is called.
+        problems: What could not be read, in words.
+    """
+
+    keys: tuple[KeyChoice, ...] = ()
+    models: tuple[ModelChoice, ...] = ()
+    profiles: tuple[ProfileChoice, ...] = ()
+    keyring: State = State.NO_BACKEND
+    backend: str = ""
+    problems: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceWords:
+    """Where the model runs, for the badge.
+
+    Attributes:
+        kind: ``cpu``, ``cuda`` or ``mps``.
+        name: Of the chip.
+        dtype: Number format.
+        reason: Why this one.
+    """
+
+    kind: str
+    name: str
+    dtype: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One audit to be done.
+
+    Attributes:
+        document: The text and where it came from.
+        key: The key, by its fingerprint.
+        model: Name of the installed model.
+        profile: The profile.
+        prompt: The prompt, when it is known.
+    """
+
+    document: Document
+    key: KeyChoice
+    model: str
+    profile: Profile
+    prompt: str | None = None

@@ -1,0 +1,359 @@
+"""The main window: it puts the views together and sends intentions to the session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+    QMainWindow,
+)
+
+from pura_audit import actions, dialogs
+from pura_audit.commands import commands
+from pura_audit.i18n import translate
+from pura_audit.icons import app_icon, icon
+from pura_audit.models.items import ItemState
+from pura_audit.selection import Selection
+from pura_audit.session import Session
+from pura_audit.theme import GAP, Mode, Theme
+from pura_audit.views.drop_zone import acceptable, dropped_paths
+from pura_audit.views.evidence_column import EvidenceColumn
+from pura_audit.views.header import Header
+from pura_audit.views.queue_view import FOLDED, OPEN, QueueView
+from pura_audit.views.state_views import EmptyView
+from pura_audit.views.status_line import StatusLine
+from pura_audit.views.work_view import WorkView
+
+NARROW = 1400  # below this width the queue folds, unless the user says otherwise
+
+
+class MainWindow(QMainWindow):
+    """The auditor's workbench."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self.session, self.theme = session, theme
+        self.selection = Selection(self)
+        self.setWindowTitle("PURA Audit")
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(1100, 640)
+        self.setAcceptDrops(True)
+        self.header = Header(session, theme)
+        self.queue = QueueView(session, theme)
+        self.work = WorkView(self.selection, theme)
+        self.evidence = EvidenceColumn(self.selection, theme)
+        self.empty = EmptyView()
+        self.status = StatusLine(session)
+        self.actions_by_name, self.menu = actions.build(self, commands(self))
+        self._question: QMessageBox | None = None
+        self._closing = False
+        self._lay_out()
+        self._wire()
+        self._restore()
+        self._show_current()
+        self._say_missing()
+
+    # Composition
+
+    def _lay_out(self) -> None:
+        self._menu_button = QToolButton()
+        self._menu_button.setProperty("role", "quiet")
+        self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu_button.setMenu(self.menu)
+        self._menu_button.setShortcut("F10")
+        words = translate("Menu", "Menu")
+        self._menu_button.setAccessibleName(words)
+        self._menu_button.setToolTip(f"{words} (F10)")
+        self.header.layout().addWidget(self._menu_button)
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.columns.setHandleWidth(GAP)
+        self.columns.setChildrenCollapsible(False)
+        self._results = QWidget()
+        row = QHBoxLayout(self._results)
+        row.setContentsMargins(0, GAP, GAP, GAP)
+        self._inner = QSplitter(Qt.Orientation.Horizontal)
+        self._inner.setHandleWidth(GAP)
+        self._inner.setChildrenCollapsible(False)
+        self._inner.addWidget(self.work)
+        self._inner.addWidget(self.evidence)
+        self._inner.setStretchFactor(0, 1)
+        self._inner.setStretchFactor(1, 0)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self._inner)
+        row.addWidget(self._stack)
+        self.columns.addWidget(self.queue)
+        self.columns.addWidget(self._results)
+        self.columns.setStretchFactor(0, 0)
+        self.columns.setStretchFactor(1, 1)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.header, self.columns, self.status):
+            column.addWidget(widget, 1 if widget is self.columns else 0)
+        self.setCentralWidget(middle)
+
+    def _wire(self) -> None:
+        session = self.session
+        session.current_changed.connect(self._show_current)
+        session.item_changed.connect(self._show_current)
+        session.choices_changed.connect(self._say_missing)
+        session.busy_changed.connect(self._busy_changed)
+        self.header.audit_wanted.connect(self.audit)
+        self.header.cancel_wanted.connect(session.cancel)
+        self.queue.open_wanted.connect(self.open_files)
+        self.queue.fold_wanted.connect(self.toggle_queue)
+        self.empty.open_wanted.connect(self.open_files)
+        self.empty.paste_wanted.connect(self.paste)
+        self.empty.sample_wanted.connect(session.add_sample)
+        self.work.prompt_changed.connect(self._note_prompt)
+        self.work.again_wanted.connect(self.audit_current)
+        self.work.remove_wanted.connect(self.remove_current)
+        self.work.cancel_wanted.connect(self.cancel_current)
+        self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
+        self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
+        self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
+        for card in self.evidence.cards:
+            card.table_wanted.connect(lambda c=card: dialogs.show_table(self, c))
+            card.noticed.connect(self.status.say)
+        self.theme.changed.connect(self._dress)
+        self._dress()
+
+    def _dress(self) -> None:
+        self._menu_button.setIcon(icon("menu", self.theme.tokens.muted))
+
+    # What is on screen
+
+    def _show_current(self) -> None:
+        item = self.session.current
+        self._stack.setCurrentWidget(self.empty if item is None else self._inner)
+        if item is None:
+            self.selection.show(None)
+            return
+        audit = item.audit if item.state is ItemState.DONE else None
+        self.selection.show(audit)
+        self.work.show_item(item)
+
+    def _say_missing(self) -> None:
+        found = self.session.catalogue
+        words = ""
+        if found is not None and not self.session.ready:
+            names = [
+                name
+                for name, chosen in (
+                    (translate("Window", "a key"), self.session.key),
+                    (translate("Window", "a model"), self.session.model),
+                    (translate("Window", "a profile"), self.session.profile),
+                )
+                if chosen is None
+            ]
+            words = translate("Window", "Before an audit of your own, there must be: %1.").replace(
+                "%1", ", ".join(names)
+            )
+        if found is not None and found.problems:
+            words += "\n" + "\n".join(f"{p.message} {p.hint}" for p in found.problems)
+        self.empty.say_missing(words.strip())
+
+    def _busy_changed(self, busy: bool) -> None:  # noqa: FBT001
+        self.actions_by_name["cancel"].setEnabled(busy)
+        if not busy and self._closing:
+            self.close()
+
+    # Intentions
+
+    def open_files(self) -> None:
+        """Ask for files."""
+        dialog = QFileDialog(self, translate("Window", "Open texts"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(lambda names: self.session.add_paths(map(Path, names)))
+        dialog.open()
+
+    def paste(self) -> None:
+        """Take files or text from the clipboard."""
+        data = QGuiApplication.clipboard().mimeData()
+        paths = dropped_paths(data)
+        if paths:
+            self.session.add_paths(paths)
+        elif data.hasText() and data.text():
+            self.session.add_text(data.text())
+        else:
+            self.status.say(translate("Window", "There is no text on the clipboard."))
+
+    def audit(self) -> None:
+        """Audit what is due."""
+        self.session.audit()
+
+    def audit_current(self) -> None:
+        """Audit the row on screen again."""
+        if self.session.current is not None:
+            self.session.audit([self.session.current])
+
+    def cancel_current(self) -> None:
+        """Stop the audit on screen."""
+        if self.session.current is not None:
+            self.session.jobs.cancel(self.session.current.number)
+
+    def remove_current(self) -> None:
+        """Take the row on screen out."""
+        if self.session.current is not None:
+            self.session.remove([self.session.current])
+
+    def toggle_queue(self) -> None:
+        """Fold or unfold the queue, and remember it."""
+        self.session.settings.update(queue_folded=not self.queue.folded)
+        self._fold(folded=not self.queue.folded)
+
+    def toggle_evidence(self) -> None:
+        """Show or hide the right column, and remember it."""
+        hidden = self.evidence.isVisibleTo(self._inner)
+        self.evidence.setVisible(not hidden)
+        self.session.settings.update(evidence_hidden=hidden)
+
+    def set_theme(self, mode: Mode) -> None:
+        """Change the colours, and remember it."""
+        self.theme.set_mode(mode)
+        self.session.settings.update(theme=mode.value)
+
+    def zoom(self, by: int) -> None:
+        """Make the text larger or smaller; 0 is the usual size."""
+        view = self.work.text.view
+        view.set_text_size(view.text_size + by if by else 15)
+
+    def find(self) -> None:
+        """Search in the text."""
+        if self.work.text.isVisible():
+            self.work.text.find.enter()
+
+    def toggle_pause(self) -> None:
+        """Pause the queue or let it go on."""
+        jobs = self.session.jobs
+        jobs.set_paused(not jobs.paused)
+        self.status.refresh()
+
+    def _note_prompt(self, prompt: str) -> None:
+        if self.session.current is not None:
+            self.session.set_prompt(self.session.current, prompt)
+
+    # Size, drops, closing
+
+    def _fold(self, *, folded: bool) -> None:
+        self.queue.set_folded(folded)
+        width = FOLDED + GAP if folded else OPEN
+        self.columns.setSizes([width, max(1, self.width() - width)])
+
+    def _restore(self) -> None:
+        now = self.session.settings.current
+        self.resize(1440, 900)
+        if now.geometry:
+            self.restoreGeometry(QByteArray.fromHex(now.geometry.encode()))
+        if len(now.rows) == 3:
+            self.evidence.setSizes(list(now.rows))
+        self._inner.setSizes(list(now.columns) if len(now.columns) == 2 else [740, 416])
+        self.evidence.setVisible(not now.evidence_hidden)
+        self.work.text.view.set_text_size(now.text_size)
+        self._refold()
+
+    def _refold(self) -> None:
+        wish = self.session.settings.current.queue_folded
+        folded = wish if wish is not None else self.width() < NARROW
+        if folded != self.queue.folded or not self.queue.isVisible():
+            self._fold(folded=folded)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold the queue where the window is narrow."""
+        super().resizeEvent(event)
+        if self.session.settings.current.queue_folded is None:
+            folded = self.width() < NARROW
+            if folded != self.queue.folded:
+                self._fold(folded=folded)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files and texts."""
+        if acceptable(event.mimeData()):
+            event.acceptProposedAction()
+            self._highlight(over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget the drop."""
+        self._highlight(over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take files, folders or a text."""
+        self._highlight(over=False)
+        paths = dropped_paths(event.mimeData())
+        if paths:
+            self.session.add_paths(paths)
+        elif event.mimeData().hasText():
+            self.session.add_text(event.mimeData().text())
+        event.acceptProposedAction()
+
+    def _highlight(self, *, over: bool) -> None:
+        zone = self.queue.drop
+        zone.setProperty("over", over)
+        zone.style().unpolish(zone)
+        zone.style().polish(zone)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once while busy; then cancel, wait and remember sizes."""
+        if self.session.jobs.busy and not self._closing:
+            event.ignore()
+            self._ask()
+            return
+        self.session.settings.update(
+            geometry=bytes(self.saveGeometry().toHex().data()).decode(),
+            columns=tuple(self._inner.sizes()) if self.session.current else (),
+            rows=tuple(self.evidence.sizes()) if self.evidence.isVisible() else (),
+        )
+        self.session.close()
+        event.accept()
+
+    def _ask(self) -> None:
+        if self._question is not None:
+            return
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setText(translate("Window", "An audit is running."))
+        box.setInformativeText(
+            translate("Window", "Close the window and cancel it? Finished results are lost too.")
+        )
+        stop = box.addButton(
+            translate("Window", "Cancel the audit and close"), QMessageBox.ButtonRole.AcceptRole
+        )
+        stay = box.addButton(translate("Window", "Stay"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        stop.clicked.connect(self.cancel_and_close)
+        box.finished.connect(self._answered)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._question = box
+        box.open()
+
+    def _answered(self, _result: int) -> None:
+        self._question = None
+
+    def cancel_and_close(self) -> None:
+        """Cancel every audit, and close when the model thread has let go."""
+        self._closing = True
+        if self.session.jobs.busy:
+            self.session.cancel()
+        else:
+            self.close()

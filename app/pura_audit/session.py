@@ -1,0 +1,301 @@
+"""The session: the queue of texts, what is chosen, and the jobs; no widgets.
+
+Views emit intentions, the session acts on them, and the models tell the views.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QUndoStack
+
+from pura.audit.documents import MAX_CHARACTERS, from_text
+from pura.audit.record import Audit
+from pura.errors import PuraError
+from pura_audit.i18n import translate
+from pura_audit.jobs.engine import Engine
+from pura_audit.jobs.messages import (
+    Catalogue,
+    DeviceWords,
+    Failure,
+    KeyChoice,
+    ModelChoice,
+    ProfileChoice,
+    Progress,
+    Request,
+)
+from pura_audit.jobs.queue import JobQueue
+from pura_audit.models.items import Item, ItemState
+from pura_audit.models.queue_model import QueueModel
+from pura_audit.samples import LABEL, sample
+from pura_audit.settings import SettingsFile
+from pura_audit.undo import AddRows, RemoveRows
+
+MAX_FOLDER_FILES = 10_000
+
+
+class Session(QObject):
+    """What the window works with.
+
+    Signals:
+        current_changed: Another row is on screen, or none.
+        item_changed: The row on screen has changed.
+        choices_changed: Key, model or profile, or what there is to choose from.
+        device_changed: The device is known.
+        busy_changed: Whether audits run or wait.
+        noticed: Something to say in the status line.
+    """
+
+    current_changed = Signal()
+    item_changed = Signal()
+    choices_changed = Signal()
+    device_changed = Signal()
+    busy_changed = Signal(bool)
+    noticed = Signal(str)
+
+    def __init__(
+        self, engine: Engine, settings: SettingsFile, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.settings = settings
+        self.queue = QueueModel(self)
+        self.jobs = JobQueue(engine, self)
+        self.undo = QUndoStack(self)
+        self.catalogue: Catalogue | None = None
+        self.device: DeviceWords | Failure | None = None
+        self.key: KeyChoice | None = None
+        self.model: ModelChoice | None = None
+        self.profile: ProfileChoice | None = None
+        self.current: Item | None = None
+        self._numbers = itertools.count(1)
+        self._pastes = itertools.count(1)
+        jobs = self.jobs
+        jobs.catalogued.connect(self._catalogued)
+        jobs.placed.connect(self._placed)
+        jobs.loaded.connect(self._loaded)
+        jobs.refused.connect(self._refused)
+        jobs.started.connect(self._started)
+        jobs.progressed.connect(self._progressed)
+        jobs.finished.connect(self._finished)
+        jobs.failed.connect(self._failed)
+        jobs.cancelled.connect(self._cancelled)
+        jobs.busy_changed.connect(self.busy_changed)
+
+    # Texts come in
+
+    def add_paths(self, paths: Iterable[Path]) -> None:
+        """Add files, and the files inside folders; each becomes a row."""
+        items = []
+        for path in _files(paths):
+            items.append(Item(number=next(self._numbers), name=path.name or str(path), path=path))
+            self.settings.replace(self.settings.current.with_recent(path))
+        if not items:
+            self.noticed.emit(translate("Session", "There is no file in that folder."))
+            return
+        self._add(items, translate("Session", "opening"))
+        for item in items:
+            assert item.path is not None
+            self.jobs.load(item.number, item.path)
+
+    def add_text(self, text: str, name: str | None = None) -> None:
+        """Add a text that was pasted or dropped."""
+        label = name or translate("Session", "Pasted text %1").replace(
+            "%1", str(next(self._pastes))
+        )
+        item = Item(number=next(self._numbers), name=label)
+        try:
+            item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
+            item.state = ItemState.READY
+        except PuraError as error:
+            item.state, item.failure = ItemState.FAILED, Failure.of(error)
+        self._add([item], translate("Session", "pasting"))
+
+    def add_sample(self) -> None:
+        """Add the sample text, which brings its own key and profile."""
+        found = sample()
+        label = translate("Session", "Sample text")
+        item = Item(number=next(self._numbers), name=label, state=ItemState.READY)
+        item.document = from_text(found.text, name=label)
+        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.profile = found.profile
+        self._add([item], translate("Session", "opening"))
+        self.audit([item])
+
+    def add_audit(self, audit: Audit) -> None:
+        """Add an audit that was done elsewhere, and show it."""
+        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit)
+        item.state = ItemState.DONE
+        if audit.text is not None:
+            try:
+                item.document = from_text(audit.text, name=audit.input.name)
+            except PuraError:
+                item.document = None
+        self._add([item], translate("Session", "opening"))
+
+    def _add(self, items: Sequence[Item], words: str) -> None:
+        self.undo.push(AddRows(self, items, words))
+
+    # Rows
+
+    def show(self, item: Item | None) -> None:
+        """Bring a row on screen."""
+        if item is not self.current:
+            self.current = item
+            self.current_changed.emit()
+
+    def remove(self, items: Sequence[Item]) -> None:
+        """Take rows out; can be undone. A running one is cancelled first."""
+        for item in items:
+            if item.active:
+                self.jobs.cancel(item.number)
+        if items:
+            self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
+
+    def set_prompt(self, item: Item, prompt: str) -> None:
+        """Note the known prompt of a text."""
+        item.prompt = prompt
+
+    # Audits
+
+    @property
+    def ready(self) -> bool:
+        """Whether key, model and profile are chosen."""
+        return self.key is not None and self.model is not None and self.profile is not None
+
+    def due(self) -> tuple[Item, ...]:
+        """Return the rows that the Audit button would do: all new ones, else the one on screen."""
+        fresh = tuple(
+            i for i in self.queue.items if i.runnable and i.state is ItemState.READY
+        )
+        if fresh:
+            return fresh
+        current = self.current
+        return (current,) if current is not None and current.runnable else ()
+
+    def audit(self, items: Sequence[Item] | None = None) -> None:
+        """Queue audits of the rows; a file that could not be read is read again."""
+        for item in items if items is not None else self.due():
+            if item.document is None and item.path is not None and not item.active:
+                item.state, item.failure = ItemState.LOADING, None
+                self._touch(item)
+                self.jobs.load(item.number, item.path)
+            elif item.runnable and (request := self._request(item)) is not None:
+                item.state, item.progress, item.failure = ItemState.WAITING, None, None
+                self._touch(item)
+                self.jobs.add(item.number, request)
+
+    def _request(self, item: Item) -> Request | None:
+        key = item.key or self.key
+        profile = item.profile or (self.profile.profile if self.profile else None)
+        if item.document is None or key is None or profile is None or self.model is None:
+            missing = translate("Session", "Choose a key, a model and a profile first.")
+            self.noticed.emit(missing)
+            return None
+        return Request(
+            document=item.document, key=key, model=self.model.name, profile=profile,
+            prompt=item.prompt.strip() or None,
+        )  # fmt: skip
+
+    def cancel(self) -> None:
+        """Stop every audit that runs or waits."""
+        self.jobs.cancel_all()
+
+    def close(self) -> bool:
+        """End all threads."""
+        return self.jobs.close()
+
+    # Choices
+
+    def choose_key(self, key: KeyChoice) -> None:
+        """Use a key from now on."""
+        self.key = key
+        self.settings.update(key=key.fingerprint)
+        self.choices_changed.emit()
+
+    def choose_model(self, model: ModelChoice) -> None:
+        """Use a model from now on."""
+        self.model = model
+        self.settings.update(model=model.name)
+        self.choices_changed.emit()
+
+    def choose_profile(self, profile: ProfileChoice) -> None:
+        """Use a profile from now on."""
+        self.profile = profile
+        self.settings.update(profile=profile.name)
+        self.choices_changed.emit()
+
+    def _catalogued(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        now = self.settings.current
+        self.key = _pick(catalogue.keys, "fingerprint", self.key, now.key)
+        self.model = _pick(catalogue.models, "name", self.model, now.model)
+        self.profile = _pick(catalogue.profiles, "name", self.profile, now.profile)
+        self.choices_changed.emit()
+
+    def _placed(self, device: DeviceWords | Failure) -> None:
+        self.device = device
+        self.device_changed.emit()
+
+    # What the threads tell
+
+    def _loaded(self, number: int, document: object) -> None:
+        self._set(number, state=ItemState.READY, document=document)
+
+    def _refused(self, number: int, failure: Failure) -> None:
+        self._set(number, state=ItemState.FAILED, failure=failure)
+
+    def _started(self, number: int) -> None:
+        self._set(number, state=ItemState.RUNNING)
+
+    def _progressed(self, number: int, progress: Progress) -> None:
+        item = self.queue.find(number)
+        if item is not None and item.state is ItemState.RUNNING:
+            self._set(number, progress=progress)
+
+    def _finished(self, number: int, audit: Audit) -> None:
+        self._set(number, state=ItemState.DONE, audit=audit, progress=None)
+
+    def _failed(self, number: int, failure: Failure) -> None:
+        self._set(number, state=ItemState.FAILED, failure=failure, progress=None)
+
+    def _cancelled(self, number: int) -> None:
+        self._set(number, state=ItemState.CANCELLED, progress=None)
+
+    def _set(self, number: int, **changes: object) -> None:
+        item = self.queue.find(number)
+        if item is None:
+            return
+        for name, value in changes.items():
+            setattr(item, name, value)
+        self._touch(item)
+
+    def _touch(self, item: Item) -> None:
+        self.queue.touch(item)
+        if item is self.current:
+            self.item_changed.emit()
+
+
+def _pick(choices: Sequence[object], name: str, current: object, wanted: str) -> object:
+    """Return the choice in use when it is still there, else the remembered one, else the first."""
+    if current is not None and current in choices:
+        return current
+    return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
+
+
+def _files(paths: Iterable[Path]) -> list[Path]:
+    """Replace folders by the files inside them, hidden ones left out."""
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
+            found += sorted(itertools.islice(inside, MAX_FOLDER_FILES))
+        else:
+            found.append(path)
+    return found
+
+
+def _hidden(path: Path, root: Path) -> bool:
+    return any(part.startswith(".") for part in path.relative_to(root).parts)

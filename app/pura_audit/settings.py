@@ -1,0 +1,145 @@
+"""What the window remembers: typed, checked, written in one step; a bad file is set aside.
+
+Nothing secret and no text under audit ever stands here. Recent files can be switched off, since
+even a file's name may be confidential.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pura.audit.files import write_atomic
+
+FILE: Final = "settings.json"
+MAX_BYTES: Final = 1 << 20
+MAX_RECENT: Final = 10
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings.
+
+    Attributes:
+        theme: ``system``, ``light``, ``dark`` or ``contrast``.
+        language: ``""`` follows the system; else ``en`` or ``de``.
+        key: Fingerprint of the key that was chosen last, or ``""``.
+        model: Name of the model that was chosen last, or ``""``.
+        profile: Name of the profile that was chosen last, or ``""``.
+        text_size: Of the text under audit, in pixels.
+        queue_folded: None decides by the window's width.
+        evidence_hidden: The right column is hidden.
+        geometry: Of the window, as Qt saves it, hex.
+        columns: Widths of the three columns.
+        rows: Heights of the three cards of evidence.
+        keep_recent: Whether recent files are remembered.
+        recent: Paths of recent files, newest first.
+    """
+
+    theme: str = "system"
+    language: str = ""
+    key: str = ""
+    model: str = ""
+    profile: str = ""
+    text_size: int = 15
+    queue_folded: bool | None = None
+    evidence_hidden: bool = False
+    geometry: str = ""
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+    keep_recent: bool = True
+    recent: tuple[str, ...] = ()
+
+    def with_(self, **changes: Any) -> Settings:
+        """Return a copy with some settings changed."""
+        return replace(self, **changes)
+
+    def with_recent(self, path: Path) -> Settings:
+        """Return a copy with a file on top of the recent ones."""
+        if not self.keep_recent:
+            return self
+        others = tuple(p for p in self.recent if p != str(path))
+        return self.with_(recent=(str(path), *others)[:MAX_RECENT])
+
+
+_CHOICES: Final = {
+    "theme": ("system", "light", "dark", "contrast"),
+    "language": ("", "en", "de"),
+}
+
+
+class SettingsFile:
+    """The settings on disk.
+
+    Args:
+        folder: The configuration folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self.current = self._read()
+
+    def update(self, **changes: Any) -> None:
+        """Change settings and write them; a disk that refuses is logged, never in the way."""
+        self.replace(self.current.with_(**changes))
+
+    def replace(self, settings: Settings) -> None:
+        """Put other settings in place and write them."""
+        if settings == self.current:
+            return
+        self.current = settings
+        text = json.dumps(asdict(settings), ensure_ascii=False, indent=2) + "\n"
+        try:
+            write_atomic(self.path, text.encode(), private=True)
+        except OSError as error:
+            _log.warning("the settings cannot be written: %s", error.strerror)
+
+    def _read(self) -> Settings:
+        try:
+            with self.path.open("rb") as file:
+                data = file.read(MAX_BYTES)
+        except OSError:
+            return Settings()
+        try:
+            return _parse(json.loads(data))
+        except (ValueError, TypeError, RecursionError):
+            _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
+            with contextlib.suppress(OSError):
+                self.path.replace(self.path.with_suffix(".json.bak"))
+            return Settings()
+
+
+def _parse(data: object) -> Settings:
+    if not isinstance(data, dict):
+        raise TypeError
+    defaults = asdict(Settings())
+    values: dict[str, Any] = {}
+    for field in fields(Settings):
+        if field.name not in data:
+            continue
+        value = data[field.name]
+        if isinstance(value, list):
+            value = tuple(value)
+        if not _fits(field.name, value, defaults[field.name]):
+            raise ValueError(field.name)
+        values[field.name] = value
+    return Settings(**values)
+
+
+def _fits(name: str, value: object, default: object) -> bool:
+    if name in _CHOICES:
+        return value in _CHOICES[name]
+    if name == "queue_folded":
+        return value is None or isinstance(value, bool)
+    if name == "text_size":
+        return type(value) is int and 8 <= value <= 48
+    if name in ("columns", "rows"):
+        return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
+    if name == "recent":
+        return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
+    return type(value) is type(default)

@@ -8,7 +8,6 @@ the text alone).
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +54,7 @@ def tokenise(model: LanguageModel, text: str) -> Tokens:
 def tokenise_with(tokenizer: Any, text: str) -> Tokens:
     """The same with a bare tokenizer of the transformers library."""
     try:
-        data = text.encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise InputError(
             f"Character {error.start + 1} of the text is half of a surrogate pair; "
@@ -63,8 +62,9 @@ def tokenise_with(tokenizer: Any, text: str) -> Tokens:
             "Read the file with its right encoding, or remove that character.",
             code="input-surrogate",
         ) from None
+    nothing = Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
     if not text:
-        return Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
+        return nothing
     try:
         encoded = tokenizer(
             text,
@@ -81,7 +81,9 @@ def tokenise_with(tokenizer: Any, text: str) -> Tokens:
             "Get the model again, or use another model folder.",
         ) from None
     ids = np.array(encoded["input_ids"], dtype=np.int64)
-    spans = _byte_spans(tokenizer, ids, data)
+    if not ids.size:  # no byte of the text is in the vocabulary
+        return nothing
+    spans = _byte_spans(tokenizer, ids, text)
     if spans is None:
         offsets = np.array(encoded["offset_mapping"], dtype=np.int64).reshape(-1, 2)
         spans = _close_gaps(offsets, len(text))
@@ -89,23 +91,26 @@ def tokenise_with(tokenizer: Any, text: str) -> Tokens:
 
 
 def _byte_spans(
-    tokenizer: Any, ids: npt.NDArray[np.int64], data: bytes
+    tokenizer: Any, ids: npt.NDArray[np.int64], text: str
 ) -> npt.NDArray[np.int64] | None:
     """Count the bytes of each token; exact for byte-level vocabularies, None for others.
 
     A byte-level token is written with one character per byte. The library's own offsets leave
     the blank in front of a word out, which would leave holes in a shaded text.
     """
-    facts = json.loads(tokenizer.backend_tokenizer.to_str())
-    decoder = facts.get("decoder") or {}
-    if decoder.get("type") != "ByteLevel" or facts.get("normalizer"):
+    from tokenizers import decoders
+
+    backend = tokenizer.backend_tokenizer
+    if not isinstance(backend.decoder, decoders.ByteLevel):
+        return None
+    if backend.normalizer is not None and backend.normalizer.normalize_str(text) != text:
         return None
     known, place = np.unique(ids, return_inverse=True)
     lengths = np.array([len(t or "") for t in tokenizer.convert_ids_to_tokens(known.tolist())])
     ends = np.cumsum(lengths[place])
-    if ends[-1] != len(data):
+    units = np.frombuffer(text.encode("utf-8"), dtype=np.uint8)
+    if ends[-1] != units.size:  # a byte that the vocabulary lacks was dropped
         return None
-    units = np.frombuffer(data, dtype=np.uint8)
     character = np.cumsum((units & 0xC0) != 0x80) - 1
     starts = ends - lengths[place]
     return np.stack([character[starts], character[ends - 1] + 1], axis=1).astype(np.int64)

@@ -69,8 +69,9 @@ def plan(
     out = [
         Window(inputs=np.concatenate([head, ids[:stop]]), first=max(head.size - 1, 0), target=start)
     ]
-    keep = context // 2
     while stop < total - 1:
+        # A long prompt may leave fewer tokens of the text than half a context.
+        keep = min(context // 2, stop)
         begin = stop - keep
         fresh = min(total - 1 - stop, context - opened.size - keep)
         inputs = np.concatenate([opened, ids[begin : stop + fresh]])

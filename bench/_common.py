@@ -1,0 +1,104 @@
+"""What every benchmark needs: machine facts, medians of interleaved runs, tables, memory."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from pura.model import offline
+
+offline.prepare()
+
+
+def machine_facts() -> dict[str, str]:
+    """Return what a number is worth nothing without."""
+    import torch
+
+    from pura.model.device import choose_device
+
+    facts = {
+        "processor": choose_device("cpu").name,
+        "cores": str(os.cpu_count()),
+        "threads of torch": str(torch.get_num_threads()),
+        "OMP_WAIT_POLICY": os.environ.get("OMP_WAIT_POLICY", "unset"),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+    facts |= {name: version(name) for name in ("torch", "transformers", "numpy")}
+    facts["load before"] = f"{os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else "unknown"
+    facts["GPU"] = torch.cuda.get_device_name(0) if torch.cuda.is_available() else "none"
+    return facts
+
+
+def print_facts(title: str, seed: int) -> None:
+    """Print the head of a benchmark."""
+    print(f"\n## {title}")
+    for name, value in machine_facts().items():
+        print(f"{name}: {value}")
+    print(f"seed: {seed}\n", flush=True)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table in plain Markdown, numbers to the right."""
+    widths = [max(len(str(r[i])) for r in (columns, *rows)) for i in range(len(columns))]
+    for number, row in enumerate((columns, *rows)):
+        cells = [
+            str(c).ljust(w) if i == 0 else str(c).rjust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("| " + " | ".join(cells) + " |")
+        if number == 0:
+            print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
+    print(flush=True)
+
+
+def interleaved(
+    ways: Mapping[str, Callable[[], Any]], *, rounds: int, warm_ups: int = 1
+) -> dict[str, list[float]]:
+    """Time several ways in turn, so that a busy moment of the machine meets all of them.
+
+    Returns:
+        Seconds of each round by name, warm-ups left out.
+    """
+    for _ in range(warm_ups):
+        for way in ways.values():
+            way()
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        # The order turns with the rounds: whoever follows a heavy way finds a cold cache.
+        names = list(ways)[number % len(ways) :] + list(ways)[: number % len(ways)]
+        for name in names:
+            start = time.perf_counter()
+            ways[name]()
+            times[name].append(time.perf_counter() - start)
+    return times
+
+
+def median_ratio(times: Mapping[str, Sequence[float]], name: str, base: str) -> float:
+    """Return the median over the rounds of ``name`` divided by ``base`` in the same round."""
+    return statistics.median(a / b for a, b in zip(times[name], times[base], strict=True))
+
+
+def peak_memory_bytes() -> int:
+    """Return the high-water mark of this process's memory."""
+    import resource
+
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def load_builtin(device: str = "cpu") -> Any:
+    """Load the built-in model from the user's store."""
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+    from pura.paths import user_paths
+
+    model = ModelStore(user_paths().models).install_builtin()
+    return load_model(model, choose_device(device))

@@ -1,0 +1,45 @@
+"""Every token is predicted once, in order, and from enough context."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pura.model.windows import plan
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    length=st.integers(0, 200),
+    context=st.integers(4, 64),
+    opened=st.booleans(),
+    prompt=st.integers(0, 80),
+)
+def test_plan_covers_the_text_once(length: int, context: int, opened: bool, prompt: int) -> None:
+    ids = np.arange(1000, 1000 + length)
+    opening = (1,) if opened else ()
+    windows = plan(ids, context=context, opening=opening, prompt=range(prompt))
+    predicted: list[int] = []
+    for number, window in enumerate(windows):
+        assert 0 < window.inputs.size <= context
+        assert window.count > 0
+        if opened:
+            assert window.inputs[0] == 1
+        for place in range(window.first, window.inputs.size):
+            token = window.target + place - window.first
+            predicted.append(token)
+            before = window.inputs[place]
+            # What stands at the place is the token in front of the one it predicts.
+            assert before == 1000 + token - 1 or (token == 0 and number == 0)
+            if number:
+                assert place + 1 >= context // 2
+    start = 0 if opened or prompt else 1
+    assert predicted == list(range(start, length))
+
+
+def test_long_prompt_loses_its_beginning() -> None:
+    (first, *_) = plan(np.arange(50), context=20, opening=(1,), prompt=range(100, 200))
+    assert first.inputs[:11].tolist() == [1, *range(190, 200)]
+    (only,) = plan(np.arange(5), context=20, prompt=range(100, 116))
+    assert only.inputs.tolist() == [*range(100, 116), 0, 1, 2, 3]

@@ -4,7 +4,7 @@
 frozen numbers; never loads a model, never sees the truth.
 """
 
-from pura.decode.exact import Candidate, ExactDecision, decide
+from pura.decode.exact import Candidate, ExactDecision, decide, log_evidence
 from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
 from pura.decode.paper import PaperDecoding
 from pura.decode.passages import Passages, passages
@@ -24,6 +24,7 @@ __all__ = [
     "decide",
     "default_model",
     "e_bh",
+    "log_evidence",
     "p_bound",
     "passages",
     "redraw_p",

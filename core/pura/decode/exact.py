@@ -13,11 +13,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
+from pura.decode.likelihood import (
+    StepLikelihoods,
+    log_likelihoods,
+    step_likelihoods,
+    window_likelihoods,
+)
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
 from pura.decode.trellis import Trellis, make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
-from pura.scheme.payload import Payload, encode
+from pura.scheme.payload import Payload, encode, encode_rows
 from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule
 
@@ -25,6 +30,7 @@ F64 = npt.NDArray[np.float64]
 
 _LEAST_WEIGHT: Final = 0.02  # grid members below this share name no candidates of their own
 _MOST_MEMBERS: Final = 3
+_SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 
 
@@ -91,20 +97,103 @@ class ExactDecision:
         """``log10`` of the e-value."""
         return float(self.log_e / np.log(10))
 
-    def log_ratio(self, payloads: list[Payload], profile: Profile) -> F64:
+    def log_posteriors(self, bits: npt.NDArray[np.uint8], profile: Profile) -> F64:
         """Return the log posterior of any payloads, all payloads being equally likely before.
 
         Args:
-            payloads: For example those of a register.
+            bits: uint8 [C, L_m], for example those of a register; millions of rows are scored a
+                few thousand at a time.
             profile: The profile of the decision.
 
         Returns:
             float64 [C], natural log; ``exp`` of it sums to 1 over all ``2**L_m`` payloads.
         """
-        if not payloads:
-            return np.zeros(0)
-        words = np.stack([encode(p, profile) for p in payloads])
-        return _log_posteriors(codeword_scores(self.potentials, words), self.log_sum_grid)
+        parts = []
+        for start in range(0, len(bits), _SCORED_AT_ONCE):
+            words = encode_rows(bits[start : start + _SCORED_AT_ONCE], profile)
+            scores = codeword_scores(self.potentials, words)
+            parts.append(_log_posteriors(scores, self.log_sum_grid))
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Weighed:
+    """The evidence before anything is decoded; shapes as in :class:`ExactDecision`."""
+
+    steps: StepLikelihoods
+    windows: F64
+    log_f: F64
+    phi: F64
+    trellis: Trellis
+    log_sums: F64
+    log_e_grid: F64
+
+    @property
+    def best(self) -> int:
+        return int(np.argmax(self.log_e_grid))
+
+    @property
+    def log_e(self) -> float:
+        if not self.steps.eta.shape[1]:
+            return 0.0
+        return float(np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size))
+
+
+def _weigh(
+    schedule: Schedule,
+    entropy_bits: F64,
+    lo: F64,
+    hi: F64,
+    profile: Profile,
+    *,
+    model: LikelihoodModel,
+    grid: tuple[GridPoint, ...],
+    token_probability: F64 | None,
+) -> _Weighed:
+    steps = step_likelihoods(
+        schedule, entropy_bits, lo, hi, profile, model, grid, token_probability=token_probability
+    )
+    windows = window_likelihoods(steps)
+    log_f = log_likelihoods(steps, windows)
+    phi = window_potentials(log_f, schedule.index, profile.codeword_length)
+    trellis = make_trellis(profile)
+    log_payloads = profile.payload_bits * np.log(2)
+    # Without a step every payload weighs 1: exactly, not up to rounding.
+    log_sums = trellis.log_sum(phi) if len(schedule) else np.full(len(grid), log_payloads)
+    return _Weighed(
+        steps=steps,
+        windows=windows,
+        log_f=log_f,
+        phi=phi,
+        trellis=trellis,
+        log_sums=log_sums,
+        log_e_grid=log_sums - log_payloads,
+    )
+
+
+def log_evidence(
+    schedule: Schedule,
+    entropy_bits: F64,
+    lo: F64,
+    hi: F64,
+    profile: Profile,
+    *,
+    model: LikelihoodModel | None = None,
+    prompt_known: bool = False,
+    token_probability: F64 | None = None,
+) -> float:
+    """Return the natural log of the e-value and decode nothing; arguments as :func:`decide`."""
+    model = default_model() if model is None else model
+    return _weigh(
+        schedule,
+        entropy_bits,
+        lo,
+        hi,
+        profile,
+        model=model,
+        grid=model.grids[prompt_known],
+        token_probability=token_probability,
+    ).log_e
 
 
 def decide(
@@ -129,7 +218,7 @@ def decide(
         profile: Code, thresholds, context window.
         model: The frozen numbers of the likelihood; the shipped ones when absent.
         prompt_known: The verifier read the prompt before the text.
-        candidates: How many payloads to list.
+        candidates: How many payloads to list, at least 1.
         token_probability: float64 [L]; ``hi - lo`` when absent.
 
     Returns:
@@ -138,45 +227,49 @@ def decide(
     """
     model = default_model() if model is None else model
     grid = model.grids[prompt_known]
-    steps = step_likelihoods(
-        schedule, entropy_bits, lo, hi, profile, model, grid, token_probability=token_probability
+    weighed = _weigh(
+        schedule,
+        entropy_bits,
+        lo,
+        hi,
+        profile,
+        model=model,
+        grid=grid,
+        token_probability=token_probability,
     )
-    windows = window_likelihoods(steps)
-    log_f = log_likelihoods(steps, windows)
-    phi = window_potentials(log_f, schedule.index, profile.codeword_length)
-    trellis = make_trellis(profile)
-    if len(schedule):
-        log_sums = trellis.log_sum(phi)
-        log_e_grid = log_sums - profile.payload_bits * np.log(2)
-    else:
-        log_e_grid = np.zeros(len(grid))
-        log_sums = log_e_grid + profile.payload_bits * np.log(2)
-    found = _candidates(trellis, phi, log_sums, profile, max(1, candidates))
+    found = _candidates(weighed, profile, max(1, candidates))
     codeword = encode(found[0].payload, profile)
-    best = int(np.argmax(log_e_grid))
-    read = codeword_windows(codeword)[schedule.index]
-    rows = np.arange(len(schedule))
-    token_log_f = np.zeros(lo.size)
-    token_log_f[schedule.token] = log_f[best, rows, read]
-    token_density = np.ones(lo.size)
-    token_density[schedule.token] = windows[steps.table[best], rows, read]
+    token_log_f, token_density = _by_token(weighed, codeword, schedule, lo.size)
     return ExactDecision(
         payload=found[0].payload,
         codeword=codeword,
-        candidates=tuple(found[:candidates]),
-        bit_posteriors=_bit_posteriors(trellis, phi, log_sums, found, usable=len(schedule)),
-        log_e=float(np.logaddexp.reduce(log_e_grid) - np.log(len(grid))) if rows.size else 0.0,
+        candidates=tuple(found[: max(1, candidates)]),
+        bit_posteriors=_bit_posteriors(weighed, found, usable=len(schedule)),
+        log_e=weighed.log_e,
         grid=grid,
-        log_e_grid=log_e_grid,
-        grid_point=best,
-        log_sum_grid=log_sums,
-        potentials=phi,
+        log_e_grid=weighed.log_e_grid,
+        grid_point=weighed.best,
+        log_sum_grid=weighed.log_sums,
+        potentials=weighed.phi,
         token_log_f=token_log_f,
         token_density=token_density,
         usable=len(schedule),
         prompt_known=prompt_known,
         model_fingerprint=model.fingerprint,
     )
+
+
+def _by_token(
+    weighed: _Weighed, codeword: npt.NDArray[np.uint8], schedule: Schedule, tokens: int
+) -> tuple[F64, F64]:
+    """Return log likelihood and synchronised density of each token for one codeword."""
+    read = codeword_windows(codeword)[schedule.index]
+    rows = np.arange(len(schedule))
+    log_f = np.zeros(tokens)
+    log_f[schedule.token] = weighed.log_f[weighed.best, rows, read]
+    density = np.ones(tokens)
+    density[schedule.token] = weighed.windows[weighed.steps.table[weighed.best], rows, read]
+    return log_f, density
 
 
 def _log_posteriors(scores: F64, log_sums: F64) -> F64:
@@ -192,9 +285,9 @@ def _members(log_sums: F64) -> npt.NDArray[np.int64]:
     return np.asarray(order[(weight[order] >= _LEAST_WEIGHT) | (np.arange(order.size) == 0)])
 
 
-def _candidates(
-    trellis: Trellis, phi: F64, log_sums: F64, profile: Profile, count: int
-) -> list[Candidate]:
+def _candidates(weighed: _Weighed, profile: Profile, count: int) -> list[Candidate]:
+    """Return the payloads that any strong grid point lists, by their averaged posterior."""
+    trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
     payloads: dict[str, Payload] = {}
     for g in _members(log_sums):
         for bits, _ in trellis.k_best(phi[g], count):
@@ -207,10 +300,9 @@ def _candidates(
     return [Candidate(payload=listed[i], log_posterior=float(log_posterior[i])) for i in order]
 
 
-def _bit_posteriors(
-    trellis: Trellis, phi: F64, log_sums: F64, found: list[Candidate], *, usable: int
-) -> F64:
+def _bit_posteriors(weighed: _Weighed, found: list[Candidate], *, usable: int) -> F64:
     """Return the bits' posteriors, averaged over the grid points that carry weight."""
+    trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
     if not usable:
         return np.full(trellis.payload_bits, 0.5)
     weight = np.exp([c.log_posterior for c in found])

@@ -8,6 +8,7 @@ text's own phases are compared with turned ones; everything else stays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -171,8 +172,6 @@ def redraw_p(
         )
     model = default_model() if model is None else model
     grid = model.grids[prompt_known]
-    if statistic == "walk":
-        grid = walk_grid(grid)
     steps = step_likelihoods(
         schedule,
         entropy_bits,
@@ -180,39 +179,47 @@ def redraw_p(
         hi,
         profile,
         model,
-        grid,
+        walk_grid(grid) if statistic == "walk" else grid,
         token_probability=token_probability,
         resolution=TURNS,
     )
-    still = np.zeros((1, len(schedule)), dtype=np.int64)
-    observed = float(_statistic(steps, still, schedule, profile, statistic)[0])
-    rng = np.random.default_rng(seed)
-    exceeding = done = 0
-    while done < draws:
-        count = min(_CHUNK, draws - done)
-        turn = rng.integers(0, TURNS, (count, len(schedule)))
-        values = _statistic(steps, turn, schedule, profile, statistic)
-        reached = np.flatnonzero(values >= observed - _ROUNDING * max(1.0, abs(observed)))
-        if stop_after is not None and exceeding + reached.size >= stop_after:
-            done += int(reached[stop_after - exceeding - 1]) + 1
-            return RedrawTest(
-                p=stop_after / done,
-                draws=done,
-                exceeding=stop_after,
-                seed=seed,
-                statistic=statistic,
-                stopped=True,
-            )
-        exceeding += int(reached.size)
-        done += count
+
+    def value(turn: npt.NDArray[np.int64]) -> F64:
+        return _statistic(steps, turn, schedule, profile, statistic)
+
+    made, exceeding = _count(value, len(schedule), seed, draws, stop_after)
+    stopped = exceeding == stop_after
     return RedrawTest(
-        p=(1 + exceeding) / (draws + 1),
-        draws=draws,
+        p=exceeding / made if stopped else (1 + exceeding) / (draws + 1),
+        draws=made,
         exceeding=exceeding,
         seed=seed,
         statistic=statistic,
-        stopped=False,
+        stopped=stopped,
     )
+
+
+def _count(
+    value: Callable[[npt.NDArray[np.int64]], F64],
+    steps: int,
+    seed: int,
+    draws: int,
+    stop_after: int | None,
+) -> tuple[int, int]:
+    """Return how many redraws were made and how many of them reached the observed value."""
+    observed = float(value(np.zeros((1, steps), dtype=np.int64))[0])
+    # Ties count against the text, even when rounding parts them.
+    threshold = observed - _ROUNDING * max(1.0, abs(observed))
+    rng = np.random.default_rng(seed)
+    exceeding = made = 0
+    while made < draws:
+        count = min(_CHUNK, draws - made)
+        reached = np.flatnonzero(value(rng.integers(0, TURNS, (count, steps))) >= threshold)
+        if stop_after is not None and exceeding + reached.size >= stop_after:
+            return made + int(reached[stop_after - exceeding - 1]) + 1, stop_after
+        exceeding += int(reached.size)
+        made += count
+    return made, exceeding
 
 
 def walk_grid(grid: tuple[GridPoint, ...]) -> tuple[GridPoint, ...]:

@@ -1,0 +1,87 @@
+"""Synthetic texts for the decoder: intervals as a verifier sees them, phases as a key gives them.
+
+No model runs here. A marked step draws its token's interval around the anchor, which is what
+inverse transform sampling does; an unmarked one draws interval and phase independently.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from pura.scheme import Payload, Profile, Schedule, encode
+from pura.scheme.gray import sector_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class SyntheticText:
+    schedule: Schedule
+    entropy_bits: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+
+    def arrays(self):
+        return self.schedule, self.entropy_bits, self.lo, self.hi
+
+    def with_phases(self, rng):
+        plan = self.schedule
+        phase = rng.random(len(plan))
+        fresh = Schedule(
+            token=plan.token, arity=plan.arity, phase=phase, index=plan.index, gate=plan.gate
+        )
+        return SyntheticText(schedule=fresh, entropy_bits=self.entropy_bits, lo=self.lo, hi=self.hi)
+
+
+def make_text(rng, profile, tokens, payload=None, *, marked=None, shift=0.0):
+    """A text of ``tokens`` tokens; ``marked`` says which of them carry the payload (all)."""
+    marked = np.ones(tokens, dtype=bool) if marked is None else marked
+    marked = marked & (payload is not None)
+    entropy = rng.gamma(2.5, 1.3, tokens)
+    arity = np.searchsorted(profile.entropy_thresholds_bits, entropy, side="right")
+    arity[: profile.context_window] = 0
+    token = np.flatnonzero(arity)
+    plan = Schedule(
+        token=token,
+        arity=arity[token],
+        phase=rng.random(token.size),
+        index=rng.integers(0, profile.codeword_length, token.size),
+        gate=np.where(arity > 0, 0, 2).astype(np.uint8),
+    )
+    # Token probabilities as a distribution of that entropy gives them, roughly.
+    width = np.clip(2.0 ** -rng.gamma(1.0, np.maximum(entropy, 0.05)), 1e-7, 1.0)
+    start = rng.random(tokens) * (1 - width)
+    if payload is not None:
+        word = encode(payload, profile)
+        for row, t in enumerate(token):
+            if marked[t]:
+                a = int(arity[t])
+                bits = [word[(plan.index[row] + j) % word.size] for j in range(a)]
+                place = (plan.phase[row] + (sector_of(bits) + 0.5) / (1 << a)) % 1.0
+                place = np.clip(place + shift * rng.standard_normal(), 0.0, 1.0)
+                start[t] = np.clip(place - rng.random() * width[t], 0.0, 1.0 - width[t])
+    return SyntheticText(schedule=plan, entropy_bits=entropy, lo=start, hi=start + width)
+
+
+@pytest.fixture
+def text_maker():
+    return make_text
+
+
+@pytest.fixture
+def spc():
+    return Profile(payload_bits=36, blocks=4, vocab_size=49152)
+
+
+@pytest.fixture
+def tbcc():
+    return Profile(payload_bits=36, code="tbcc", vocab_size=49152)
+
+
+@pytest.fixture(params=["spc", "tbcc"])
+def profile(request, spc, tbcc):
+    return {"spc": spc, "tbcc": tbcc}[request.param]
+
+
+@pytest.fixture
+def payload():
+    return Payload(text="011100110010010011001111100100001000")

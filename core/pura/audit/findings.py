@@ -18,6 +18,7 @@ from pura.audit.record import (
 from pura.audit.sentences import scale_word
 
 REFERENCE_TOKENS: Final = 200  # the length for which error rates are usually stated
+_SHORT: Final = 150  # a few tokens below the reference make no difference worth a sentence
 _WHOLE_TEXT: Final = 0.9  # passages that hold so much of the evidence are not "concentrated"
 _NEAREST_WEIGHT: Final = 0.01  # an entry with less is not worth a sentence
 
@@ -232,7 +233,7 @@ def cautions(
     decided = outcome.verdict in ("mark", "indication")
     # Each row: whether it applies, the sentence, what fills it.
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
-        (c.tokens < REFERENCE_TOKENS, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
+        (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
         (outcome.power is None, "unmeasured", {}),
         (

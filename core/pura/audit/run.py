@@ -37,7 +37,7 @@ from pura.audit.trial import (
 )
 from pura.decode.passages import passages
 from pura.errors import InputError, KeyStoreError
-from pura.scheme import Payload, Profile, SecretKey
+from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
     import numpy as np
@@ -323,10 +323,10 @@ class _Audit:
         exact = found.trial.exact
 
         def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-            return exact.log_ratio([Payload.from_bits(row) for row in rows], profile)
+            return exact.log_posteriors(rows, profile)
 
         with self._step(11) as note:
-            # log_ratio is relative to the sum over all payloads, whose mean is 2**-L_m of it.
+            # A posterior is relative to the sum over all payloads, whose mean is 2**-L_m of it.
             facts_found = register.posterior(
                 profile.payload_bits,
                 score,

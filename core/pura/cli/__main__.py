@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli import keys, models, profiles
+from pura.cli import keys, models, profiles, register
 from pura.cli.common import complain, err
 from pura.cli.generate import generate
 from pura.cli.selftest import selftest
@@ -24,6 +24,7 @@ app = typer.Typer(
 app.add_typer(keys.app, name="key")
 app.add_typer(models.app, name="model")
 app.add_typer(profiles.app, name="profile")
+app.add_typer(register.app, name="register")
 app.command("generate")(generate)
 app.command("verify")(verify)
 app.command("selftest")(selftest)

@@ -92,7 +92,7 @@ def _options(
         prompt=read_file(prompt_file).text if prompt_file else None,
         decoder=decoder,
         policy=load_policy(policy or user_paths().policy, must_exist=policy is not None),
-        register=Register(user_paths().register) if use_register else None,
+        register=Register(user_paths().register, read_only=True) if use_register else None,
     )
 
 

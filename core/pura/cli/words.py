@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pura.audit.numerals import weight
 from pura.audit.record import Audit
 from pura.audit.sentences import fill, title
 
@@ -46,7 +47,7 @@ def print_audit(console: Console, audit: Audit, language: str) -> None:
     for sentence in audit.sentences:
         console.print(Text(fill(sentence, language)))
     if audit.verdict in ("mark", "indication"):
-        _payload(console, audit, words)
+        _payload(console, audit, language)
     if audit.cautions:
         console.print(Text(words["cautions"], style="bold"))
         for sentence in audit.cautions:
@@ -55,14 +56,15 @@ def print_audit(console: Console, audit: Audit, language: str) -> None:
     console.print()
 
 
-def _payload(console: Console, audit: Audit, words: dict[str, str]) -> None:
+def _payload(console: Console, audit: Audit, language: str) -> None:
+    words = _LABELS[language]
     console.print(Text(f"{words['payload']}: {audit.payload.bits}", style="bold"))
     for value in audit.payload.fields:
         console.print(Text(f"  {value.name}: {value.text}"))
     if len(audit.candidates) > 1 and audit.decoder == "exact":
         table = Table(words["candidates"], "", box=None, padding=(0, 1))
         for candidate in audit.candidates[:5]:
-            table.add_row(Text(candidate.bits), Text(f"{candidate.posterior:.3g}"))
+            table.add_row(Text(candidate.bits), Text(weight(candidate.posterior, language)))
         console.print(table)
     for passage in audit.passages:
         place = f"{passage.start}–{passage.end}"

@@ -5,7 +5,14 @@ NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme
 
 from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
 from pura.scheme.keys import SecretKey, ranks, unit_interval
-from pura.scheme.payload import Payload, codeword_length, encode, parity_mask, spc_data_positions
+from pura.scheme.payload import (
+    Payload,
+    codeword_length,
+    encode,
+    encode_rows,
+    parity_mask,
+    spc_data_positions,
+)
 from pura.scheme.profile import Profile, default_blocks
 from pura.scheme.schedule import Gate, Schedule, Scheduler, Step, anchor, anchors, schedule
 
@@ -24,6 +31,7 @@ __all__ = [
     "codeword_length",
     "default_blocks",
     "encode",
+    "encode_rows",
     "pack",
     "parity_mask",
     "parse_layout",

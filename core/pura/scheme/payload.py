@@ -108,16 +108,29 @@ def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
             f"The payload has {len(payload)} bits; the profile carries {profile.payload_bits}.",
             "Give exactly as many bits as the profile says.",
         )
+    return encode_rows(payload.bits, profile)
+
+
+def encode_rows(bits: npt.NDArray[np.uint8], profile: Profile) -> npt.NDArray[np.uint8]:
+    """Return the codewords of many payloads at once.
+
+    Args:
+        bits: uint8 [..., L_m], zeros and ones.
+        profile: Says which code and how many blocks.
+
+    Returns:
+        uint8 [..., n].
+    """
     if profile.code == "tbcc":
-        return encode_tbcc(payload.bits)
-    return encode_spc(payload.bits, profile.block_count)
+        return encode_tbcc(bits)
+    return encode_spc(bits, profile.block_count)
 
 
 def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:
     """Append the parity of each block to it (paper, equations for p_i and c)."""
-    rows = bits.reshape(blocks, -1)
-    parity = np.bitwise_xor.reduce(rows, axis=1, keepdims=True)
-    return np.concatenate([rows, parity], axis=1).ravel()
+    rows = bits.reshape(*bits.shape[:-1], blocks, bits.shape[-1] // blocks)
+    parity = np.bitwise_xor.reduce(rows, axis=-1, keepdims=True)
+    return np.concatenate([rows, parity], axis=-1).reshape(*bits.shape[:-1], -1)
 
 
 def encode_tbcc(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -127,9 +140,9 @@ def encode_tbcc(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         stream = np.zeros_like(bits)
         for delay in range(TBCC_MEMORY + 1):
             if (generator >> (TBCC_MEMORY - delay)) & 1:
-                stream = stream ^ np.roll(bits, delay)
+                stream = stream ^ np.roll(bits, delay, axis=-1)
         streams.append(stream)
-    return np.concatenate(streams)
+    return np.concatenate(streams, axis=-1)
 
 
 def spc_data_positions(profile: Profile) -> npt.NDArray[np.int64]:

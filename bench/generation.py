@@ -2,8 +2,8 @@
 
 Run ``python bench/generation.py``; ``--tokens`` and ``--rounds`` make it longer. Every way writes
 the same number of tokens from the same prompts: ``plain`` is ``model.generate(do_sample=True)``
-with nothing but the temperature, ``marked`` is ours, ``processor`` is the library's loop with our
-logits processor, ``keys`` is ours with another key in every row.
+from the whole distribution, ``marked`` is ours, ``processor`` is the library's greedy loop around
+our logits processor (docs/serving.md), ``keys`` is ours with another key in every row.
 """
 
 from __future__ import annotations
@@ -40,16 +40,13 @@ def make_ways(model: Any, batch: int, tokens: int) -> dict[str, Callable[[], Any
     start = model.tokenizer(PROMPT)["input_ids"]
     ids = torch.tensor([start] * batch).to(model.device.torch_device)
 
-    def library(*processors: Any) -> Any:
+    def library(*processors: Any, sample: bool = True) -> Any:
         torch.manual_seed(SEED)
         with torch.inference_mode():
             return model.network.generate(
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
-                do_sample=True,
-                temperature=1.0,
-                top_k=0,
-                top_p=1.0,
+                **({"do_sample": True, "top_k": 0} if sample else {"do_sample": False}),
                 min_new_tokens=tokens,
                 max_new_tokens=tokens,
                 logits_processor=list(processors),
@@ -71,7 +68,9 @@ def make_ways(model: Any, batch: int, tokens: int) -> dict[str, Callable[[], Any
     return {
         "plain": library,
         "marked": lambda: ours(key),
-        "processor": lambda: library(PuraLogitsProcessor(key, payload, profile, seed=SEED)),
+        "processor": lambda: library(
+            PuraLogitsProcessor(key, payload, profile, seed=SEED), sample=False
+        ),
         "keys": lambda: ours(keys),
     }
 

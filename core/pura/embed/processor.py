@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
+from pura.embed.prompts import check_keys
 from pura.embed.rows import Batch, Seed, check_count, dice_for
 from pura.errors import GenerationError
 from pura.scheme import Payload, Profile, SecretKey, encode
@@ -48,6 +49,7 @@ class PuraLogitsProcessor(LogitsProcessor):
 
     Raises:
         PayloadError: A payload does not fit the profile.
+        ProfileError: The profile names another key.
         GenerationError: The generation config asks for a decoding that cannot carry a mark.
     """
 
@@ -64,6 +66,7 @@ class PuraLogitsProcessor(LogitsProcessor):
         for one in [payload] if isinstance(payload, Payload) else payload:
             if one is not None:
                 encode(one, profile)
+        check_keys(profile, [key] if isinstance(key, SecretKey) else key)
         if generation_config is not None:
             check_generation_config(generation_config)
             if eos_token_id is None:

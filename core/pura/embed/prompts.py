@@ -37,6 +37,15 @@ def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey |
             "Use the model that the profile was made for, or make a profile for this model.",
             code="profile-tokenizer",
         )
+    check_keys(profile, keys)
+
+
+def check_keys(profile: Profile, keys: Sequence[SecretKey | None]) -> None:
+    """Refuse a key that is not the one that the profile names.
+
+    Raises:
+        ProfileError: Names both fingerprints.
+    """
     for key in keys:
         if key is not None and profile.key not in (None, key.fingerprint):
             raise ProfileError(

@@ -10,7 +10,7 @@ from transformers import GenerationConfig
 from pura.embed import generate_batch
 from pura.embed.processor import PuraLogitsProcessor, check_generation_config
 from pura.embed.prompts import prompt_ids
-from pura.errors import GenerationError, PayloadError
+from pura.errors import GenerationError, PayloadError, ProfileError
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -183,6 +183,8 @@ def test_settings_that_can() -> None:
 def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:
     with pytest.raises(PayloadError):
         PuraLogitsProcessor(key, Payload(text="1"), profile)
+    with pytest.raises(ProfileError, match=key.fingerprint):
+        PuraLogitsProcessor(key, PAYLOADS[0], profile.with_(key="0" * 16))
     processor = PuraLogitsProcessor(key, PAYLOADS, profile)
     with pytest.raises(GenerationError, match="2 texts to generate, but 3"):
         processor(torch.tensor([[1], [2]]), torch.zeros((2, 257)))

@@ -292,7 +292,7 @@ def test_nothing_weakens_a_long_text_read_well():
 @pytest.mark.parametrize(
     ("changes", "key"),
     [
-        ({"tokens": 199}, "caution.short"),
+        ({"tokens": 149}, "caution.short"),
         ({"prompt_known": False}, "caution.prompt-unknown"),
         ({"generator": "b" * 16}, "caution.model-differs"),
         ({"generator": None}, "caution.model-unknown"),

@@ -1,0 +1,50 @@
+# PURA Audit. Every target works from a fresh clone.
+.DEFAULT_GOAL := help
+.PHONY: help install demo test check format bench screenshots wheel clean system system-tests
+SHELL := /bin/sh
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Spinning OpenMP threads can make two torch threads ten times slower than one on a busy machine.
+export OMP_WAIT_POLICY ?= PASSIVE
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | \
+	  awk -F'|' '{printf "%-20s %s\n", $$1, $$2}'
+
+system:
+	@packaging/setup/system.sh
+
+system-tests:
+	@packaging/setup/system.sh --tests
+
+install: system ## Make .venv with everything in it
+	@packaging/setup/venv.sh
+
+demo: install ## Mark a text with the built-in model, audit it, open the window on the result
+	@$(BIN)/python -m pura_audit.demo
+
+test: system-tests install check ## Set up, check the style, run all tests
+	@$(BIN)/python -m pytest -q
+
+check: install ## Style, types, import arrows
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: install ## Format the code
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: install ## Print the benchmarks, side by side, with the machine
+	@for file in bench/trellis.py bench/evidence_pass.py bench/generation.py bench/startup.py; do \
+	  $(BIN)/python $$file || exit 1; done
+
+screenshots: install ## Take the pictures of the user guide
+	@$(BIN)/python -m pura_audit.screenshots
+
+wheel: install ## Build the wheel into dist/
+	@$(BIN)/python -m build --wheel --no-isolation
+
+clean: ## Remove everything that was made here, .venv included
+	rm -rf .venv dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,113 @@
+"""What every test gets: a clean user, no keyring, no network, and nothing left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+# Before anything imports torch or Qt.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["QT_ACCESSIBILITY"] = "1"
+# No test may reach the keyring of whoever runs it; the test of a real one starts its own.
+os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
+
+import pytest  # noqa: E402
+
+from pura.model import offline  # noqa: E402
+from pura.paths import user_paths  # noqa: E402
+from pura.scheme import SecretKey  # noqa: E402
+
+offline.prepare()
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def installed_models() -> Path:
+    """The folder in which the built-in model is installed; installs it when it is missing."""
+    from pura.model.store import ModelStore
+
+    named = os.environ.get("PURA_TEST_MODELS")
+    folder = Path(named) if named else _MODELS
+    store = ModelStore(folder)
+    if all(model.name != "smollm2-135m" for model in store.list()):
+        store.install_builtin()
+    return folder
+
+
+# Read before the fixture below points every test at a folder of its own.
+_MODELS = user_paths().models
+
+
+@pytest.fixture(scope="session")
+def builtin_model(installed_models: Path) -> Any:
+    """The built-in model on the processor, loaded once."""
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    return load_model(ModelStore(installed_models).get("smollm2-135m"), choose_device("cpu"))
+
+
+@pytest.fixture(scope="session")
+def samples() -> dict[str, Any]:
+    """The sample texts: ``marked``, ``marked-tbcc`` and ``plain``."""
+    return {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted((DATA / "samples").glob("*.json"))
+    }
+
+
+@pytest.fixture(scope="session")
+def vectors() -> list[Path]:
+    """All vector files."""
+    return sorted((DATA / "vectors").glob("*.json"))
+
+
+@pytest.fixture(scope="session")
+def sample_key(samples: dict[str, Any]) -> SecretKey:
+    """The key of the sample texts."""
+    return SecretKey.from_hex(samples["marked"]["key_hex"])
+
+
+@pytest.fixture(autouse=True)
+def clean_user(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Point the program at folders of this test alone."""
+    monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running() -> Iterator[None]:
+    """Fail a test that leaves a thread behind."""
+    before = set(threading.enumerate())
+    yield
+    left = [t for t in threading.enumerate() if t not in before and not t.daemon and t.is_alive()]
+    for thread in left:
+        thread.join(timeout=5)
+    left = [thread for thread in left if thread.is_alive()]
+    assert not left, f"threads left behind: {left}"
+    if "PySide6.QtCore" in sys.modules:
+        _no_running_qthread()
+
+
+def _no_running_qthread() -> None:
+    import gc
+
+    from PySide6.QtCore import QThread
+    from shiboken6 import isValid
+
+    running = [
+        thread
+        for thread in gc.get_objects()
+        if isinstance(thread, QThread) and isValid(thread) and thread.isRunning()
+        and thread != QThread.currentThread()
+    ]  # fmt: skip
+    assert not running, f"Qt threads left behind: {running}"

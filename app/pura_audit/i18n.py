@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from pura.audit import numerals
+
 translate = QCoreApplication.translate
 
 _language: list[str] = []
@@ -30,8 +32,8 @@ def plural(count: int, one: str, other: str) -> str:
 
 
 def number(value: int) -> str:
-    """Write a whole number, its thousands apart by a thin blank."""
-    return f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    """Write a whole number, its thousands apart as in the findings."""
+    return numerals.count(value, language())
 
 
 def decimal(value: float, digits: int = 2) -> str:

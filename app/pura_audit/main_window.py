@@ -16,13 +16,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
+    QMainWindow,
     QMessageBox,
     QSplitter,
     QStackedWidget,
     QToolButton,
     QVBoxLayout,
     QWidget,
-    QMainWindow,
 )
 
 from pura_audit import actions, dialogs
@@ -34,6 +34,7 @@ from pura_audit.selection import Selection
 from pura_audit.session import Session
 from pura_audit.theme import GAP, Mode, Theme
 from pura_audit.views.drop_zone import acceptable, dropped_paths
+from pura_audit.views.evidence_column import NARROW as LEAST
 from pura_audit.views.evidence_column import EvidenceColumn
 from pura_audit.views.header import Header
 from pura_audit.views.queue_view import FOLDED, OPEN, QueueView
@@ -41,6 +42,7 @@ from pura_audit.views.state_views import EmptyView
 from pura_audit.views.status_line import StatusLine
 from pura_audit.views.work_view import WorkView
 
+EVIDENCE = 416  # width of the right column, where there is room
 NARROW = 1400  # below this width the queue folds, unless the user says otherwise
 
 
@@ -69,6 +71,7 @@ class MainWindow(QMainWindow):
         self._restore()
         self._show_current()
         self._say_missing()
+        self.empty.open.setFocus()
 
     # Composition
 
@@ -150,7 +153,14 @@ class MainWindow(QMainWindow):
             return
         audit = item.audit if item.state is ItemState.DONE else None
         self.selection.show(audit)
+        page = self.work.stack.currentWidget()
         self.work.show_item(item)
+        if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
+            self.queue.list.setFocus()  # not on a button that has just come up by itself
+
+    def _focus_inside(self, place: QWidget) -> bool:
+        focus = self.focusWidget()
+        return focus is not None and place.isAncestorOf(focus)
 
     def _say_missing(self) -> None:
         found = self.session.catalogue
@@ -172,7 +182,7 @@ class MainWindow(QMainWindow):
             words += "\n" + "\n".join(f"{p.message} {p.hint}" for p in found.problems)
         self.empty.say_missing(words.strip())
 
-    def _busy_changed(self, busy: bool) -> None:  # noqa: FBT001
+    def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)
         if not busy and self._closing:
             self.close()
@@ -259,6 +269,9 @@ class MainWindow(QMainWindow):
         self.queue.set_folded(folded)
         width = FOLDED + GAP if folded else OPEN
         self.columns.setSizes([width, max(1, self.width() - width)])
+        if not self.session.settings.current.columns:
+            right = EVIDENCE if not folded else LEAST
+            self._inner.setSizes([max(1, self.width() - width - right - 3 * GAP), right])
 
     def _restore(self) -> None:
         now = self.session.settings.current
@@ -267,7 +280,8 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(QByteArray.fromHex(now.geometry.encode()))
         if len(now.rows) == 3:
             self.evidence.setSizes(list(now.rows))
-        self._inner.setSizes(list(now.columns) if len(now.columns) == 2 else [740, 416])
+        if len(now.columns) == 2:
+            self._inner.setSizes(list(now.columns))
         self.evidence.setVisible(not now.evidence_hidden)
         self.work.text.view.set_text_size(now.text_size)
         self._refold()

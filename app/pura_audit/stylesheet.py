@@ -32,8 +32,8 @@ QLabel[role="value"] { font-weight: 600; }
 QLabel[role="attention"] { color: $against; }
 QLabel[role="section"] { color: $muted; font-size: 11px; font-weight: 600; }
 QLabel[role="pill"] {
-  border: 1px solid $line; border-radius: 12px; background: $background;
-  padding: 3px 10px; font-size: 11px;
+  border: 1px solid $line; border-radius: 10px; background: $background;
+  padding: 3px 10px; min-height: 14px; font-size: 11px;
 }
 QLabel[role="pill"][kind="repaired"] { color: $repaired; border-color: $repaired; }
 

@@ -52,7 +52,7 @@ def wording(audit: Audit) -> str:
     return "\n\n".join(parts)
 
 
-def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:  # noqa: FBT001
+def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
     state = f"{decimal(seconds, 2)} s" if done else translate("Dialog", "left out")
     return f"{place:>2}  {name}: {state}" + (f" ({note})" if note else "")
 

@@ -46,17 +46,15 @@ class RowsModel(QAbstractTableModel):
             if role == Qt.ItemDataRole.DisplayRole:
                 return self._headers[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
-                first = self._rows[0][section] if self._rows else ""
-                side = Qt.AlignmentFlag.AlignRight if is_number(first) else Qt.AlignmentFlag.AlignLeft
-                return int(side | Qt.AlignmentFlag.AlignVCenter)
+                sides = Qt.AlignmentFlag
+                right = bool(self._rows) and is_number(self._rows[0][section])
+                return int((sides.AlignRight if right else sides.AlignLeft) | sides.AlignVCenter)
         return None
 
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a number as this program writes them."""
-    plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", ".").replace(
-        "\N{NARROW NO-BREAK SPACE}", ""
-    )
+    plain = cell.replace("\N{MINUS SIGN}", "-").replace(",", ".")
     try:
         float(plain)
     except ValueError:

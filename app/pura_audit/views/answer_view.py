@@ -16,7 +16,8 @@ from pura_audit.views.card import Card, label
 from pura_audit.views.flow import FlowLayout
 from pura_audit.views.scale_strip import ScaleStrip
 
-NOTES = ("note.", "scope")
+NOTES = ("note.",)
+REPORT_ONLY = ("scope",)  # speaks of the sections of a report
 
 
 def caution_words(sentence: Sentence) -> str:
@@ -67,14 +68,15 @@ class AnswerView(Card):
         self.layout().setContentsMargins(0, 0, 0, 0)
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(PADDING, 20, PADDING, 20)
+        column.setContentsMargins(PADDING, 20, PADDING, 12)
         column.setSpacing(GRID)
         self.heading = label("", "answer", wrap=True)
         self.sentence = label("", "", wrap=True)
-        self.notes = label("", "small", wrap=True)
+        self.note = label("", "small", wrap=True)
+        self.chance = label("", "small", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.scale = ScaleStrip(theme)
-        for widget in (self.heading, self.sentence, self.notes, self.more):
+        for widget in (self.heading, self.sentence, self.note, self.chance, self.more):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -90,11 +92,13 @@ class AnswerView(Card):
         self._links.addWidget(self._details)
         self._links.addWidget(self._candidates)
         self._links.addStretch(1)
-        for widget in (self.heading, self.sentence, self.notes, self.scale):
+        for widget in (self.heading, self.sentence, self.note):
             column.addWidget(widget)
         column.addSpacing(4)
+        column.addWidget(self.scale)
+        column.addSpacing(4)
         column.addLayout(self._facts)
-        for widget in (self.more, self._pill_row):
+        for widget in (self.more, self._pill_row, self.chance):
             column.addWidget(widget)
         column.addLayout(self._links)
         column.addStretch(1)
@@ -117,15 +121,20 @@ class AnswerView(Card):
         self.heading.setText(title(audit.verdict, language()))
         first, *rest = audit.sentences
         self.sentence.setText(fill(first, language()))
-        notes = [fill(s, language()) for s in rest if s.key.startswith(NOTES)]
-        others = [fill(s, language()) for s in rest if not s.key.startswith(NOTES)]
-        self.notes.setText(" ".join(notes))
+        # What the number is not stands right below it; what chance can do stands at the end.
+        strength = [s for s in rest if s.key == "note.n1" or s.key.startswith("evidence.")]
+        chance = [s for s in rest if s.key.startswith(NOTES) and s not in strength]
+        apart = (*strength, *chance)
+        others = [fill(s, language()) for s in rest if s not in apart and s.key not in REPORT_ONLY]
+        self.note.setText(" ".join(fill(s, language()) for s in strength))
+        self.chance.setText("\n".join(fill(s, language()) for s in chance))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         examined = audit.verdict != "not-examinable"
         self.scale.setVisible(examined)
         if examined:
-            self.scale.show_place(math.log10(audit.evidence.lr_capped))
+            evidence = audit.evidence
+            self.scale.show_place(evidence.scale_word, math.log10(evidence.lr_capped))
         self._fill_facts(audit)
         self._fill_pills(audit)
         # Without a mark there is no payload to speak of, so no candidates either.

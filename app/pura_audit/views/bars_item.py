@@ -16,7 +16,8 @@ from pura_audit.views.bit_lanes import Lanes
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-LANE: Final = 2.5  # height of a lane, in units of the largest bar
+FOOT: Final = 15  # pixels below a lane: the bits, and air
+LEAST_LANE: Final = 14  # pixels of the largest bar from which there is room for the bits
 LETTER: Final = 8  # pixels of a column from which its bit is written below
 
 
@@ -30,6 +31,8 @@ class BarsItem(pg.GraphicsObject):
         self._lanes = Lanes((), (), (), 1.0)
         self._scale = 1.0
         self._threshold = 0.0
+        self.letters = True
+        self.pitch = 2.5  # height of a lane, in units of the largest bar
         self.selected: int | None = None
         self.lit: frozenset[int] = frozenset()
 
@@ -43,12 +46,12 @@ class BarsItem(pg.GraphicsObject):
 
     def boundingRect(self) -> QRectF:
         """Return the room of all lanes, in data coordinates."""
-        height = LANE * max(1, len(self._lanes.names))
+        height = self.pitch * max(1, len(self._lanes.names))
         return QRectF(-0.5, -height, self._lanes.width + 0.5, height + 0.5)
 
     def zero(self, lane: int) -> float:
         """Return where the zero line of a lane stands."""
-        return -LANE * lane - LANE / 2 + 0.12
+        return -self.pitch * lane - 1.06
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
@@ -74,7 +77,8 @@ class BarsItem(pg.GraphicsObject):
         painter.drawLine(left, y, right, y)
         painter.setPen(QPen(self._theme.colour("against"), 1, Qt.PenStyle.DotLine))
         reach = self._threshold / self._scale
-        if 0 < reach < 1:
+        unit = abs(world.map(QPointF(0, 1)).y() - world.map(QPointF(0, 0)).y())
+        if reach * unit >= 4 and reach < 1:  # closer, it would only blur the zero line
             for side in (reach, -reach):
                 y = round(world.map(QPointF(0, zero + side)).y())
                 painter.drawLine(left, y, right, y)
@@ -126,7 +130,8 @@ class BarsItem(pg.GraphicsObject):
     ) -> None:
         top = world.map(QPointF(x - 0.5, zero + 1.04))
         bottom = world.map(QPointF(x + 0.5, zero - 1.04))
-        box = QRectF(round(top.x()), round(top.y()), round(bottom.x() - top.x()), round(bottom.y() - top.y()))
+        size = bottom - top
+        box = QRectF(round(top.x()), round(top.y()), round(size.x()), round(size.y()))
         painter.fillRect(box, self._theme.colour("accent_soft"))
         if chosen:
             painter.setPen(QPen(self._theme.colour("accent"), 1))
@@ -149,10 +154,12 @@ class BarsItem(pg.GraphicsObject):
                 painter.drawEllipse(QPointF(box.center().x(), y), size, size)
             else:
                 painter.setPen(QPen(self._theme.colour("against"), 1.5))
-                painter.drawLine(QPointF(box.center().x() - size, y), QPointF(box.center().x() + size, y))
+                middle = box.center().x()
+                painter.drawLine(QPointF(middle - size, y), QPointF(middle + size, y))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        if column >= LETTER:
+        if column >= LETTER and self.letters:
             painter.setFont(fonts.mono(9 if column < 10 else 10))
-            painter.setPen(self._theme.colour("repaired" if bit.repaired else "muted" if bit.parity else "text"))
+            tone = "repaired" if bit.repaired else "muted" if bit.parity else "text"
+            painter.setPen(self._theme.colour(tone))
             place = QRectF(box.center().x() - 8, foot, 16, 12)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(bit.bit))

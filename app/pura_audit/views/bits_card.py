@@ -13,7 +13,7 @@ from pura_audit import fonts
 from pura_audit.i18n import number, plural, signed, translate
 from pura_audit.selection import Selection
 from pura_audit.theme import Theme
-from pura_audit.views.bars_item import LANE, BarsItem
+from pura_audit.views.bars_item import FOOT, LEAST_LANE, BarsItem
 from pura_audit.views.bit_lanes import Lanes, arrange
 from pura_audit.views.plot_card import PlotCard, Table
 from pura_audit.views.plots import Plot
@@ -61,7 +61,8 @@ class LegendKey(QWidget):
                 painter.drawRect(QRectF(2, 5, 8, 6))
         painter.setFont(fonts.face(fonts.LABEL))
         painter.setPen(theme.colour("muted"))
-        painter.drawText(self.rect().adjusted(18, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, self._words)
+        room = self.rect().adjusted(18, 0, 0, 0)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, self._words)
 
 
 class BitsPlot(Plot):
@@ -88,12 +89,13 @@ class BitsCard(PlotCard):
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         self._selection = selection
         self._lanes = Lanes((), (), ("",), 1.0)
+        self._scale = 0.0
         super().__init__(translate("Bits", "Bits"), theme, parent)
         self.plot = BitsPlot(self, theme)
         self._bars = BarsItem(theme)
         self.plot.addItem(self._bars)
         self.plot.getPlotItem().hideAxis("bottom")
-        self.body.addWidget(self.plot, 1)
+        self.show_plot(self.plot)
         self._legend = QHBoxLayout()
         self._legend.setSpacing(10)
         self._keys: dict[str, LegendKey] = {}
@@ -116,7 +118,8 @@ class BitsCard(PlotCard):
         selection.audit_changed.connect(self._rebuild)
         selection.changed.connect(self._mark)
         self.theme.changed.connect(self._rebuild)
-        self.plot.stepped.connect(lambda d: self._step(d))
+        self.plot.stepped.connect(self._step)
+        self.plot.getPlotItem().getViewBox().sigResized.connect(lambda *_: self.fit())
         self.plot.jumped.connect(lambda d: selection.select_bit(0 if d < 0 else 10**9))
         self.plot.raised.connect(self._change_lane)
         self.plot.pressed.connect(lambda x, y: selection.select_bit(self.position_at(x, y)))
@@ -134,26 +137,42 @@ class BitsCard(PlotCard):
         scale = _round_up(max((abs(b.llr_nats) for b in bits), default=1.0))
         weak = [abs(b.llr_nats) for b in bits if b.weak]
         self._bars.show_bits(bits, self._lanes, scale, max(weak) if weak else 0.0)
-        height = LANE * len(self._lanes.names)
-        self.plot.setRange(
-            xRange=(-1.0, self._lanes.width + 0.2), yRange=(-height - 0.12, 0.0), padding=0
-        )
-        self._ticks(scale if bits else 0)
+        self._scale = scale if bits else 0.0
+        self.fit()
         self._keys["parity"].setVisible(any(b.parity for b in bits))
         self._keys["repaired"].setVisible(any(b.repaired for b in bits))
         self._keys["weak"].setVisible(any(b.weak for b in bits))
         self._keys["erased"].setVisible(any(b.readings == 0 for b in bits))
         self._keys["data"].setVisible(bool(bits))
+        self.set_filled(bool(bits))
         self._mark()
 
-    def _ticks(self, scale: float) -> None:
+    def fit(self) -> None:
+        """Give every lane the same height, with room in pixels for the bits below it."""
+        lanes = len(self._lanes.names)
+        room = max(60, self.plot.getPlotItem().getViewBox().height())
+        unit = (room / lanes - FOOT) / 2.12
+        self._bars.letters = unit >= LEAST_LANE
+        foot = FOOT if self._bars.letters else 4
+        unit = max(6.0, (room / lanes - foot) / 2.12)
+        self._bars.prepareGeometryChange()
+        self._bars.pitch = 2.12 + foot / unit
+        self.plot.setRange(
+            xRange=(-1.0, self._lanes.width + 0.2), yRange=(-self._bars.pitch * lanes, 0.0),
+            padding=0,
+        )  # fmt: skip
+        self._ticks(self._scale, tall=unit > 24)
+
+    def _ticks(self, scale: float, *, tall: bool) -> None:
         ticks = []
         lanes = range(len(self._lanes.names)) if scale else ()
         for lane in lanes:
             zero = self._bars.zero(lane)
-            ticks += [
-                (zero + 1, signed(scale, 0)), (zero, "0"), (zero - 1, signed(-scale, 0)),
-            ]  # fmt: skip
+            ticks.append((zero, "0"))
+            if tall or lane == 0:
+                ticks.append((zero + 0.92, signed(scale, 0)))
+            if tall:
+                ticks.append((zero - 0.92, signed(-scale, 0)))
         axis = self.plot.getPlotItem().getAxis("left")
         axis.setTicks([ticks, []])
         axis.setStyle(tickLength=0)
@@ -176,7 +195,7 @@ class BitsCard(PlotCard):
 
     def position_at(self, x: float, y: float) -> int | None:
         """Return the codeword position at a place of the plot, or None."""
-        lane = int(-y // LANE)
+        lane = int(-y // self._bars.pitch)
         for position, (column, row) in enumerate(
             zip(self._lanes.column, self._lanes.lane, strict=True)
         ):
@@ -278,8 +297,8 @@ def _summary(audit: Audit) -> str:
 
 
 def _round_up(value: float) -> float:
-    """Return the next of 1, 2, 5, 10, 20, 50 … above a value."""
+    """Return the next round number from a value up."""
     if not math.isfinite(value) or value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(float(m * power) for m in (1, 2, 5, 10) if m * power >= value * 0.999)
+    return next(float(m * power) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if m * power >= value * 0.999)

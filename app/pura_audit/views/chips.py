@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from pura_audit.theme import Theme
 
-MAX_CHIP = 232
+MAX_CHIP = 248
 
 
 class Chip(QToolButton):
@@ -70,7 +70,7 @@ class Chip(QToolButton):
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
         metrics = QFontMetrics(self.font())
-        whole = metrics.horizontalAdvance(self._whole()) + 28
+        whole = metrics.horizontalAdvance(self._whole()) + 36
         return QSize(min(whole, MAX_CHIP), 32)
 
     def minimumSizeHint(self) -> QSize:

@@ -75,7 +75,7 @@ class CourseCard(PlotCard):
         self._strip = PassageStrip(theme)
         for item in (self._zero, self._threshold, self._strip, self._caption, self._cursor):
             self.plot.addItem(item, ignoreBounds=True)
-        self.body.addWidget(self.plot, 1)
+        self.show_plot(self.plot)
         selection.audit_changed.connect(self._rebuild)
         selection.changed.connect(self._mark)
         theme.changed.connect(self._rebuild)
@@ -104,6 +104,7 @@ class CourseCard(PlotCard):
         self._threshold.setPen(dash)
         self._caption.setColor(theme.colour("against"))
         self._caption.setFont(fonts.face(fonts.LABEL))
+        self._caption.fill = pg.mkBrush(theme.colour("card"))
         self._values = course(audit) if audit is not None else np.empty(0)
         shown = self._values.size > 1
         for item in (self._threshold, self._cursor, self._caption, self._zero, self._strip):
@@ -111,8 +112,7 @@ class CourseCard(PlotCard):
         self._curve.setData(np.arange(self._values.size, dtype=float), self._values)
         if shown and audit is not None:
             self._scale()
-        self.plot.getPlotItem().showAxis("bottom", shown)
-        self.plot.getPlotItem().showAxis("left", shown)
+        self.set_filled(shown)
         self._mark()
 
     def _scale(self) -> None:
@@ -137,7 +137,8 @@ class CourseCard(PlotCard):
             self._caption.setText(translate("Course", "decision threshold"))
             self._caption.setPos(self._values.size - 1, threshold)
         axis = self.plot.getPlotItem().getAxis("left")
-        axis.setWidth(34)
+        axis.setLabel("log₁₀", **{"font-size": f"{fonts.LABEL}px"})
+        axis.setWidth(48)
         axis.setTicks([[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + room)], []])
 
     def _mark(self) -> None:
@@ -146,7 +147,7 @@ class CourseCard(PlotCard):
         if token is not None and self._values.size > 1:
             self._cursor.setValue(token + 1)
             self.aside.setText(
-                translate("Course", "up to token %1: %2")
+                translate("Course", "%2 at token %1")
                 .replace("%1", str(token + 1))
                 .replace("%2", signed(float(self._values[token + 1]), 1))
             )

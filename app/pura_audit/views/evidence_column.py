@@ -26,12 +26,12 @@ class EvidenceColumn(QSplitter):
         self.setChildrenCollapsible(False)
         self.setMinimumWidth(NARROW)
         for card, least, share in (
-            (self.token, 208, 30), (self.bits, 180, 40), (self.course, 140, 26),
+            (self.token, 204, 28), (self.bits, 188, 42), (self.course, 140, 24),
         ):  # fmt: skip
             card.setMinimumHeight(least)
             self.addWidget(card)
             self.setStretchFactor(self.count() - 1, share)
-        self.setSizes([290, 290, 200])
+        self.setSizes([260, 330, 190])
         for place in (1, 2):
             self.handle(place).setAccessibleName("")
 

@@ -85,8 +85,9 @@ class Header(QWidget):
         due = len(session.due())
         self.audit.setEnabled(session.ready and due > 0)
         words = translate("Header", "Audit")
-        self.audit.setText(f"{words} {number(due)}" if due > 1 else words)
-        self.audit.setAccessibleName(self.audit.text())
+        words = f"{words} {number(due)}" if due > 1 else words
+        self.audit.setText(f"{words}   Ctrl+⏎")
+        self.audit.setAccessibleName(words)
         self.audit.setToolTip(self._why_not(due))
         self._fill_chips()
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFileDialog, QGraphicsView, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QGraphicsView, QMenu, QStackedWidget, QToolButton, QWidget
 
 from pura.audit.files import write_atomic
 from pura_audit.i18n import translate
 from pura_audit.icons import icon
 from pura_audit.theme import Theme
-from pura_audit.views.card import Card
+from pura_audit.views.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -47,6 +47,20 @@ class PlotCard(Card):
         self.head.addWidget(self._more)
         theme.changed.connect(self._dress)
         self._dress()
+
+    def show_plot(self, plot: QWidget) -> None:
+        """Put the plot into the card, and words in its place while there is nothing to show."""
+        self._pages = QStackedWidget()
+        words = label(translate("Plot", "Appears here after the audit."), "muted")
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._pages.addWidget(words)
+        self._pages.addWidget(plot)
+        self.body.addWidget(self._pages, 1)
+
+    def set_filled(self, filled: bool) -> None:  # noqa: FBT001
+        """Show the plot, or the words."""
+        self._pages.setCurrentIndex(int(filled))
+        self._more.setEnabled(filled)
 
     # What a plot tells about itself
 

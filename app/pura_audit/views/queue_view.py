@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -60,7 +67,7 @@ class QueueView(QWidget):
         super().__init__(parent)
         self._session, self._theme = session, theme
         self.folded = False
-        self._heading = label(translate("Queue", "Texts"), "section")
+        self._heading = label(translate("Queue", "Queue"), "section")
         self._count = label("", "label")
         self._fold = QToolButton()
         self._fold.setProperty("role", "quiet")

@@ -171,7 +171,7 @@ class Ring(QWidget):
         )  # fmt: skip
 
 
-def _hatch(theme: Theme):  # noqa: ANN202
+def _hatch(theme: Theme):
     from PySide6.QtGui import QBrush
 
     tone = theme.colour("against")

@@ -8,10 +8,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from pura.audit.sentences import scale
 from pura_audit import fonts
-from pura_audit.i18n import language, translate
+from pura_audit.i18n import language, number, translate
 from pura_audit.theme import Theme
 
-HEIGHT = 58
+TOP, BAND = 20, 34
+HEIGHT = TOP + BAND + 18
 
 
 class ScaleStrip(QWidget):
@@ -33,11 +34,19 @@ class ScaleStrip(QWidget):
         """Return the least room."""
         return QSize(320, HEIGHT)
 
-    def show_place(self, log10_lr: float) -> None:
-        """Mark the step of a reported likelihood ratio (log10)."""
+    def show_place(self, word: str, log10_lr: float) -> None:
+        """Mark our place.
+
+        Args:
+            word: Word of the scale in the record, English.
+            log10_lr: Reported likelihood ratio; below 0 it supports H2.
+        """
         rows = scale(language())
-        size = abs(log10_lr) + 1e-9
-        self._place = max(i for i, row in enumerate(rows) if size >= row.low)
+        words = [row.word for row in scale("en")]
+        self._place = words.index(word) if word in words else None
+        if self._place is None:
+            self.update()
+            return
         self._against = log10_lr < 0 and self._place > 0
         row = rows[self._place]
         self.setAccessibleName(translate("Answer", "Scale of support"))
@@ -51,7 +60,7 @@ class ScaleStrip(QWidget):
         return translate("Answer", "support for H1 over H2")
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the steps."""
+        """Draw the steps, and the likelihood ratios at which they begin."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rows = scale(language())
@@ -61,23 +70,22 @@ class ScaleStrip(QWidget):
         painter.drawText(
             QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self._heading()
         )
-        for place, row in enumerate(rows):
-            box = QRectF(place * width + 0.5, 20.5, width, HEIGHT - 22)
-            reached = place == self._place
-            painter.setPen(QPen(self._theme.colour("line"), 1))
-            painter.setBrush(self._theme.colour("background"))
-            painter.drawRect(box)
-            painter.setPen(self._theme.colour("text" if reached else "muted"))
-            painter.setFont(fonts.face(fonts.LABEL, strong=reached))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            if not reached:
-                painter.drawText(box.adjusted(3, 1, -3, -1), flags, row.word)
-        if self._place is not None:
-            box = QRectF(self._place * width + 0.5, 20.5, width, HEIGHT - 22)
-            painter.setPen(QPen(self._theme.colour("accent"), 2))
-            painter.setBrush(self._theme.colour("accent_soft"))
-            painter.drawRoundedRect(box, 3, 3)
-            painter.setPen(self._theme.colour("text"))
-            painter.setFont(fonts.face(fonts.LABEL, strong=True))
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(box.adjusted(3, 1, -3, -1), flags, rows[self._place].word)
+        boxes = [QRectF(i * width + 0.5, TOP + 0.5, width, BAND) for i in range(len(rows))]
+        order = [i for i in range(len(rows)) if i != self._place]
+        # The reached step comes last: its frame lies over its neighbours'.
+        for place in order + ([self._place] if self._place is not None else []):
+            self._step(painter, boxes[place], rows[place].word, reached=place == self._place)
+        painter.setPen(self._theme.colour("muted"))
+        painter.setFont(fonts.face(fonts.LABEL))
+        for box, row in zip(boxes[1:], rows[1:], strict=True):
+            mark = QRectF(box.left() - 40, TOP + BAND + 3, 80, 14)
+            painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
+
+    def _step(self, painter: QPainter, box: QRectF, word: str, *, reached: bool) -> None:
+        painter.setPen(QPen(self._theme.colour("accent" if reached else "line"), 1 + reached))
+        painter.setBrush(self._theme.colour("accent_soft" if reached else "background"))
+        painter.drawRoundedRect(box, 3 * reached, 3 * reached)
+        painter.setPen(self._theme.colour("text" if reached else "muted"))
+        painter.setFont(fonts.face(fonts.LABEL, strong=reached))
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(box.adjusted(3, 1, -3, -1), flags, word)

@@ -72,6 +72,7 @@ class EmptyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
         column = QVBoxLayout()
         column.setSpacing(GRID)
         sign = label()
@@ -139,6 +140,7 @@ class ReadyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label("", "answer", wrap=True)
         self.words = label("", "muted", wrap=True)
         self.prompt = QPlainTextEdit()
@@ -174,9 +176,9 @@ class ReadyView(Card):
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
         if self.prompt.toPlainText() != item.prompt:
-            self.prompt.blockSignals(True)  # noqa: FBT003
+            self.prompt.blockSignals(True)
             self.prompt.setPlainText(item.prompt)
-            self.prompt.blockSignals(False)  # noqa: FBT003
+            self.prompt.blockSignals(False)
         self.prompt.setEnabled(not item.active)
 
 
@@ -191,6 +193,7 @@ class BusyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label(translate("Busy", "Auditing"), "answer")
         self.words = label("", "muted")
         self.bar = QProgressBar()
@@ -244,6 +247,7 @@ class ErrorView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label(translate("Error", "This text was not audited"), "answer", wrap=True)
         self.what = label("", "attention", wrap=True)
         self.meaning = label(

@@ -178,7 +178,7 @@ class TextCard(Card):
             else ""
         )
 
-    def _toggle(self, checked: bool) -> None:  # noqa: FBT001
+    def _toggle(self, checked: bool) -> None:
         self._shade.setText(
             translate("Text", "Hide shading") if checked else translate("Text", "Show shading")
         )

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
+    QFont,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -89,6 +90,7 @@ class TextView(QAbstractScrollArea):
         self._matches: tuple[int, ...] = ()
         self._needle = 0
         self.shading = True
+        self._fresh = False
         self.drawn = 0  # fragments of the last paint, for tests
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -97,6 +99,7 @@ class TextView(QAbstractScrollArea):
         self.viewport().setAutoFillBackground(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(translate("Text", "Text"))
+        selection.audit_changed.connect(self._begin)
         selection.changed.connect(self._follow)
         theme.changed.connect(self.viewport().update)
 
@@ -163,7 +166,7 @@ class TextView(QAbstractScrollArea):
 
     # Geometry
 
-    def _font(self):  # noqa: ANN202
+    def _font(self) -> QFont:
         return fonts.face(self._size)
 
     @property
@@ -199,6 +202,7 @@ class TextView(QAbstractScrollArea):
         start, end = self._lines.span(number)
         words = self._safe[start:end]
         layout = QTextLayout(words, self._font())
+        layout.setFormats(self._signs(start, end))
         layout.setCacheEnabled(True)
         layout.beginLayout()
         line = layout.createLine()
@@ -209,6 +213,19 @@ class TextView(QAbstractScrollArea):
             wide = np.fromiter((2 if ord(c) > 0xFFFF else 1 for c in words), dtype=np.int64)
             units = np.concatenate(([0], np.cumsum(wide)))
         return _Shaped(layout, line, start, end, units)
+
+    def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
+        """Return formats that grey out the signs that stand for unseen characters."""
+        ranges = []
+        unit = 0
+        for true, seen in zip(self._text[start:end], self._safe[start:end], strict=True):
+            if true != seen:
+                found = QTextLayout.FormatRange()
+                found.start, found.length = unit, 1
+                found.format.setForeground(self._theme.colour("muted"))
+                ranges.append(found)
+            unit += 2 if ord(seen) > 0xFFFF else 1
+        return ranges
 
     def _tokens_in(self, start: int, end: int) -> range:
         first = int(np.searchsorted(self._ends, start, side="right"))
@@ -320,10 +337,16 @@ class TextView(QAbstractScrollArea):
 
     # Following and moving the selection
 
+    def _begin(self) -> None:
+        # A new result is read from its beginning, wherever its strongest token stands.
+        self._fresh = True
+
     def _follow(self) -> None:
         self._describe()
         token = self._selection.token
-        if self._selection.bit is None and token is not None and token < self._starts.size:
+        if self._fresh:
+            self._fresh = False
+        elif self._selection.bit is None and token is not None and token < self._starts.size:
             self._scroll_to(self._lines.of_character(int(self._starts[token])))
         self.viewport().update()
 

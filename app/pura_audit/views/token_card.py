@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
+from pura.audit.record import Audit
 from pura.scheme import Gate
 from pura_audit.i18n import decimal, plural, signed, translate
 from pura_audit.selection import Selection
 from pura_audit.theme import GAP, Theme
 from pura_audit.token_facts import TokenFacts, token_facts
 from pura_audit.views.card import label
-from pura_audit.views.elided import ElidedLabel
 from pura_audit.views.plot_card import PlotCard, Table
 from pura_audit.views.ring_view import Ring
 from pura_audit.views.text_layout import safe_text
 
 
-def explain(facts: TokenFacts, threshold: float) -> str:
-    """Say in a sentence what a token says."""
+def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
+    """Say in a sentence what a token says.
+
+    Args:
+        facts: The token.
+        threshold: Entropy in bits from which a token carries bits.
+        found: A mark was found; without one there is no payload to speak of.
+    """
     match facts.gate:
         case Gate.NO_CONTEXT:
             return translate("Ring", "Carries no bits: it stands at the very start of the text.")
@@ -35,14 +42,18 @@ def explain(facts: TokenFacts, threshold: float) -> str:
                 .replace("%1", decimal(facts.entropy_bits, 1))
                 .replace("%2", decimal(threshold, 1))
             )
-    return _explain_carrier(facts)
+    return _explain_carrier(facts, found=found)
 
 
-def _explain_carrier(facts: TokenFacts) -> str:
+def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
     if facts.expected is None:
         return ""
     asked = facts.labels[facts.expected]
-    if facts.log10_evidence > 0.02:
+    if not found:
+        words = translate(
+            "Ring", "The best fitting bits ask for sector %1 here; they are not a finding."
+        )
+    elif facts.log10_evidence > 0.02:
         words = translate("Ring", "Supports the payload, which asks for sector %1.")
     elif facts.log10_evidence < -0.02:
         words = translate("Ring", "Speaks against the payload, which asks for sector %1.")
@@ -72,11 +83,11 @@ class TokenCard(PlotCard):
         self._facts: TokenFacts | None = None
         self.ring = Ring(theme)
         self._words = label("", "muted", wrap=True)
-        self._values: dict[str, ElidedLabel] = {}
+        self._values: dict[str, QLabel] = {}
         row = QHBoxLayout()
         row.setSpacing(GAP)
-        row.addWidget(self.ring, 3)
-        row.addLayout(self._numbers(), 2)
+        row.addWidget(self.ring, 1)
+        row.addLayout(self._numbers())
         self.body.addLayout(row, 1)
         self.body.addWidget(self._words)
         self.ring.moved.connect(selection.next_carrier)
@@ -85,26 +96,26 @@ class TokenCard(PlotCard):
 
     def _numbers(self) -> QGridLayout:
         grid = QGridLayout()
+        grid.setHorizontalSpacing(GAP)
         grid.setVerticalSpacing(0)
         grid.setColumnStretch(0, 1)
-        for row, (key, words) in enumerate(
-            (
-                ("interval", translate("Ring", "Interval")),
-                ("phase", translate("Ring", "Phase")),
-                ("sector", translate("Ring", "Nearest sector")),
-                ("share", translate("Ring", "Weight of asked sector")),
-                ("evidence", translate("Ring", "Evidence (log₁₀)")),
-            )
-        ):
-            caption = ElidedLabel(words)
-            caption.setProperty("role", "label")
-            value = ElidedLabel("–")
-            value.setProperty("role", "value")
+        names = (
+            ("interval", translate("Ring", "Interval")),
+            ("phase", translate("Ring", "Phase")),
+            ("sector", translate("Ring", "Nearest")),
+            ("share", translate("Ring", "Weight")),
+            ("evidence", translate("Ring", "Evidence")),
+        )
+        grid.setRowStretch(0, 1)
+        for row, (key, words) in enumerate(names, start=1):
+            caption = label(words, "muted")
+            value = label("–", "value")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[key] = value
-            grid.addWidget(caption, 2 * row, 0)
-            grid.addWidget(value, 2 * row + 1, 0)
-            grid.setRowMinimumHeight(2 * row + 1, 20)
-        grid.setRowStretch(10, 1)
+            grid.addWidget(caption, row, 0)
+            grid.addWidget(value, row, 1)
+            grid.setRowMinimumHeight(row, 24)
+        grid.setRowStretch(len(names) + 1, 1)
         return grid
 
     def canvas(self) -> QWidget:
@@ -125,21 +136,22 @@ class TokenCard(PlotCard):
                 value.setText("–")
         else:
             self._facts = token_facts(audit, token)
-            self._show(self._facts, audit.profile.entropy_thresholds_bits[0])
+            self._show(self._facts, audit)
         self.ring.show_facts(self._facts)
         self.redescribe()
 
-    def _show(self, facts: TokenFacts, threshold: float) -> None:
+    def _show(self, facts: TokenFacts, audit: Audit) -> None:
         words = safe_text(facts.text).strip() or safe_text(facts.text)
         if len(words) > 14:
             words = f"{words[:13]}…"
         self.title.setText(f"{translate('Ring', 'Token')} {facts.index + 1}  “{words}”")
         self.aside.setText(_positions(facts))
-        self._words.setText(explain(facts, threshold))
+        threshold = audit.profile.entropy_thresholds_bits[0]
+        self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))
         carries = bool(facts.arity)
         strongest = facts.strongest
         shown = {
-            "interval": f"{decimal(facts.lo, 3)} – {decimal(facts.hi, 3)}",
+            "interval": f"{decimal(facts.lo, 3)}–{decimal(facts.hi, 3)}",
             "phase": decimal(facts.phase, 3) if carries else "–",
             "sector": facts.labels[strongest] if strongest is not None else "–",
             "share": self._share(facts),
@@ -162,17 +174,17 @@ class TokenCard(PlotCard):
             translate("Ring", "Asked for by the payload"),
         )  # fmt: skip
         facts = self._facts
-        rows = []
-        for sector in range(len(facts.labels)) if facts is not None else ():
-            rows.append(
-                (
-                    str(sector), facts.labels[sector], decimal(float(facts.anchors[sector]), 6),
-                    f"{float(facts.weights[sector]):.3e}".replace("-", "\N{MINUS SIGN}"),
-                    decimal(float(facts.posterior[sector]), 4),
-                    translate("Ring", "yes") if sector == facts.expected else "",
-                )
-            )  # fmt: skip
-        return headers, rows
+        if facts is None:
+            return headers, []
+        return headers, [
+            (
+                str(sector), facts.labels[sector], decimal(float(facts.anchors[sector]), 6),
+                f"{float(facts.weights[sector]):.3e}".replace("-", "\N{MINUS SIGN}"),
+                decimal(float(facts.posterior[sector]), 4),
+                translate("Ring", "yes") if sector == facts.expected else "",
+            )
+            for sector in range(len(facts.labels))
+        ]  # fmt: skip
 
     def summary(self) -> str:
         """Say what the ring shows."""

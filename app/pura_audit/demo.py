@@ -208,7 +208,7 @@ def _show(audit: Audit, paths: Paths, keys: dict[str, SecretKey]) -> int:
 
 def _paint(audit: Audit, paths: Paths, text: str, profile: Profile) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from pura_audit.screenshots import paint_audit
+    from pura_audit.painting import paint_audit
 
     OUTPUT.mkdir(exist_ok=True)
     (OUTPUT / "demo.txt").write_text(text, encoding="utf-8", newline="")

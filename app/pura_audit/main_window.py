@@ -32,6 +32,7 @@ from pura_audit.icons import app_icon, icon
 from pura_audit.models.items import ItemState
 from pura_audit.selection import Selection
 from pura_audit.session import Session
+from pura_audit.setup import Setup
 from pura_audit.theme import GAP, Mode, Theme
 from pura_audit.views.drop_zone import acceptable, dropped_paths
 from pura_audit.views.evidence_column import NARROW as LEAST
@@ -64,13 +65,13 @@ class MainWindow(QMainWindow):
         self.empty = EmptyView()
         self.status = StatusLine(session)
         self.actions_by_name, self.menu = actions.build(self, commands(self))
+        self.setup = Setup(self.empty.setup, session, self)
         self._question: QMessageBox | None = None
         self._closing = False
         self._lay_out()
         self._wire()
         self._restore()
         self._show_current()
-        self._say_missing()
         self.empty.open.setFocus()
 
     # Composition
@@ -118,7 +119,7 @@ class MainWindow(QMainWindow):
         session = self.session
         session.current_changed.connect(self._show_current)
         session.item_changed.connect(self._show_current)
-        session.choices_changed.connect(self._say_missing)
+        session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
@@ -162,25 +163,10 @@ class MainWindow(QMainWindow):
         focus = self.focusWidget()
         return focus is not None and place.isAncestorOf(focus)
 
-    def _say_missing(self) -> None:
+    def _tell_problems(self) -> None:
         found = self.session.catalogue
-        words = ""
-        if found is not None and not self.session.ready:
-            names = [
-                name
-                for name, chosen in (
-                    (translate("Window", "a key"), self.session.key),
-                    (translate("Window", "a model"), self.session.model),
-                    (translate("Window", "a profile"), self.session.profile),
-                )
-                if chosen is None
-            ]
-            words = translate("Window", "Before an audit of your own, there must be: %1.").replace(
-                "%1", ", ".join(names)
-            )
         if found is not None and found.problems:
-            words += "\n" + "\n".join(f"{p.message} {p.hint}" for p in found.problems)
-        self.empty.say_missing(words.strip())
+            self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

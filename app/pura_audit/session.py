@@ -19,6 +19,7 @@ from pura_audit.i18n import translate
 from pura_audit.jobs.engine import Engine
 from pura_audit.jobs.messages import (
     Catalogue,
+    Chore,
     DeviceWords,
     Failure,
     KeyChoice,
@@ -47,6 +48,7 @@ class Session(QObject):
         device_changed: The device is known.
         busy_changed: Whether audits run or wait.
         noticed: Something to say in the status line.
+        chore_changed: How a chore goes: Progress, then a Failure or None.
     """
 
     current_changed = Signal()
@@ -55,6 +57,7 @@ class Session(QObject):
     device_changed = Signal()
     busy_changed = Signal(bool)
     noticed = Signal(str)
+    chore_changed = Signal(object)
 
     def __init__(
         self, engine: Engine, settings: SettingsFile, parent: QObject | None = None
@@ -71,6 +74,7 @@ class Session(QObject):
         self.profile: ProfileChoice | None = None
         self.current: Item | None = None
         self._numbers = itertools.count(1)
+        self._chore = 0
         self._pastes = itertools.count(1)
         jobs = self.jobs
         jobs.catalogued.connect(self._catalogued)
@@ -203,6 +207,22 @@ class Session(QObject):
         """Stop every audit that runs or waits."""
         self.jobs.cancel_all()
 
+    # Chores of the first-run page
+
+    def do_chore(self, chore: Chore) -> None:
+        """Set a key, a model or a profile up."""
+        self._chore = -next(self._numbers)
+        self.chore_changed.emit(Progress(step=0, name=chore.kind))
+        self.jobs.add(self._chore, chore)
+
+    def cancel_chore(self) -> None:
+        """Stop it."""
+        self.jobs.cancel(self._chore)
+
+    def _chore_ended(self, failure: Failure | None) -> None:
+        self.chore_changed.emit(failure)
+        self.jobs.refresh()
+
     def close(self) -> bool:
         """End all threads."""
         return self.jobs.close()
@@ -252,16 +272,24 @@ class Session(QObject):
 
     def _progressed(self, number: int, progress: Progress) -> None:
         item = self.queue.find(number)
-        if item is not None and item.state is ItemState.RUNNING:
+        if number < 0:
+            self.chore_changed.emit(progress)
+        elif item is not None and item.state is ItemState.RUNNING:
             self._set(number, progress=progress)
 
-    def _finished(self, number: int, audit: Audit) -> None:
+    def _finished(self, number: int, audit: Audit | None) -> None:
+        if number < 0:
+            self._chore_ended(None)
         self._set(number, state=ItemState.DONE, audit=audit, progress=None)
 
     def _failed(self, number: int, failure: Failure) -> None:
+        if number < 0:
+            self._chore_ended(failure)
         self._set(number, state=ItemState.FAILED, failure=failure, progress=None)
 
     def _cancelled(self, number: int) -> None:
+        if number < 0:
+            self._chore_ended(None)
         self._set(number, state=ItemState.CANCELLED, progress=None)
 
     def _set(self, number: int, **changes: object) -> None:

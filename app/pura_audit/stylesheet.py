@@ -30,6 +30,7 @@ QLabel[role="label"] { color: $muted; font-size: 11px; }
 QLabel[role="small"] { color: $muted; font-size: 11px; }
 QLabel[role="value"] { font-weight: 600; }
 QLabel[role="attention"] { color: $against; }
+QLabel[role="done"] { color: $found; font-weight: 600; }
 QLabel[role="section"] { color: $muted; font-size: 11px; font-weight: 600; }
 QLabel[role="pill"] {
   border: 1px solid $line; border-radius: 10px; background: $background;

@@ -14,8 +14,10 @@ from pura.audit.record import Audit
 from pura.errors import PuraError
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey
+from pura_audit.jobs.chores import do_chore
 from pura_audit.jobs.messages import (
     Catalogue,
+    Chore,
     DeviceWords,
     Failure,
     KeyChoice,
@@ -49,6 +51,14 @@ class Engine(Protocol):
         checkpoint: Callable[[], None],
     ) -> Audit:
         """Audit one text."""
+
+    def do(
+        self,
+        chore: Chore,
+        progress: Callable[[Progress], None],
+        checkpoint: Callable[[], None],
+    ) -> None:
+        """Set something up."""
 
 
 class PuraEngine:
@@ -138,6 +148,15 @@ class PuraEngine:
             ),
             progress=report, checkpoint=checkpoint,
         )  # fmt: skip
+
+    def do(
+        self,
+        chore: Chore,
+        progress: Callable[[Progress], None],
+        checkpoint: Callable[[], None],
+    ) -> None:
+        """Set a key, a model or a profile up."""
+        do_chore(chore, self._paths, self._keys(), self._session, progress, checkpoint)
 
     def _keys(self) -> KeyStore:
         if self._store is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from pura.audit.documents import Document
 from pura.audit.keystore import State
@@ -147,3 +148,21 @@ class Request:
     model: str
     profile: Profile
     prompt: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chore:
+    """Something to set up before an audit.
+
+    Attributes:
+        kind: ``new-key``, ``import-key``, ``install-model``, ``add-model``, ``new-profile`` or
+            ``import-profile``.
+        name: What it shall be called.
+        path: The file or folder to take in; for the kinds that import.
+        bits: Payload bits of a new profile.
+    """
+
+    kind: str
+    name: str = ""
+    path: Path | None = None
+    bits: int = 36

@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
-from pura_audit.jobs.messages import Request
+from pura_audit.jobs.messages import Chore, Request
 from pura_audit.jobs.workers import FileWorker, ModelWorker
 
 _log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class _Job:
     number: int
-    request: Request
+    request: Request | Chore
 
 
 class JobQueue(QObject):
@@ -117,8 +117,8 @@ class JobQueue(QObject):
         """Read a file."""
         self._load.emit(number, path)
 
-    def add(self, number: int, request: Request) -> None:
-        """Queue an audit."""
+    def add(self, number: int, request: Request | Chore) -> None:
+        """Queue an audit or a chore."""
         was_busy = self.busy
         self._waiting.append(_Job(number, request))
         if not was_busy:

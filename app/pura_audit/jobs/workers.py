@@ -11,7 +11,7 @@ from pura.audit.documents import read_file
 from pura.errors import Cancelled, PuraError
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
-from pura_audit.jobs.messages import Failure, Request
+from pura_audit.jobs.messages import Chore, Failure, Request
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class ModelWorker(QObject):
     Signals:
         catalogued: A :class:`~pura_audit.jobs.messages.Catalogue`.
         placed: :class:`~pura_audit.jobs.messages.DeviceWords`, or a Failure.
-        finished: Job number and its Audit.
+        finished: Job number and its Audit; None for a chore.
         failed: Job number and its Failure.
         cancelled: Job number.
     """
@@ -69,11 +69,15 @@ class ModelWorker(QObject):
             _log.exception("keys, models and profiles cannot be listed: %s", type(error).__name__)
 
     @Slot(int, object, object)
-    def run(self, number: int, request: Request, context: JobContext) -> None:
-        """Audit one text."""
+    def run(self, number: int, request: Request | Chore, context: JobContext) -> None:
+        """Audit one text, or set something up."""
+        result: object = None
         try:
             context.checkpoint()
-            audit = self._engine.run(request, context.progress, context.checkpoint)
+            if isinstance(request, Chore):
+                self._engine.do(request, context.progress, context.checkpoint)
+            else:
+                result = self._engine.run(request, context.progress, context.checkpoint)
         except Cancelled:
             self.cancelled.emit(number)
         except PuraError as error:
@@ -81,7 +85,7 @@ class ModelWorker(QObject):
         except Exception as error:
             self.failed.emit(number, unexpected(error))
         else:
-            self.finished.emit(number, audit)
+            self.finished.emit(number, result)
 
 
 class FileWorker(QObject):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 FOOT: Final = 15  # pixels below a lane: the bits, and air
 LEAST_LANE: Final = 14  # pixels of the largest bar from which there is room for the bits
-LETTER: Final = 8  # pixels of a column from which its bit is written below
+LETTER: Final = 7  # pixels of a column from which its bit is written below
 
 
 class BarsItem(pg.GraphicsObject):

@@ -158,7 +158,7 @@ class BitsCard(PlotCard):
         self._bars.prepareGeometryChange()
         self._bars.pitch = 2.12 + foot / unit
         self.plot.setRange(
-            xRange=(-1.0, self._lanes.width + 0.2), yRange=(-self._bars.pitch * lanes, 0.0),
+            xRange=(-1.0, self._lanes.width + 0.2), yRange=(-self._bars.pitch * lanes, 5 / unit),
             padding=0,
         )  # fmt: skip
         self._ticks(self._scale, tall=unit > 24)

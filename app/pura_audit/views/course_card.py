@@ -104,7 +104,6 @@ class CourseCard(PlotCard):
         self._threshold.setPen(dash)
         self._caption.setColor(theme.colour("against"))
         self._caption.setFont(fonts.face(fonts.LABEL))
-        self._caption.fill = pg.mkBrush(theme.colour("card"))
         self._values = course(audit) if audit is not None else np.empty(0)
         shown = self._values.size > 1
         for item in (self._threshold, self._cursor, self._caption, self._zero, self._strip):
@@ -137,7 +136,8 @@ class CourseCard(PlotCard):
             self._caption.setText(translate("Course", "decision threshold"))
             self._caption.setPos(self._values.size - 1, threshold)
         axis = self.plot.getPlotItem().getAxis("left")
-        axis.setLabel("log₁₀", **{"font-size": f"{fonts.LABEL}px"})
+        look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
+        axis.setLabel("log₁₀", **look)
         axis.setWidth(48)
         axis.setTicks([[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + room)], []])
 

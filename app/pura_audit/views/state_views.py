@@ -19,6 +19,7 @@ from pura_audit.models.items import Item, ItemState
 from pura_audit.models.queue_model import measure_words
 from pura_audit.theme import GRID, PADDING
 from pura_audit.views.card import Card, label
+from pura_audit.views.setup_view import SetupView
 
 STEPS = 12
 
@@ -88,8 +89,8 @@ class EmptyView(Card):
             "muted",
             wrap=True,
         )
-        words.setMaximumWidth(440)
-        words.setMinimumWidth(360)
+        words.setFixedWidth(440)
+        words.setFixedHeight(words.heightForWidth(440))
         self.open = QPushButton(translate("Empty", "Open files …"))
         self.open.setProperty("role", "main")
         self.paste = QPushButton(translate("Empty", "Paste a text"))
@@ -105,10 +106,10 @@ class EmptyView(Card):
             button.clicked.connect(signal)
             row.addWidget(button)
         row.addStretch(1)
-        self.setup = label("", "attention", wrap=True)
-        self.setup.setMaximumWidth(480)
-        self.setup.setMinimumWidth(360)
-        for widget in (sign, heading, words, self.setup):
+        self.setup = SetupView()
+        self.setup.setFixedWidth(720)
+        self.setup.hide()
+        for widget in (sign, heading, words):
             widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column.addStretch(2)
         column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
@@ -121,12 +122,6 @@ class EmptyView(Card):
         column.addWidget(self.setup, 0, Qt.AlignmentFlag.AlignCenter)
         column.addStretch(3)
         self.body.addLayout(column)
-        self.say_missing("")
-
-    def say_missing(self, words: str) -> None:
-        """Say what must be set up before an audit; nothing when all is there."""
-        self.setup.setText(words)
-        self.setup.setVisible(bool(words))
 
 
 class ReadyView(Card):

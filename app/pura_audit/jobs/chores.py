@@ -1,0 +1,119 @@
+"""What is set up from the first-run page: keys, models, profiles. Runs in the model thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from pura.audit.files import write_atomic
+from pura.audit.keystore import KeyStore
+from pura.errors import KeyFormatError, ProfileError
+from pura.paths import Paths
+from pura.scheme import Profile, SecretKey
+from pura_audit.jobs.messages import Chore, Progress
+
+MAX_KEY_FILE = 4096  # a key file holds 64 hex digits
+
+
+def do_chore(
+    chore: Chore, paths: Paths, keys: KeyStore, session_keys: dict[str, SecretKey],
+    progress: Callable[[Progress], None], checkpoint: Callable[[], None],
+) -> None:  # fmt: skip
+    """Do one thing of the first-run page.
+
+    Raises:
+        PuraError: It did not work, in words.
+        Cancelled: The user stopped it.
+    """
+    match chore.kind:
+        case "new-key":
+            _keep_key(SecretKey.generate(), chore.name, keys, session_keys)
+        case "import-key":
+            _keep_key(_read_key(_path(chore)), chore.name, keys, session_keys)
+        case "install-model" | "add-model":
+            _model(chore, paths, progress, checkpoint)
+        case "new-profile":
+            _new_profile(chore, paths)
+        case "import-profile":
+            path = _path(chore)
+            _store_profile(paths, chore.name or path.stem, Profile.load(path))
+        case _:
+            raise ValueError(chore.kind)
+
+
+def _path(chore: Chore) -> Path:
+    if chore.path is None:
+        raise ValueError(chore.kind)
+    return chore.path
+
+
+def _keep_key(
+    key: SecretKey, name: str, keys: KeyStore, session_keys: dict[str, SecretKey]
+) -> None:
+    # Without a keyring the key lives for this run only; the window says so where it is chosen.
+    if keys.available:
+        keys.add(name, key)
+    else:
+        session_keys[name] = key
+
+
+def _read_key(path: Path) -> SecretKey:
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_KEY_FILE).decode("ascii")
+    except OSError as error:
+        raise KeyFormatError(
+            f"The key file cannot be read: {error.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+        ) from None
+    except UnicodeDecodeError:
+        raise KeyFormatError(
+            "The key file is not a text of 64 hex digits.", "Use the key file as it was exported."
+        ) from None
+    return SecretKey.from_hex(text)
+
+
+def _model(
+    chore: Chore, paths: Paths, progress: Callable[[Progress], None],
+    checkpoint: Callable[[], None],
+) -> None:  # fmt: skip
+    from pura.model import offline
+
+    offline.prepare()
+    from pura.model.store import ModelStore
+
+    store = ModelStore(paths.models)
+
+    def report(done: int, total: int) -> None:
+        progress(Progress(step=5, name="install", done=done, total=total))
+
+    if chore.kind == "install-model":
+        store.install_builtin(report, checkpoint)
+    else:
+        store.add(_path(chore), chore.name or None, progress=report, checkpoint=checkpoint)
+
+
+def _new_profile(chore: Chore, paths: Paths) -> None:
+    from pura.model.store import ModelStore
+
+    models = {m.name: m for m in ModelStore(paths.models).list()}
+    if not models:
+        raise ProfileError(
+            "A profile names a tokenizer, and no model is installed.", "Install a model first."
+        )
+    model = next(iter(models.values()))
+    profile = Profile(
+        payload_bits=chore.bits, code="tbcc", vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint, model=model.fingerprint, name=chore.name,
+    )  # fmt: skip
+    _store_profile(paths, chore.name, profile)
+
+
+def _store_profile(paths: Paths, name: str, profile: Profile) -> None:
+    stem = "".join(c if c.isalnum() or c in "-_ " else "-" for c in name).strip() or "profile"
+    path = paths.profiles / f"{stem}.json"
+    if path.exists():
+        raise ProfileError(
+            f"There already is a profile “{stem}”.", "Choose another name.", code="file-exists"
+        )
+    write_atomic(path, profile.to_json().encode())

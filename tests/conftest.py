@@ -17,11 +17,11 @@ os.environ["QT_ACCESSIBILITY"] = "1"
 # No test may reach the keyring of whoever runs it; the test of a real one starts its own.
 os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
 
-import pytest  # noqa: E402
+import pytest
 
-from pura.model import offline  # noqa: E402
-from pura.paths import user_paths  # noqa: E402
-from pura.scheme import SecretKey  # noqa: E402
+from pura.model import offline
+from pura.paths import user_paths
+from pura.scheme import SecretKey
 
 offline.prepare()
 
@@ -77,9 +77,7 @@ def sample_key(samples: dict[str, Any]) -> SecretKey:
 
 
 @pytest.fixture(autouse=True)
-def clean_user(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Point the program at folders of this test alone."""
     monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
 

@@ -4,9 +4,10 @@
 # Does nothing when nothing is missing. As root, or with sudo that asks no password, on Debian or
 # Ubuntu, it installs what is missing; otherwise it prints the command and stops.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 
 # A name with alternatives is written a|b: distributions renamed some packages for 64-bit time.
-runtime="python3-venv libglib2.0-0|libglib2.0-0t64 libegl1 libgl1 libx11-6 libdbus-1-3 \
+runtime="libglib2.0-0|libglib2.0-0t64 libegl1 libgl1 libx11-6 libdbus-1-3 \
 libfontconfig1 libfreetype6 libxkbcommon0 libbrotli1 libgssapi-krb5-2 libxcb-cursor0 \
 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 \
 libxcb-sync1 libxcb-xfixes0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 libxcb-glx0 xkb-data"
@@ -25,49 +26,88 @@ installed() {
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = "installed" ]
 }
 
-# A Python that did not come from the system brings its own venv module.
-have_venv() {
-    "$(dirname "$0")/python.sh" >/dev/null 2>&1
+# A purely virtual package is shown with no text and without an error.
+offered() {
+    [ -n "$(apt-cache show --no-all-versions "$1" 2>/dev/null)" ]
 }
 
+# The first name of a|b|c that the distribution offers; before the first update none may be.
+pick() {
+    for name in $(echo "$1" | tr '|' ' '); do
+        if offered "$name"; then
+            echo "$name"
+            return
+        fi
+    done
+    echo "${1%%|*}"
+}
+
+# Debian 12 and later: the default Python serves. Ubuntu 22.04: its 3.10 is too old, 3.11 is beside.
+python_package() {
+    version=$(apt-cache show --no-all-versions python3 2>/dev/null |
+        sed -n 's/^Version: 3\.\([0-9]*\).*/\1/p' | head -n 1)
+    if [ "${version:-11}" -ge 11 ]; then
+        echo "python3-venv"
+    else
+        pick "python3.13-venv|python3.12-venv|python3.11-venv"
+    fi
+}
+
+# $missing as names that apt-get understands; a Python that did not come from the system counts.
+names() {
+    [ "$python" = here ] || python_package
+    for entry in $missing; do
+        pick "$entry"
+    done
+}
+
+python=here
+"$here/python.sh" >/dev/null 2>&1 || python=missing
 missing=""
 for entry in $wanted; do
     found=no
-    [ "$entry" = "python3-venv" ] && have_venv && found=yes
     for name in $(echo "$entry" | tr '|' ' '); do
         installed "$name" && found=yes
     done
     [ "$found" = yes ] || missing="$missing $entry"
 done
-[ -n "$missing" ] || exit 0
+[ "$python" = missing ] || [ -n "$missing" ] || exit 0
+
+# Of each entry the first name that this distribution's lists know; without lists the first.
+chosen=""
+choose() {
+    chosen=""
+    for entry in $missing; do
+        pick=""
+        for name in $(echo "$entry" | tr '|' ' '); do
+            if [ -z "$pick" ] && apt-cache show "$name" >/dev/null 2>&1; then
+                pick=$name
+            fi
+        done
+        chosen="$chosen ${pick:-${entry%%|*}}"
+    done
+}
 
 run=""
 if [ "$(id -u)" != 0 ]; then
     if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
-        run="sudo"
+        run="sudo -n"
     else
-        names=$(echo "$missing" | sed 's/|[^ ]*//g')
-        echo "These system libraries are missing, and installing them takes root:" >&2
-        echo "" >&2
-        echo "    sudo apt-get install --no-install-recommends$names" >&2
-        echo "" >&2
-        echo "Run that command, then try again." >&2
+        {
+            echo "System packages are missing, and installing them takes root:"
+            echo ""
+            echo "    sudo apt-get install --no-install-recommends $(names | xargs)"
+            echo ""
+            echo "Run that command, then try again."
+        } >&2
         exit 1
     fi
 fi
 
-echo "Installing system libraries:$missing"
-export DEBIAN_FRONTEND=noninteractive
 $run apt-get update -qq
-chosen=""
-for entry in $missing; do
-    pick=""
-    for name in $(echo "$entry" | tr '|' ' '); do
-        if [ -z "$pick" ] && apt-cache show "$name" >/dev/null 2>&1; then
-            pick=$name
-        fi
-    done
-    chosen="$chosen ${pick:-${entry%%|*}}"
-done
+chosen=$(names | xargs)
+echo "Installing system libraries:$missing"
+$run apt-get update -qq
+choose
 # shellcheck disable=SC2086 # a list of package names
 $run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $chosen

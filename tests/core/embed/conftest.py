@@ -6,9 +6,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from pura.model.device import choose_device
-from pura.model.load import LanguageModel, load_model, wrap
-from pura.model.store import ModelStore
-from pura.paths import user_paths
+from pura.model.load import LanguageModel, wrap
 from pura.scheme import Profile, SecretKey
 
 PADDING_ROWS = 4
@@ -60,9 +58,3 @@ def key() -> SecretKey:
 @pytest.fixture
 def profile(tiny: LanguageModel) -> Profile:
     return Profile(payload_bits=12, blocks=3, vocab_size=tiny.vocab_size)
-
-
-@pytest.fixture(scope="session")
-def builtin_model() -> LanguageModel:
-    store = ModelStore(user_paths().models)
-    return load_model(store.get("smollm2-135m"), choose_device("cpu"))

@@ -28,11 +28,12 @@ from pura.cli.common import (
     out,
 )
 from pura.cli.words import print_audit
-from pura.errors import PuraError
+from pura.errors import PuraError, RegisterError
 from pura.paths import user_paths
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
+    from pura.audit.register import Register
     from pura.audit.run import Options, Stage
     from pura.model.load import LanguageModel
 
@@ -85,15 +86,27 @@ def verify(
 def _options(
     prompt_file: Path | None, decoder: str, policy: Path | None, *, use_register: bool
 ) -> Options:
-    from pura.audit.register import Register
     from pura.audit.run import Options
 
     return Options(
         prompt=read_file(prompt_file).text if prompt_file else None,
         decoder=decoder,
         policy=load_policy(policy or user_paths().policy, must_exist=policy is not None),
-        register=Register(user_paths().register, read_only=True) if use_register else None,
+        register=_register() if use_register else None,
     )
+
+
+def _register() -> Register:
+    from pura.audit.register import Register
+
+    path = user_paths().register
+    if not path.exists():
+        raise RegisterError(
+            "There is no register of issued payloads yet.",
+            "Make one with “pura register import FILE”, or leave --register out.",
+            code="register-missing",
+        )
+    return Register(path, read_only=True)
 
 
 class _Run:

@@ -1,4 +1,4 @@
-"""Every action of the window with its words and its shortcut: menus and the shortcut list read it."""
+"""Every action of the window, its words and its shortcut; menus and the shortcut list read it."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def _file(window: MainWindow) -> list[Command]:
         Command(name="open", words=translate("Menu", "Open …"), keys=("Ctrl+O",),
                 act=window.open_files, group=group),
         Command(name="sample", words=translate("Menu", "Try the sample"), keys=(),
-                act=lambda: window.session.add_sample(), group=group),
+                act=window.session.add_sample, group=group),
         Command(name="close", words=translate("Menu", "Quit"), keys=("Ctrl+Q",),
                 act=window.close, group=group),
     ]  # fmt: skip

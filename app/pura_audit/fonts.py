@@ -45,7 +45,9 @@ def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
         medium: Medium weight.
     """
     known = FAMILY in QFontDatabase.families()
-    font = QFont(FAMILY) if known else QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    font = (
+        QFont(FAMILY) if known else QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    )
     font.setPixelSize(size)
     if strong:
         font.setWeight(QFont.Weight.DemiBold)

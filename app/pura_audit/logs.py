@@ -83,9 +83,7 @@ def stop() -> None:
             handler.close()
 
 
-def _uncaught(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
+def _uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     # Only where and what kind: an exception's words may quote the text under audit.
     logging.getLogger("pura_audit").critical(
         "uncaught %s", kind.__name__, exc_info=(kind, kind(), trace) if trace else None

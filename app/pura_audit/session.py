@@ -171,9 +171,7 @@ class Session(QObject):
 
     def due(self) -> tuple[Item, ...]:
         """Return the rows that the Audit button would do: all new ones, else the one on screen."""
-        fresh = tuple(
-            i for i in self.queue.items if i.runnable and i.state is ItemState.READY
-        )
+        fresh = tuple(i for i in self.queue.items if i.runnable and i.state is ItemState.READY)
         if fresh:
             return fresh
         current = self.current

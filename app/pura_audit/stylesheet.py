@@ -95,7 +95,9 @@ QMenuBar { background: $card; border-bottom: 1px solid $line; }
 QMenuBar::item { padding: 4px 10px; background: transparent; }
 QMenuBar::item:selected { background: $accent_soft; border-radius: 4px; }
 
-QProgressBar { background: $line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px; }
+QProgressBar {
+  background: $line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px;
+}
 QProgressBar::chunk { background: $accent; border-radius: 2px; }
 
 QSplitter::handle { background: transparent; }

@@ -159,7 +159,9 @@ def from_palette(palette: QPalette) -> Tokens:
     dark = luminance(ground) < luminance(text)
     base = DARK if dark else LIGHT
     strong = {
-        key: mix(getattr(base, key), text, 0.0 if contrast(getattr(base, key), ground) >= 7 else 0.4)
+        key: mix(
+            getattr(base, key), text, 0.0 if contrast(getattr(base, key), ground) >= 7 else 0.4
+        )
         for key in ("support", "against", "found", "repaired")
     }
     return Tokens(

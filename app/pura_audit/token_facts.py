@@ -56,7 +56,9 @@ class TokenFacts:
     @property
     def strongest(self) -> int | None:
         """The sector with the largest weight, or None."""
-        return int(np.argmax(self.weights)) if self.weights.size and self.weights.max() > 0 else None
+        return (
+            int(np.argmax(self.weights)) if self.weights.size and self.weights.max() > 0 else None
+        )
 
 
 def token_text(audit: Audit, index: int) -> str:

@@ -87,5 +87,10 @@ def show_log(window: MainWindow) -> None:
 
 
 __all__ = [
-    "show_about", "show_candidates", "show_details", "show_log", "show_shortcuts", "show_table",
+    "show_about",
+    "show_candidates",
+    "show_details",
+    "show_log",
+    "show_shortcuts",
+    "show_table",
 ]

@@ -22,7 +22,6 @@ from pura_audit.views.card import label
 def wording(audit: Audit) -> str:
     """Return everything that the record says, as text."""
     tongue = language()
-    evidence = audit.evidence
     parts = ["\n\n".join(fill(s, tongue) for s in audit.sentences)]
     if audit.cautions:
         parts.append(translate("Dialog", "What weakens or limits this"))
@@ -30,26 +29,28 @@ def wording(audit: Audit) -> str:
     parts.append(translate("Dialog", "Scale"))
     parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
     parts.append(translate("Dialog", "Measured with"))
-    parts.append(
-        "\n".join(
-            (
-                f"{translate('Dialog', 'Key')}: {audit.key.label or ''} {audit.key.fingerprint}",
-                f"{translate('Dialog', 'Model')}: {audit.model.name} {audit.model.fingerprint}",
-                f"{translate('Dialog', 'Tokenizer')}: {audit.model.tokenizer}",
-                f"{translate('Dialog', 'Profile')}: {audit.profile.name or ''} "
-                f"{audit.profile.fingerprint}",
-                f"{translate('Dialog', 'Device')}: {audit.device.name}, {audit.device.dtype}. "
-                f"{audit.device.reason}",
-                f"{translate('Dialog', 'Input')}: SHA-256 {audit.input.sha256}",
-                f"log10 e: {decimal(evidence.log10_e, 1)} · "
-                f"{translate('Dialog', 'usable positions')}: {number(evidence.usable)}",
-            )
-        )
-    )
+    parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
     parts.append(translate("Dialog", "Steps"))
     parts.append("\n".join(_step(step.number, step.name, step.done, step.note, step.seconds)
                            for step in audit.log))  # fmt: skip
     return "\n\n".join(parts)
+
+
+def _provenance(audit: Audit) -> list[tuple[str, str]]:
+    device = audit.device
+    return [
+        (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
+        (translate("Dialog", "Model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (translate("Dialog", "Tokenizer"), audit.model.tokenizer),
+        (
+            translate("Dialog", "Profile"),
+            f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip(),
+        ),
+        (translate("Dialog", "Device"), f"{device.name}, {device.dtype}. {device.reason}"),
+        (translate("Dialog", "Input"), f"SHA-256 {audit.input.sha256}"),
+        ("log10 e", decimal(audit.evidence.log10_e, 1)),
+        (translate("Dialog", "Usable positions"), number(audit.evidence.usable)),
+    ]
 
 
 def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
@@ -76,9 +77,7 @@ class DetailsDialog(QDialog):
         layout.addWidget(self.words, 1)
         row = QHBoxLayout()
         copy = QPushButton(translate("Dialog", "Copy"))
-        copy.clicked.connect(
-            lambda: QGuiApplication.clipboard().setText(self.words.toPlainText())
-        )
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.words.toPlainText()))
         close = QPushButton(translate("Dialog", "Close"))
         close.setDefault(True)
         close.clicked.connect(self.accept)

@@ -114,9 +114,7 @@ class PuraEngine:
         from pura.model.device import choose_device
 
         found = choose_device(self._request)
-        return DeviceWords(
-            kind=found.kind, name=found.name, dtype=found.dtype, reason=found.reason
-        )
+        return DeviceWords(kind=found.kind, name=found.name, dtype=found.dtype, reason=found.reason)
 
     def run(
         self,

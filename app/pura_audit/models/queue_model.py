@@ -54,9 +54,7 @@ def measure_words(item: Item) -> str:
     """Return the size of a row's text: tokens when they are known, else bytes."""
     if item.audit is not None:
         count = item.audit.input.tokens
-        return plural(
-            count, translate("Queue", "%1 token"), translate("Queue", "%1 tokens")
-        )
+        return plural(count, translate("Queue", "%1 token"), translate("Queue", "%1 tokens"))
     return size(item.document.size_bytes) if item.document is not None else ""
 
 

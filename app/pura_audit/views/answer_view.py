@@ -140,9 +140,7 @@ class AnswerView(Card):
         # Without a mark there is no payload to speak of, so no candidates either.
         self._candidates.setVisible(audit.verdict == "mark" and len(audit.candidates) > 1)
         count = len(audit.candidates)
-        self._candidates.setText(
-            translate("Answer", "Candidates (%1)").replace("%1", str(count))
-        )
+        self._candidates.setText(translate("Answer", "Candidates (%1)").replace("%1", str(count)))
         self.scroll.verticalScrollBar().setValue(0)
 
     def payload_text(self) -> str:

@@ -39,9 +39,7 @@ def arrange(profile: Profile) -> Lanes:
         size = profile.payload_bits
         columns = tuple(float(i % size) for i in range(3 * size))
         lanes = tuple(i // size for i in range(3 * size))
-        names = tuple(
-            translate("Bits", "Generator %1").replace("%1", str(i + 1)) for i in range(3)
-        )
+        names = tuple(translate("Bits", "Generator %1").replace("%1", str(i + 1)) for i in range(3))
         return Lanes(columns, lanes, names, float(size))
     blocks = profile.block_count
     size = profile.payload_bits // blocks + 1

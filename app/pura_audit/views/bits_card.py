@@ -75,8 +75,10 @@ class BitsPlot(Plot):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Say what the bit under the pointer is."""
-        place = self.getPlotItem().getViewBox().mapSceneToView(
-            self.mapToScene(event.position().toPoint())
+        place = (
+            self.getPlotItem()
+            .getViewBox()
+            .mapSceneToView(self.mapToScene(event.position().toPoint()))
         )
         position = self._card.position_at(place.x(), place.y())
         words = self._card.describe(position) if position is not None else ""
@@ -232,9 +234,7 @@ class BitsCard(PlotCard):
             .replace("%1", str(position + 1))
             .replace("%2", str(bit.bit)),
             signed(bit.llr_nats, 1),
-            plural(
-                bit.readings, translate("Bits", "%1 reading"), translate("Bits", "%1 readings")
-            ),
+            plural(bit.readings, translate("Bits", "%1 reading"), translate("Bits", "%1 readings")),
             _kind(bit),
         ]
         return " · ".join(p for p in parts if p)
@@ -301,4 +301,6 @@ def _round_up(value: float) -> float:
     if not math.isfinite(value) or value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(float(m * power) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if m * power >= value * 0.999)
+    return next(
+        float(m * power) for m in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if m * power >= value * 0.999
+    )

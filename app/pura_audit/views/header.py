@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from pura.scheme import Profile
 from pura_audit.i18n import number, translate
 from pura_audit.jobs.messages import DeviceWords, Failure
 from pura_audit.session import Session
@@ -37,9 +38,7 @@ class Header(QWidget):
         self.model = Chip(translate("Header", "Model"))
         self.profile = Chip(translate("Header", "Profile"))
         self.badge = DeviceBadge(theme)
-        self.badge.show_device(
-            translate("Header", "Finding the device"), "", gpu=False
-        )
+        self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
         self.cancel = QPushButton(translate("Header", "Cancel"))
         self.cancel.setToolTip("Esc")
         self.audit = QPushButton(translate("Header", "Audit"))
@@ -117,7 +116,7 @@ class Header(QWidget):
             none, translate("Header", "No model yet: install one with “pura model install”."),
         )  # fmt: skip
         self.profile.set_choices(
-            [(p.title, f"{p.profile.payload_bits} bits · {p.profile.code}") for p in found.profiles],
+            [(p.title, _shape(p.profile)) for p in found.profiles],
             found.profiles.index(session.profile) if session.profile in found.profiles else -1,
             none, translate("Header", "No profile yet: make one with “pura profile new”."),
         )  # fmt: skip
@@ -135,6 +134,11 @@ class Header(QWidget):
                 f"{name} · {device.dtype}", f"{device.name}\n{device.reason}",
                 gpu=device.kind != "cpu",
             )  # fmt: skip
+
+
+def _shape(profile: Profile) -> str:
+    bits = translate("Header", "%1 bits").replace("%1", str(profile.payload_bits))
+    return f"{bits} · {profile.code}"
 
 
 def _spaced(fingerprint: str) -> str:

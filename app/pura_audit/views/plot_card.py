@@ -10,7 +10,14 @@ from pathlib import Path
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFileDialog, QGraphicsView, QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGraphicsView,
+    QMenu,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
 
 from pura.audit.files import write_atomic
 from pura_audit.i18n import translate
@@ -57,7 +64,7 @@ class PlotCard(Card):
         self._pages.addWidget(plot)
         self.body.addWidget(self._pages, 1)
 
-    def set_filled(self, filled: bool) -> None:  # noqa: FBT001
+    def set_filled(self, filled: bool) -> None:
         """Show the plot, or the words."""
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
@@ -201,5 +208,5 @@ def _safe_cell(cell: str) -> str:
     try:
         float(number)
     except ValueError:
-        return f"'{cell}" if cell.startswith(_FORMULA) else cell
+        return f"'{cell}" if cell.lstrip().startswith(_FORMULA) else cell
     return number

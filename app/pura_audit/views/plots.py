@@ -78,8 +78,12 @@ class Plot(pg.PlotWidget):
     def mousePressEvent(self, event: object) -> None:
         """Tell where it was clicked."""
         super().mousePressEvent(event)
-        place = self.getPlotItem().getViewBox().mapSceneToView(
-            self.mapToScene(event.position().toPoint())  # type: ignore[attr-defined]
+        place = (
+            self.getPlotItem()
+            .getViewBox()
+            .mapSceneToView(
+                self.mapToScene(event.position().toPoint())  # type: ignore[attr-defined]
+            )
         )
         self.pressed.emit(place.x(), place.y())
 

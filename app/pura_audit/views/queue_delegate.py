@@ -94,7 +94,9 @@ class QueueDelegate(QStyledItemDelegate):
 
     def _words(self, painter: QPainter, box: QRect, item: Item, tone: str) -> None:
         top, bottom = box.adjusted(0, 0, 0, -20), box.adjusted(0, 19, 0, 0)
-        self._line(painter, top, item.name, fonts.face(fonts.BODY, medium=True), "text", middle=True)
+        self._line(
+            painter, top, item.name, fonts.face(fonts.BODY, medium=True), "text", middle=True
+        )
         small = fonts.face(fonts.LABEL)
         measure = measure_words(item)
         room = QFontMetrics(small).horizontalAdvance(measure) + 8 if measure else 0

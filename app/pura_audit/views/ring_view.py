@@ -118,14 +118,14 @@ class Ring(QWidget):
             Qt.AlignmentFlag.AlignCenter, facts.labels[sector],
         )  # fmt: skip
 
-    def _anchors(
-        self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts
-    ) -> None:
+    def _anchors(self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts) -> None:
         for sector, anchor in enumerate(facts.anchors):
             asked = sector == facts.expected
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.colour("support" if asked else "muted"))
-            painter.drawEllipse(_point(centre, outer, float(anchor)), *((4, 4) if asked else (2.5, 2.5)))
+            painter.drawEllipse(
+                _point(centre, outer, float(anchor)), *((4, 4) if asked else (2.5, 2.5))
+            )
 
     def _interval(
         self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts
@@ -150,13 +150,15 @@ class Ring(QWidget):
         box = QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius)
         painter.drawArc(box, round((90 - 360 * facts.lo) * 16), round(-360 * width * 16))
 
-    def _middle(
-        self, painter: QPainter, centre: QPointF, inner: float, facts: TokenFacts
-    ) -> None:
+    def _middle(self, painter: QPainter, centre: QPointF, inner: float, facts: TokenFacts) -> None:
         if inner < 30:
             return
         share = 100 * (facts.hi - facts.lo)
-        words = f"{decimal(share, 1)}\N{NO-BREAK SPACE}%" if share >= 0.05 else "< 0.1\N{NO-BREAK SPACE}%"
+        words = (
+            f"{decimal(share, 1)}\N{NO-BREAK SPACE}%"
+            if share >= 0.05
+            else "< 0.1\N{NO-BREAK SPACE}%"
+        )
         painter.setPen(self._theme.colour("text"))
         painter.setFont(fonts.face(fonts.READING, strong=True))
         painter.drawText(
@@ -183,9 +185,7 @@ def _point(centre: QPointF, radius: float, turn: float) -> QPointF:
     return QPointF(centre.x() + radius * math.sin(angle), centre.y() - radius * math.cos(angle))
 
 
-def _wedge(
-    centre: QPointF, inner: float, outer: float, start: float, width: float
-) -> QPainterPath:
+def _wedge(centre: QPointF, inner: float, outer: float, start: float, width: float) -> QPainterPath:
     """Return a piece of a ring, from ``start`` over ``width`` turns, clockwise from the top."""
     path = QPainterPath()
     first, sweep = 90 - 360 * start, -360 * width

@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
-from pura_audit.i18n import plural, translate
+from pura.model.fetch import builtin_model
+from pura_audit.i18n import plural, size, translate
 from pura_audit.jobs.messages import Catalogue
 from pura_audit.theme import GAP, GRID
 from pura_audit.views.card import label
@@ -113,7 +114,12 @@ class SetupView(QFrame):
         )
         self.key.show(_there(len(found.keys), keyring), done=bool(found.keys))
         self.model.show(
-            _there(len(found.models), translate("Setup", "none yet · 140 MB, fetched once")),
+            _there(
+                len(found.models),
+                translate("Setup", "none yet · %1, fetched once").replace(
+                    "%1", size(builtin_model().download_bytes)
+                ),
+            ),
             done=bool(found.models),
         )
         self.profile.show(

@@ -52,9 +52,7 @@ def progress_words(progress: Progress) -> str:
             "%1", number(progress.done)
         ).replace("%2", number(progress.total))
     if progress.seconds_left is not None:
-        parts.append(
-            translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left))
-        )
+        parts.append(translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left)))
     return " · ".join(parts)
 
 
@@ -149,9 +147,7 @@ class ReadyView(Card):
         )
         caption.setBuddy(self.prompt)
         self.prompt.setAccessibleName(translate("Ready", "Known prompt"))
-        self.prompt.textChanged.connect(
-            lambda: self.prompt_changed.emit(self.prompt.toPlainText())
-        )
+        self.prompt.textChanged.connect(lambda: self.prompt_changed.emit(self.prompt.toPlainText()))
         for widget in (self.heading, self.words, caption, self.prompt):
             self.body.addWidget(widget)
         self.body.addStretch(1)
@@ -274,5 +270,11 @@ class ErrorView(Card):
 
 
 __all__ = [
-    "PADDING", "BusyView", "EmptyView", "ErrorView", "ReadyView", "progress_words", "step_words",
+    "PADDING",
+    "BusyView",
+    "EmptyView",
+    "ErrorView",
+    "ReadyView",
+    "progress_words",
+    "step_words",
 ]

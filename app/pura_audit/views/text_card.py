@@ -199,9 +199,7 @@ def _facts(text: str, audit: Audit | None) -> str:
             len(text), translate("Text", "%1 character"), translate("Text", "%1 characters")
         )
     parts = [
-        plural(
-            audit.input.tokens, translate("Text", "%1 token"), translate("Text", "%1 tokens")
-        ),
+        plural(audit.input.tokens, translate("Text", "%1 token"), translate("Text", "%1 tokens")),
         translate("Text", "%1 carry bits").replace("%1", number(audit.evidence.usable)),
     ]
     if audit.passages:

@@ -277,9 +277,7 @@ class TextView(QAbstractScrollArea):
                 painter.fillRect(box, tokens.shade(level))
                 self.drawn += 1
 
-    def _paint_matches(
-        self, painter: QPainter, shaped: _Shaped, top: float, height: float
-    ) -> None:
+    def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:
         if not self._matches:
             return
         painter.setPen(QPen(self._theme.colour("repaired"), 1.5))

@@ -196,6 +196,3 @@ class TokenCard(PlotCard):
     def file_stem(self) -> str:
         """Return the name that an exported file is offered."""
         return f"token-{self._facts.index + 1}" if self._facts else "token"
-
-
-

@@ -92,5 +92,3 @@ class WorkView(QWidget):
             wanted = layout.totalHeightForWidth(self.stack.width()) if layout else 200
             wanted = max(wanted, view.sizeHint().height() if wanted <= 0 else wanted)
         self.stack.setFixedHeight(min(wanted, round(self.height() * SHARE)))
-
-

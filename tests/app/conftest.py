@@ -1,0 +1,240 @@
+"""The window with an engine of its own: no model, no keyring, everything else real."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pura.audit.keystore import State
+from pura.audit.record import (
+    Audit,
+    BitEvidence,
+    CandidateFacts,
+    DeviceFacts,
+    EvidenceFacts,
+    InputFacts,
+    KeyFacts,
+    ModelFacts,
+    Passage,
+    PayloadFacts,
+    PromptFacts,
+    Sentence,
+    StepEvidence,
+    StepReport,
+    TokenEvidence,
+)
+from pura.decode.paper import decode
+from pura.extract.local import local_evidence
+from pura.paths import Paths
+from pura.scheme import Profile, SecretKey, schedule
+from pura_audit import application
+from pura_audit.jobs.messages import (
+    Catalogue,
+    Chore,
+    DeviceWords,
+    KeyChoice,
+    ModelChoice,
+    ProfileChoice,
+    Progress,
+    Request,
+)
+from pura_audit.main_window import MainWindow
+
+Checkpoint = Callable[[], None]
+
+
+def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:
+    """Build a record: real schedule, local evidence and decoding over invented intervals."""
+    rng = np.random.default_rng(7)
+    spans = np.array([m.span() for m in re.finditer(r"\s*\S+|\s+$", text)], dtype=np.int64)
+    size = len(spans)
+    ids = rng.integers(0, profile.vocab_size, size)
+    entropy = rng.uniform(0.5, 8.0, size)
+    lo = rng.uniform(0, 0.9, size)
+    hi = lo + rng.uniform(0.001, 0.1, size)
+    plan = schedule(ids, entropy, key, profile)
+    local = local_evidence(plan, lo, hi, profile)
+    per_token = np.zeros(size)
+    per_token[plan.token] = rng.normal(0.3, 0.6, len(plan))
+    if profile.code == "spc":
+        found = decode(plan, local, profile)
+        bits = _bits(found.llr_nats, found.readings, found.codeword, profile)
+        payload = "".join(map(str, found.payload.bits))
+    else:
+        n = profile.codeword_length
+        bits = _bits(rng.normal(0, 20, n), rng.integers(0, 4, n), rng.integers(0, 2, n), profile)
+        payload = "01" * (profile.payload_bits // 2)
+    passages = (
+        (Passage(first_token=0, last_token=size - 1, start=0, end=len(text)),)
+        if verdict == "mark"
+        else ()
+    )
+    mark = Sentence(
+        key="outcome.mark",
+        values={"rule": "default/1", "one_in": 1_000_000, "capped": 1, "lr": 1e6,
+                "word": "extremely strong"},
+    )  # fmt: skip
+    none = Sentence(key="outcome.insufficient-unmeasured", values={"n": len(plan)})
+    found_mark = verdict == "mark"
+    return Audit(
+        id="0" * 32, created="2026-11-21T00:00:00+00:00",
+        input=InputFacts(name="memo.txt", sha256="0" * 64, size_bytes=len(text.encode()),
+                         characters=len(text), tokens=size),
+        text=text, prompt=PromptFacts(), key=KeyFacts(fingerprint=key.fingerprint, label="Test"),
+        keys=(KeyFacts(fingerprint=key.fingerprint, label="Test"),), profile=profile,
+        model=ModelFacts(name="tiny", fingerprint="a" * 16, tokenizer="b" * 16,
+                         architecture="Tiny", parameters=1, vocab_size=profile.vocab_size,
+                         context_length=64, weights="safetensors"),
+        device=DeviceFacts(kind="cpu", name="Test", dtype="float32", reason="Test."),
+        tokens=TokenEvidence(ids=ids, spans=spans, entropy_bits=entropy, lo=lo, hi=hi,
+                             gate=plan.gate, log10_evidence=per_token, marked=np.ones(size)),
+        steps=StepEvidence(token=plan.token, arity=plan.arity, phase=plan.phase,
+                           index=plan.index, llr_nats=local.llr_nats),
+        bits=bits, payload=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
+        decoder="exact",
+        candidates=(CandidateFacts(bits=payload, posterior=0.98),
+                    CandidateFacts(bits=payload[::-1], posterior=0.02)),
+        evidence=EvidenceFacts(
+            log10_e=12.0 if found_mark else 0.1, p_bound=1e-6, p_redraw=0.001, draws=999, seed=1,
+            scale_word="extremely strong" if found_mark else "no useful support either way",
+            power=None, keys_tried=1, usable=len(plan), needed=None,
+            lr_capped=1e6 if found_mark else 1.2, capped=found_mark),
+        verdict=verdict, sentences=(mark if found_mark else none, Sentence(key="note.n1")),
+        cautions=(Sentence(key="caution.prompt-unknown"),), passages=passages, register=None,
+        policy={"t_found": 6.0},
+        log=tuple(StepReport(number=i, name="step", done=True) for i in range(1, 13)),
+        versions={},
+    )  # fmt: skip
+
+
+def _bits(
+    llr: np.ndarray, readings: np.ndarray, word: np.ndarray, profile: Profile
+) -> tuple[BitEvidence, ...]:
+    size = profile.payload_bits // profile.block_count + 1
+    return tuple(
+        BitEvidence(
+            position=i, llr_nats=float(llr[i]), readings=int(readings[i]), bit=int(word[i]),
+            repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
+            parity=profile.code == "spc" and i % size == size - 1, weak=abs(llr[i]) < 2,
+        )
+        for i in range(len(llr))
+    )  # fmt: skip
+
+
+class TestEngine:
+    """Audits at once, or waits at a gate until it is opened or cancelled."""
+
+    __test__ = False
+
+    def __init__(self, profile: Profile, key: SecretKey) -> None:
+        self.profile, self.key = profile, key
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+        self.error: Exception | None = None
+        self.threads: set[str] = set()
+        self.requests: list[Request] = []
+        self.chores: list[Chore] = []
+        self.empty = False
+
+    def catalogue(self) -> Catalogue:
+        self.threads.add(threading.current_thread().name)
+        if self.empty:
+            return Catalogue()
+        return Catalogue(
+            keys=(KeyChoice(label="Newsroom 2026", fingerprint=self.key.fingerprint),),
+            models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=1, parameters=1),),
+            profiles=(ProfileChoice(name="internal", profile=self.profile),),
+            keyring=State.READY, backend="Test ring",
+        )  # fmt: skip
+
+    def device(self) -> DeviceWords:
+        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
+
+    def run(
+        self, request: Request, progress: Callable[[Progress], None], checkpoint: Checkpoint
+    ) -> Audit:
+        self.requests.append(request)
+        self.threads.add(threading.current_thread().name)
+        progress(Progress(step=5, name="reading", done=1, total=10))
+        self.entered.set()
+        while not self.gate.wait(0.005):
+            checkpoint()
+        checkpoint()
+        if self.error is not None:
+            raise self.error
+        return make_audit(request.document.text, request.profile, self.key)
+
+    def do(
+        self, chore: Chore, progress: Callable[[Progress], None], checkpoint: Checkpoint
+    ) -> None:
+        self.chores.append(chore)
+        progress(Progress(step=5, name="install", done=1, total=2))
+        checkpoint()
+        if self.error is not None:
+            raise self.error
+        self.empty = False
+
+
+@pytest.fixture(scope="session")
+def spc(samples: dict[str, Any]) -> Profile:
+    return Profile.from_dict(samples["marked"]["profile"])
+
+
+@pytest.fixture(scope="session")
+def tbcc(samples: dict[str, Any]) -> Profile:
+    return Profile.from_dict(samples["marked-tbcc"]["profile"])
+
+
+@pytest.fixture(scope="session")
+def text(samples: dict[str, Any]) -> str:
+    return str(samples["marked"]["texts"][0]["text"])
+
+
+@pytest.fixture(scope="session")
+def qapp_cls() -> type:
+    from PySide6.QtWidgets import QApplication
+
+    return QApplication
+
+
+@pytest.fixture
+def app(qapp: Any) -> Any:
+    return application.make_application()
+
+
+@pytest.fixture
+def engine(tbcc: Profile, sample_key: SecretKey) -> TestEngine:
+    return TestEngine(tbcc, sample_key)
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Paths:
+    return Paths(data=tmp_path / "data", config=tmp_path / "config", state=tmp_path / "state")
+
+
+@pytest.fixture
+def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
+    made = application.make_window(paths, engine=engine, theme="light")
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.session.ready and made.session.device is not None)
+    yield made
+    engine.gate.set()
+    made.session.close()
+
+
+@pytest.fixture
+def audit(text: str, tbcc: Profile, sample_key: SecretKey) -> Audit:
+    return make_audit(text, tbcc, sample_key)
+
+
+@pytest.fixture
+def audit_factory() -> Callable[..., Audit]:
+    return make_audit

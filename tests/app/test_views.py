@@ -1,0 +1,226 @@
+"""The linked views: selection, text, ring, bits, course; what they draw and what they say."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
+
+from pura.audit.record import Audit
+from pura.scheme import Profile, SecretKey
+from pura_audit import fonts
+from pura_audit.token_facts import course, token_facts
+from pura_audit.views.bit_lanes import arrange
+from pura_audit.views.text_layout import advances, break_lines, hidden_name, safe_text, shown
+from pura_audit.views.text_view import levels
+
+
+@pytest.fixture
+def shown_window(window: Any, audit: Audit) -> Any:
+    window.resize(1440, 900)
+    window.session.add_audit(audit)
+    QApplication.processEvents()
+    return window
+
+
+def press(widget: Any, key: Qt.Key) -> None:
+    kind = QKeyEvent.Type.KeyPress
+    QApplication.sendEvent(widget, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier))
+
+
+def test_selecting_a_token_moves_every_view(shown_window: Any, audit: Audit) -> None:
+    window = shown_window
+    token = int(audit.steps.token[5])
+    window.selection.select_token(token)
+    facts = token_facts(audit, token)
+    cards = window.evidence
+    assert cards.token._facts.index == token
+    assert cards.bits._bars.lit == frozenset(facts.positions)
+    assert cards.course._cursor.value() == token + 1
+    assert f"Token {token + 1} of" in window.work.text.view.accessibleDescription()
+
+
+def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window: Any, audit: Audit) -> None:
+    window, n = shown_window, len(audit.bits)
+    window.selection.select_bit(3)
+    expected = {
+        int(t)
+        for t, i, a in zip(audit.steps.token, audit.steps.index, audit.steps.arity, strict=True)
+        if 3 in {(int(i) + j) % n for j in range(int(a))}
+    }
+    assert set(window.selection.readers().tolist()) == expected
+    assert expected
+    assert "Position 4" in window.evidence.bits.aside.text()
+
+
+def test_arrow_keys_move_the_token_and_the_bit(shown_window: Any, audit: Audit) -> None:
+    window = shown_window
+    view = window.work.text.view
+    window.selection.select_token(10)
+    press(view, Qt.Key.Key_Right)
+    assert window.selection.token == 11
+    press(view, Qt.Key.Key_Down)
+    below = window.selection.token
+    assert below > 11
+    press(view, Qt.Key.Key_Up)
+    assert window.selection.token < below
+    press(view, Qt.Key.Key_Home)
+    assert window.selection.token == 0
+    press(view, Qt.Key.Key_End)
+    assert window.selection.token == audit.tokens.ids.size - 1
+    press(window.evidence.token.ring, Qt.Key.Key_Left)
+    assert window.selection.token in audit.steps.token
+    window.selection.select_bit(0)
+    press(window.evidence.bits.plot, Qt.Key.Key_Right)
+    assert window.selection.bit == 1
+    press(window.evidence.bits.plot, Qt.Key.Key_Down)
+    assert window.selection.bit == audit.profile.payload_bits + 1
+
+
+def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audit: Audit) -> None:
+    view = shown_window.work.text.view
+    view.verticalScrollBar().setValue(0)
+    token = 4
+    shaped = view._shape(0)
+    start, end = (int(x) for x in audit.tokens.spans[token])
+    from PySide6.QtCore import QPoint
+
+    from pura_audit.views.text_view import MARGIN
+
+    x = MARGIN + (shaped.x(start + 1) + shaped.x(end)) / 2
+    qtbot.mouseClick(
+        view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), view.line_height // 2)
+    )
+    assert shown_window.selection.token == token
+
+
+def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> None:
+    view = shown_window.work.text.view
+    assert audit.text is not None
+    count = audit.text.lower().count("the")
+    assert view.find("THE") == count
+    view.go_to_match(1)
+    start, end = audit.tokens.spans[shown_window.selection.token]
+    assert "the" in audit.text[start : end + 3].lower()
+    assert view.find("no such words here") == 0
+
+
+def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
+    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
+) -> None:
+    window.resize(1440, 900)
+    audit = audit_factory("word and thing " * 66_667, tbcc, sample_key)
+    assert audit.tokens.ids.size > 200_000
+    window.session.add_audit(audit)
+    QApplication.processEvents()
+    view = window.work.text.view
+    for place in (0, view.verticalScrollBar().maximum() // 2, view.verticalScrollBar().maximum()):
+        view.verticalScrollBar().setValue(place)
+        view.viewport().grab()
+        assert 0 < view.drawn < 3000
+    visible = len(view._visible())
+    assert visible < 100 < len(view._lines)
+    items = window.evidence.course.plot.getPlotItem().items
+    assert len(items) < 12
+
+
+def test_lines_never_lose_a_character(app: Any) -> None:
+    rng = np.random.default_rng(3)
+    letters = [*"ab c\n\tdéß漢字🙂 \u200b", "longword" * 40]
+    for _ in range(50):
+        text = "".join(rng.choice(letters, size=int(rng.integers(0, 60))))
+        lines = break_lines(text, advances(safe_text(text), fonts.face(15)), 200)
+        joined = "".join(text[slice(*lines.span(i))] for i in range(len(lines)))
+        assert joined == text
+        for i in range(len(lines)):
+            start, end = lines.span(i)
+            assert "\n" not in text[start : max(start, end - 1)]
+
+
+def test_unseen_characters_are_shown_as_signs_and_named() -> None:
+    hostile = "a\u202eb\u200bc\x07d\x1b[31m\u2028e\ufefff\tg\r\n"
+    safe = safe_text(hostile)
+    assert len(safe) == len(hostile)
+    for char in "\u202e\u200b\x07\x1b\u2028\ufeff\t\r\n":
+        assert char not in safe
+        assert len(shown(char)) == 1
+    assert hidden_name("\u202e") == "U+202E RIGHT-TO-LEFT OVERRIDE"
+    assert hidden_name("a") is None
+
+
+def test_shades_follow_the_evidence(audit: Audit) -> None:
+    found = levels(audit)
+    evidence = audit.tokens.log10_evidence
+    assert set(found.tolist()) <= set(range(-4, 5))
+    assert np.all(found[evidence == 0] == 0)
+    assert np.all(
+        np.sign(found[np.abs(evidence) > 0.02]) == np.sign(evidence[np.abs(evidence) > 0.02])
+    )
+
+
+def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
+    window: Any, text: str, tbcc: Profile, sample_key: SecretKey,
+    audit_factory: Callable[..., Audit],
+) -> None:  # fmt: skip
+    window.session.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
+    assert window.work.answer.payload_text() == ""
+    assert window.work.text.view.shading is False
+    assert window.work.answer.heading.text() == "Too little evidence"
+    assert not window.work.answer._candidates.isVisible()
+
+
+def test_course_pays_for_the_choice_of_the_payload(audit: Audit) -> None:
+    values = course(audit)
+    assert values[0] == pytest.approx(-36 * np.log10(2))
+    assert values[-1] - values[0] == pytest.approx(audit.tokens.log10_evidence.sum())
+
+
+def test_lanes_of_both_codes(tbcc: Profile, spc: Profile) -> None:
+    lanes = arrange(tbcc)
+    assert len(lanes.names) == 3
+    assert lanes.column[5] == lanes.column[41] == lanes.column[77]
+    blocks = arrange(spc)
+    assert len(blocks.column) == 40
+    steps = np.diff(blocks.column)
+    assert sorted(set(np.round(steps, 3))) == [1.0, 1.9]
+    assert (steps > 1.5).sum() == 3
+
+
+def test_every_plot_has_a_table_words_and_exports(
+    shown_window: Any, audit: Audit, tmp_path: Path
+) -> None:
+    shown_window.selection.select_token(int(audit.steps.token[2]))
+    sizes = {"token": 2 ** int(audit.steps.arity[2]), "bits": len(audit.bits)}
+    sizes["course"] = audit.tokens.ids.size
+    for name in ("token", "bits", "course"):
+        card = getattr(shown_window.evidence, name)
+        headers, rows = card.table()
+        assert len(rows) == sizes[name]
+        assert all(len(row) == len(headers) for row in rows)
+        assert card.summary()
+        assert card.canvas().accessibleName()
+        assert card.canvas().accessibleDescription() == card.summary()
+        parsed = list(csv.reader(io.StringIO(card.csv_text())))
+        assert len(parsed) == len(rows) + 1
+        for ending in ("png", "svg", "csv"):
+            path = tmp_path / f"{name}.{ending}"
+            card.export(path)
+            assert path.stat().st_size > 200
+    assert b"<svg" in (tmp_path / "bits.svg").read_bytes()
+
+
+def test_csv_never_holds_a_formula(
+    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
+) -> None:
+    window.session.add_audit(audit_factory("=cmd() @x +y -z done", tbcc, sample_key))
+    rows = list(csv.reader(io.StringIO(window.evidence.course.csv_text())))
+    for row in rows[1:]:
+        assert not row[1].strip().startswith(("=", "@", "+", "-"))

@@ -1,0 +1,119 @@
+"""The real window, offscreen, with the real model: a text goes in, its payload comes out."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication
+
+from pura.paths import Paths
+from pura.scheme import SecretKey
+from pura_audit import application
+from pura_audit.models.items import ItemState
+
+pytestmark = pytest.mark.model
+WAIT = 240_000
+
+
+@pytest.fixture
+def paths(installed_models: Path, tmp_path: Path, samples: dict[str, Any]) -> Paths:
+    """A user with the built-in model and both profiles, and no keyring."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "models").symlink_to(installed_models, target_is_directory=True)
+    found = Paths(data=data, config=tmp_path / "config", state=tmp_path / "state")
+    found.profiles.mkdir(parents=True)
+    for name in ("marked", "marked-tbcc"):
+        text = json.dumps(samples[name]["profile"])
+        (found.profiles / f"{name}.json").write_text(text, encoding="utf-8")
+    return found
+
+
+@pytest.fixture
+def window(qapp: Any, qtbot: Any, paths: Paths, sample_key: SecretKey) -> Iterator[Any]:
+    application.make_application()
+    made = application.make_window(
+        paths, device="cpu", session_keys={"Test key": sample_key}, theme="light"
+    )
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.session.ready and made.session.device is not None, timeout=WAIT)
+    yield made
+    assert made.session.close()
+
+
+def drop(window: Any, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    copy = Qt.DropAction.CopyAction
+    enter = QDragEnterEvent(QPointF(300, 300).toPoint(), copy, data, buttons, keys)
+    QApplication.sendEvent(window, enter)
+    event = QDropEvent(QPointF(300, 300), copy, data, buttons, keys)
+    QApplication.sendEvent(window, event)
+
+
+@pytest.mark.parametrize("name", ["marked", "marked-tbcc"])
+def test_a_dropped_file_gives_the_payload_that_was_embedded(
+    window: Any, qtbot: Any, tmp_path: Path, samples: dict[str, Any], name: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    sample = samples[name]["texts"][0]
+    path = tmp_path / "memo.txt"
+    path.write_text(sample["text"], encoding="utf-8")
+    profile = next(p for p in window.session.catalogue.profiles if p.name == name)
+    window.session.choose_profile(profile)
+
+    def no_network(*_: object, **__: object) -> None:
+        raise AssertionError("a socket was opened during an audit")
+
+    monkeypatch.setattr(socket.socket, "connect", no_network)
+    drop(window, path)
+    item = window.session.queue.items[0]
+    qtbot.waitUntil(lambda: item.state is ItemState.READY, timeout=WAIT)
+    qtbot.mouseClick(window.header.audit, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
+    assert item.state is ItemState.DONE, item.failure
+    embedded = "".join(map(str, sample["payload"]))
+    assert window.work.answer.payload_text() == embedded
+    assert window.work.answer.heading.text() == "A mark was found"
+    assert window.header.badge.text() == "CPU · float32"
+    assert item.audit.text == sample["text"]
+
+
+def test_the_sample_is_audited_with_its_own_key_and_profile(window: Any, qtbot: Any) -> None:
+    qtbot.mouseClick(window.empty.sample, Qt.MouseButton.LeftButton)
+    item = window.session.queue.items[0]
+    qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
+    assert item.state is ItemState.DONE, item.failure
+    assert item.audit.verdict == "mark"
+    assert item.audit.key.label == "Sample key (public)"
+
+
+def test_a_plain_text_gets_no_payload(window: Any, qtbot: Any, samples: dict[str, Any]) -> None:
+    window.session.add_text(samples["plain"]["texts"][0]["text"])
+    window.audit()
+    item = window.session.queue.items[0]
+    qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
+    assert item.audit.verdict in ("no-mark", "insufficient")
+    assert window.work.answer.payload_text() == ""
+
+
+def test_cancelling_the_real_pass_leaves_the_window_ready(
+    window: Any, qtbot: Any, samples: dict[str, Any]
+) -> None:
+    long = " ".join(t["text"] for t in samples["plain"]["texts"]) * 4
+    window.session.add_text(long)
+    window.audit()
+    item = window.session.queue.items[0]
+    qtbot.waitUntil(lambda: item.progress is not None and item.progress.step == 5, timeout=WAIT)
+    window.session.cancel()
+    qtbot.waitUntil(lambda: item.state is ItemState.CANCELLED, timeout=WAIT)
+    assert not window.session.jobs.busy

@@ -12,6 +12,8 @@ from typing import Any
 
 # Before anything imports torch or Qt.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Small models gain nothing from two threads, and lose tenfold on a busy machine.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["QT_ACCESSIBILITY"] = "1"
 # No test may reach the keyring of whoever runs it; the test of a real one starts its own.

@@ -6,28 +6,48 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = sorted(
-    p
-    for folder in ("core", "app", "bench", "packaging", "tests", "docs", "resources", ".ci")
-    for p in (ROOT / folder).rglob("*")
-    if p.is_file() and p.suffix in {".py", ".md", ".sh", ".json", ".toml", ".qss", ".ts", ""}
-    and "__pycache__" not in p.parts
-)  # fmt: skip
+# Everything that a clone holds, without what is made in it.
+MADE = {".venv", ".git", "demo-output", "build", "dist", "node_modules", "__pycache__"}
+TEXTS = {".py", ".md", ".sh", ".json", ".toml", ".txt", ".yaml", ".qss", ".ts", ".svg", ".typ", ""}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            if path.name not in MADE and not path.name.endswith("_cache"):
+                yield from _files(path)
+        elif path.suffix in TEXTS:
+            yield path
+
+
+SOURCES = [p for p in _files(ROOT) if ".hypothesis" not in p.parts]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 # Built in pieces, or this file would find itself.
 MACHINE = [
-    "/" + "work/main",
+    "/" + "work/",
     "/" + "root/",
+    "/" + "opt/",
     "." + "library",
-    "/tmp/" + "bash_jobs",
+    "bash_" + "jobs",
     "../" + "shared",
+    "pypi." + "org",
+    "python" + "hosted",
+    "debian." + "org",
+    "host." + "internal",
 ]
 MODULES = sorted((ROOT / "core").rglob("*.py")) + sorted((ROOT / "app").rglob("*.py"))
+# A module over 400 lines asks for a cut; these have a reason not to be cut.
+LONG = {
+    "core/pura/audit/run.py": "the twelve numbered steps of an audit, read in one piece",
+    "app/pura_audit/views/text_view.py": "one widget: layout, painting and keys share one geometry",
+}
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -100,7 +120,10 @@ def test_links_inside_the_pages_lead_somewhere(path: Path) -> None:
 def test_modules_are_small_and_say_what_they_are(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert ast.get_docstring(ast.parse(text)), "no docstring"
-    assert text.count("\n") <= 500, "look for the idea along which this module divides"
+    name = path.relative_to(ROOT).as_posix()
+    short = text.count("\n") <= 400
+    assert short or name in LONG, "look for the idea along which this module divides"
+    assert not (short and name in LONG), "short again: take it off the list"
 
 
 def test_constraints_name_every_direct_dependency() -> None:
@@ -113,3 +136,49 @@ def test_constraints_name_every_direct_dependency() -> None:
     for requirement in wanted:
         name = re.split(r"[<>=!~\[ ]", requirement)[0].lower().replace("_", "-")
         assert f"\n{name}==" in pins, f"{name} is not pinned in constraints.txt"
+
+
+def test_every_command_and_option_has_help() -> None:
+    from typer.main import get_command
+
+    from pura.cli.__main__ import app
+
+    def walk(command: Any, name: str) -> Iterator[str]:
+        if not command.help:
+            yield name
+        for option in command.params:
+            # Typer gives arguments a help text of their own as well.
+            if not getattr(option, "help", None):
+                yield f"{name} {option.name}"
+        for child in getattr(command, "commands", {}).values():
+            yield from walk(child, f"{name} {child.name}")
+
+    assert list(walk(get_command(app), "pura")) == []
+
+
+def test_make_knows_every_target_that_the_pages_name() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+    named = {
+        target
+        for page in PAGES
+        for target in re.findall(r"^ {4}make ([a-z-]+)|`make ([a-z-]+)`", page.read_text("utf-8"),
+                                 flags=re.MULTILINE)
+        for target in target
+        if target
+    }  # fmt: skip
+    assert {"demo", "test", "install"} <= named
+    assert named <= targets
+    listed = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True,
+        check=True,
+    ).stdout  # fmt: skip
+    for target in named:
+        assert f"make {target} " in listed
+
+
+def test_resources_are_found_from_the_tree() -> None:
+    from pura.resources import resource
+
+    for name in ("vectors", "samples", "models.json", "sentences.json", "audit.schema.json"):
+        assert resource(name).exists(), name

@@ -105,7 +105,7 @@ def wrap(
     network.requires_grad_(requires_grad=False)
     head = find_head(network)
     vocab_size = len(tokenizer)
-    if head.rows < vocab_size:
+    if head.rows < vocab_size and not _only_control_tokens(tokenizer, head.rows):
         raise ModelError(
             f"The tokenizer has {vocab_size} tokens, the model only {head.rows}; "
             "they do not belong together.",
@@ -126,6 +126,16 @@ def wrap(
         weights=weights,
         bos_id=tokenizer.bos_token_id,
     )
+
+
+def _only_control_tokens(tokenizer: Any, rows: int) -> bool:
+    """Whether the tokens beyond the model's rows are control tokens, which no text can hold.
+
+    Some tokenizers know more of them than their model (Gemma 3 without pictures, GGUF files
+    without an unknown token). Their probability is zero.
+    """
+    added = getattr(tokenizer, "added_tokens_decoder", {})
+    return all(i in added and added[i].special for i in range(rows, len(tokenizer)))
 
 
 def load_tokenizer(path: Path) -> Any:

@@ -50,6 +50,11 @@ def read_logits(
 
 
 def full_order(key: SecretKey, vocab_size: int, rows: int) -> npt.NDArray[np.int64]:
-    """Return the secret order of all logits: the ``V`` permuted ids, then the padding rows."""
+    """Return the secret order of all ``rows`` logits, int64 [rows].
+
+    The ``V`` permuted ids come first, then the padding rows in natural order (docs/scheme.md §1).
+    An id of the tokenizer that the model has no logit for has no probability and is left out.
+    """
+    order = key.vocabulary_order(vocab_size)
     rest = np.arange(vocab_size, rows, dtype=np.int64)
-    return np.concatenate([key.vocabulary_order(vocab_size), rest])
+    return np.concatenate([order[order < rows], rest])

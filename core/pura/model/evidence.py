@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # Attention over a window costs its square; a longer one would serve a generator's text badly.
 MAX_WINDOW: Final = 8192
+EAGER_CHUNK: Final = 1024
 
 
 def read(
@@ -77,7 +78,7 @@ def read(
         model=model,
         profile=profile,
         ranks=_rank_table(model, keys, profile),
-        tiling=tiling or (CPU_TILING if model.device.kind == "cpu" else GPU_TILING),
+        tiling=tiling or _tiling_for(model),
         result=_blank(ids, len(keys), len(windows)),
         progress=progress,
         checkpoint=checkpoint,
@@ -99,6 +100,13 @@ def _check(model: LanguageModel, ids: npt.NDArray[np.int64], profile: Profile) -
             "The token ids do not belong to this model's vocabulary.",
             "Use ids of the same tokenizer, or audit the text instead of ids.",
         )
+
+
+def _tiling_for(model: LanguageModel) -> Tiling:
+    tiling = CPU_TILING if model.device.kind == "cpu" else GPU_TILING
+    # Attention that is spelled out holds a matrix of chunk × window for every head.
+    eager = getattr(model.network.config, "_attn_implementation", "") == "eager"
+    return replace(tiling, chunk=min(tiling.chunk, EAGER_CHUNK)) if eager else tiling
 
 
 def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:

@@ -16,9 +16,7 @@ offline.prepare()
 import torch  # noqa: E402
 
 from pura.model.device import Device, choose_device  # noqa: E402
-from pura.model.load import LanguageModel, load_model, wrap  # noqa: E402
-from pura.model.store import ModelStore  # noqa: E402
-from pura.paths import user_paths  # noqa: E402
+from pura.model.load import LanguageModel, wrap  # noqa: E402
 
 VOCAB = 331  # prime, so that no tile divides it
 PADDED = 337
@@ -30,8 +28,9 @@ def cpu() -> Device:
 
 
 @pytest.fixture(scope="session")
-def real_model(cpu: Device) -> LanguageModel:
-    return load_model(ModelStore(user_paths().models).get("smollm2-135m"), cpu)
+def real_model(builtin_model: LanguageModel) -> LanguageModel:
+    """The built-in model, once a session."""
+    return builtin_model
 
 
 class CountingTokenizer:

@@ -111,6 +111,8 @@ def test_a_bad_file_says_why_and_stops_nobody(pura: Any, marked: Path, tmp_path:
     for row in found[:-1]:
         assert row["error"]["message"]
         assert row["error"]["hint"]
+        present = row["input"]["name"] != "missing.txt"
+        assert row.get("verdict") == ("not-examinable" if present else None)
     assert found[-1]["verdict"] == "insufficient"
 
 

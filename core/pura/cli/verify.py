@@ -28,7 +28,7 @@ from pura.cli.common import (
     out,
 )
 from pura.cli.words import print_audit
-from pura.errors import PuraError, RegisterError
+from pura.errors import InputError, PuraError, RegisterError
 from pura.paths import user_paths
 from pura.scheme import Profile
 
@@ -155,7 +155,10 @@ class _Run:
         self.failed = True
         if self._json:
             shown = "-" if name == "-" else Path(name).name
-            self._write({"input": {"name": shown}, "error": error.to_dict()})
+            row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
+            if _unsuitable(name, error):
+                row["verdict"] = "not-examinable"
+            self._write(row)
         elif once:
             if str(error) not in self._said:
                 complain(error)
@@ -167,6 +170,13 @@ class _Run:
     def _write(row: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
         sys.stdout.flush()
+
+
+def _unsuitable(name: str, error: PuraError) -> bool:
+    """Whether the item itself cannot be examined, as opposed to not being found or set up."""
+    if error.code in ("tokenizer-mismatch", "key-mismatch"):
+        return True
+    return isinstance(error, InputError) and (name == "-" or Path(name).is_file())
 
 
 class _progress:  # noqa: N801 - used like a function

@@ -136,7 +136,8 @@ def arity_weights(
         float64 [S, 4], rows add up to 1; 0 means that the source's step carried nothing.
     """
     noise = np.maximum(table.entropy_noise_bits[bins], _LEAST_NOISE)[:, None]
-    gap = (entropy_bits[:, None] - np.array(thresholds)[None, :]) / noise
+    expected = (entropy_bits + table.entropy_shift_bits[bins])[:, None]
+    gap = (expected - np.array(thresholds)[None, :]) / noise
     # Logistic with the same standard deviation: heavier tails than the normal, and no erf needed.
     above = 1 / (1 + np.exp(-np.clip(gap * (np.pi / np.sqrt(3)), -500, 500)))
     steps = np.concatenate(

@@ -50,13 +50,15 @@ class MismatchTable:
         weights: float64 [P, C], share of each blur width in each position bin.
         uniform: float64 [P], share that no width explains: the anchor is anywhere. Each row of
             ``weights`` and this share add up to 1.
-        entropy_noise_bits: float64 [P], standard deviation of the source's entropy around the
-            verifier's; it softens the arity near a threshold.
+        entropy_shift_bits: float64 [P], mean of the source's entropy minus the verifier's.
+        entropy_noise_bits: float64 [P], standard deviation around that mean; the two soften the
+            arity near a threshold.
     """
 
     name: str
     weights: F64
     uniform: F64
+    entropy_shift_bits: F64
     entropy_noise_bits: F64
 
 
@@ -167,6 +169,7 @@ class LikelihoodModel:
                     "name": t.name,
                     "weights": t.weights.tolist(),
                     "uniform": t.uniform.tolist(),
+                    "entropy_shift_bits": t.entropy_shift_bits.tolist(),
                     "entropy_noise_bits": t.entropy_noise_bits.tolist(),
                 }
                 for t in self.tables
@@ -197,6 +200,7 @@ def _table(entry: Any) -> MismatchTable:
         name=str(entry["name"]),
         weights=np.array(entry["weights"], dtype=np.float64),
         uniform=np.array(entry["uniform"], dtype=np.float64),
+        entropy_shift_bits=np.array(entry["entropy_shift_bits"], dtype=np.float64),
         entropy_noise_bits=np.array(entry["entropy_noise_bits"], dtype=np.float64),
     )
 
@@ -235,6 +239,9 @@ def _check_table(table: MismatchTable, bins: int, widths: int) -> None:
     noise = table.entropy_noise_bits
     if noise.shape != (bins,) or not all(x >= 0 and math.isfinite(x) for x in noise.tolist()):
         raise _refuse(f"“{table.name}” has entropy noise out of range")
+    shift = table.entropy_shift_bits
+    if shift.shape != (bins,) or not np.all(np.isfinite(shift)):
+        raise _refuse(f"“{table.name}” has an entropy shift out of range")
 
 
 @cache

@@ -1,0 +1,141 @@
+"""Stage 1 of the study, second half: attack the texts and read them with each verifier."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pura.lab.attacks import Attacked, Tools, attack_ids, splice, split_sentences
+from pura.lab.cells import CELLS, Cell
+from pura.lab.design import ATTACKED, DROPPED, Job
+from pura.lab.proxy import drop_layers
+from pura.lab.shelf import Shelf
+from pura.model.evidence import read
+from pura.model.tokenise import tokenise
+
+HUMAN = Path(__file__).resolve().parent.parent / "tests" / "data" / "human.txt"
+
+
+def human_texts() -> list[str]:
+    """Return the excerpts by people."""
+    return [t.strip() for t in HUMAN.read_text(encoding="utf-8").split("\n%\n")]
+
+
+class Reader:
+    """Loads what the jobs need, when they need it.
+
+    Args:
+        model: The source model.
+        shelf: Where texts are and readings go.
+    """
+
+    def __init__(self, model: Any, shelf: Shelf) -> None:
+        self._source = model
+        self._proxy: Any = None
+        self._shelf = shelf
+
+    def run(self, jobs: Iterable[Job]) -> int:
+        """Do the jobs whose texts are there and whose readings are not; return how many."""
+        done = 0
+        for job in jobs:
+            if job.reading in self._shelf or f"texts.{job.cell}" not in self._shelf:
+                continue
+            if not self._shelf.claim(job.reading):
+                continue
+            start = time.perf_counter()
+            self.attack(CELLS[job.cell], job.attack)
+            self.read(CELLS[job.cell], job)
+            print(f"read {job.reading} in {time.perf_counter() - start:.0f} s", flush=True)
+            done += 1
+        return done
+
+    def attack(self, cell: Cell, name: str) -> None:
+        """Attack a cell's texts, unless that has been done."""
+        if f"attacked.{cell.name}.{name}" in self._shelf:
+            return
+        rows = []
+        for number, ids in enumerate(self._shelf.get(f"texts.{cell.name}")["ids"]):
+            rng = cell.generator(f"attack {name}", number)
+            if name == "splice":
+                rows.append(self.spliced(ids, number, rng))
+            else:
+                attack = ATTACKED[name]
+                rows.append(attack_ids(attack.attack, ids, rng, self.tools(), **attack.params))
+        self._shelf.put(
+            f"attacked.{cell.name}.{name}",
+            {
+                "ids": [r.ids for r in rows],
+                "origin": [np.zeros(0, int) if r.origin is None else r.origin for r in rows],
+                "rate": [np.array([r.rate]) for r in rows],
+            },
+        )
+
+    def spliced(self, ids: Any, number: int, rng: np.random.Generator) -> Attacked:
+        """Paste a text into 400 plain tokens: by the model for even numbers, by a person else."""
+        if number % 2:
+            novel = human_texts()[number // 2 % 18] + "\n" + human_texts()[(number // 2 + 7) % 18]
+            host = tokenise(self._source, novel).ids[:400]
+        else:
+            host = self._shelf.get("texts.plain")["ids"][number // 2]
+        return splice(ids, rng, host=host)
+
+    def tools(self) -> Tools:
+        """Return what attacks need."""
+        decode = self._source.tokenizer.decode
+
+        return Tools(
+            vocab_size=self._source.vocab_size,
+            decode=lambda ids: decode(ids.tolist(), clean_up_tokenization_spaces=False),
+            tokenise=lambda text: tokenise(self._source, text).ids,
+            propose=self.logits,
+            foreign=tuple(
+                s for t in human_texts() for s in split_sentences(t)[0] if len(s.split()) > 3
+            ),
+        )
+
+    def logits(self, ids: Any) -> Any:
+        """Return float32 [L, V]; row ``t`` predicts token ``t``."""
+        import torch
+
+        with torch.inference_mode():
+            fed = torch.from_numpy(np.ascontiguousarray(ids))[None, :-1]
+            out = self._source.network(input_ids=fed, use_cache=False).logits[0].numpy()
+        return np.concatenate([np.zeros((1, out.shape[1]), dtype=out.dtype), out])
+
+    def read(self, cell: Cell, job: Job) -> None:
+        """Read one cell's attacked texts and put the readings on the shelf."""
+        model = self.proxy if "proxy" in job.verifier else self._source
+        profile = cell.profile(model.vocab_size)
+        prompts = self._shelf.get(f"texts.{cell.name}")["prompt_ids"]
+        rows = []
+        for number, ids in enumerate(self._shelf.get(job.attacked)["ids"][: job.texts]):
+            rows.append(
+                read(
+                    model,
+                    ids,
+                    keys=[cell.key(number)],
+                    profile=profile,
+                    prompt_ids=prompts[number].tolist() if "prompt" in job.verifier else None,
+                )
+            )
+        self._shelf.put(
+            job.reading,
+            {
+                "ids": [r.ids for r in rows],
+                "entropy_bits": [r.entropy_bits for r in rows],
+                "probability": [r.probability for r in rows],
+                "lo": [r.lo[0] for r in rows],
+                "hi": [r.hi[0] for r in rows],
+            },
+        )
+
+    @property
+    def proxy(self) -> Any:
+        """The mismatched proxy, made on first use."""
+        if self._proxy is None:
+            self._proxy = drop_layers(self._source, DROPPED)
+        return self._proxy

@@ -1,0 +1,122 @@
+"""Learn the frozen numbers of the step likelihood from the study's learning texts.
+
+``python bench/evidence.py generate read --cache DIR`` makes the texts (other prompts, keys,
+payloads and seeds than those that results are reported on) and reads them; this writes
+``resources/likelihood.json``. NumPy only, seconds. Position bins and blur widths stand
+here, grid and passages are kept from the table in use; weights, uniform shares, entropy shifts and
+noises are learnt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from pura.decode.model import LikelihoodModel, MismatchTable
+from pura.lab.cells import LEARN, SEED
+from pura.lab.design import DROPPED
+from pura.lab.learn import KnownSteps, join, known_steps, learn_table
+from pura.lab.shelf import Shelf
+from pura.resources import resource
+
+TABLES = {
+    "same-model, prompt unknown": "blind",
+    "proxy, prompt unknown": "proxy",
+    "same-model, prompt known": "prompt",
+    "proxy, prompt known": "proxy-prompt",
+}
+
+
+WIDTHS = (0.0003, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+EDGES = (5, 10, 20, 35, 60, 100)
+
+
+def steps_of(shelf: Shelf, verifier: str, vocab_size: int) -> tuple[KnownSteps, int]:
+    """Return the known steps of all learning texts that a verifier has read, and their number."""
+    texts = shelf.get(f"texts.{LEARN.name}")
+    reading = shelf.get(f"reading.{LEARN.name}.clean.{verifier}")
+    profile = LEARN.profile(vocab_size)
+    count = len(reading["ids"])
+    parts = [
+        known_steps(
+            texts["ids"][i],
+            texts["entropy_bits"][i],
+            LEARN.key(i),
+            LEARN.payload(i),
+            profile,
+            entropy_bits=reading["entropy_bits"][i],
+            lo=reading["lo"][i],
+            hi=reading["hi"][i],
+        )
+        for i in range(count)
+    ]
+    return join(parts), count
+
+
+def rounded(table: MismatchTable) -> MismatchTable:
+    """Round to five digits, the rows still adding up to one."""
+    shares = np.round(np.column_stack([table.weights, table.uniform]), 5)
+    largest = shares.argmax(axis=1)
+    shares[np.arange(largest.size), largest] += 1 - shares.sum(axis=1)
+    shares = np.round(shares, 5)
+    return replace(
+        table,
+        weights=shares[:, :-1],
+        uniform=shares[:, -1],
+        entropy_shift_bits=np.round(table.entropy_shift_bits, 4),
+        entropy_noise_bits=np.round(table.entropy_noise_bits, 4),
+    )
+
+
+def learn(shelf: Shelf, base: LikelihoodModel, version: str) -> LikelihoodModel:
+    """Return the model with the tables learnt anew."""
+    thresholds = LEARN.profile(49_152).entropy_thresholds_bits
+    base = replace(base, blur_widths=np.array(WIDTHS), position_edges=np.array(EDGES))
+    tables, counts = [], []
+    for table in base.tables:
+        steps, count = steps_of(shelf, TABLES[table.name], 49_152)
+        tables.append(rounded(learn_table(table.name, steps, base, thresholds)))
+        counts.append(f"{table.name}: {count} texts, {int((steps.arity > 0).sum())} steps")
+    provenance = (
+        "Learnt by EM from texts of SmolLM2-135M-Instruct (200 tokens, temperature 1, code tbcc, "
+        f"36 bits) that the study reports no result on: cell {LEARN.name}, seed {SEED}. "
+        f"{'; '.join(counts)}. The proxy lacks the layers {', '.join(map(str, DROPPED))} of 30. "
+        "Grid, widths, bins and passages are set by hand. "
+        "Command: python bench/learn_likelihood.py --cache DIR"
+    )
+    return replace(base, version=version, provenance=provenance, tables=tuple(tables))
+
+
+def write(model: LikelihoodModel, path: Path) -> None:
+    """Write the table; lists of numbers and grid points stand on one line each."""
+    text = json.dumps(model.to_dict(), ensure_ascii=False, indent=1)
+    text = re.sub(r"[\[{][^\[\]{}]*[\]}]", lambda m: re.sub(r"\s+", " ", m.group()), text)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    """Learn and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="default: over the table in use")
+    parser.add_argument("--version", default="2")
+    args = parser.parse_args()
+    path = args.out or resource("likelihood.json")
+    model = learn(
+        Shelf(args.cache), LikelihoodModel.load(resource("likelihood.json")), args.version
+    )
+    write(model, path)
+    for table in model.tables:
+        print(f"\n{table.name}: entropy shift {table.entropy_shift_bits.tolist()}")
+        print(f"entropy noise {table.entropy_noise_bits.tolist()}")
+        for row, rest in zip(table.weights.tolist(), table.uniform.tolist(), strict=True):
+            print("  " + " ".join(f"{x:.3f}" for x in [*row, rest]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Decode a text whose truth is known with both decoders, and count what came out right.
+
+The truth enters after the decoding, here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode import exact, paper
+from pura.decode.model import LikelihoodModel
+from pura.extract.local import local_evidence
+from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+_Z95: Final = 1.959963984540054
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextReading:
+    """What a verifier's model says of one text under one key.
+
+    Attributes:
+        ids: int64 [L].
+        entropy_bits: float64 [L].
+        probability: float64 [L].
+        lo: float64 [L].
+        hi: float64 [L].
+    """
+
+    ids: I64
+    entropy_bits: F64
+    probability: F64
+    lo: F64
+    hi: F64
+
+    def first(self, tokens: int) -> TextReading:
+        """Return the reading of the first tokens: no token's reading looks ahead."""
+        return TextReading(**{name: array[:tokens] for name, array in vars(self).items()})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """How one text came out.
+
+    Attributes:
+        usable: Steps that carry bits.
+        paper_match: The published decoder found the whole payload.
+        paper_bits: Share of payload bits that it found.
+        exact_match: The exact decoder found the whole payload.
+        exact_bits: Share of payload bits that it found.
+        log10_e: The evidence.
+    """
+
+    usable: int
+    paper_match: bool
+    paper_bits: float
+    exact_match: bool
+    exact_bits: float
+    log10_e: float
+
+
+def evaluate(
+    reading: TextReading,
+    key: SecretKey,
+    payload: Payload,
+    profile: Profile,
+    *,
+    prompt_known: bool,
+    model: LikelihoodModel | None = None,
+) -> Outcome:
+    """Decode a text twice and compare with the payload that was put in."""
+    steps = schedule(reading.ids, reading.entropy_bits, key, profile)
+    published = paper.decode(steps, local_evidence(steps, reading.lo, reading.hi, profile), profile)
+    decision = decide(reading, steps, profile, prompt_known=prompt_known, model=model)
+    truth = payload.bits
+    return Outcome(
+        usable=len(steps),
+        paper_match=published.payload == payload,
+        paper_bits=float((published.payload.bits == truth).mean()),
+        exact_match=decision.payload == payload,
+        exact_bits=float((decision.payload.bits == truth).mean()),
+        log10_e=decision.log10_e,
+    )
+
+
+def decide(
+    reading: TextReading,
+    steps: Schedule,
+    profile: Profile,
+    *,
+    prompt_known: bool,
+    model: LikelihoodModel | None = None,
+) -> exact.ExactDecision:
+    """Run the exact decoder on a reading; one candidate will do."""
+    return exact.decide(
+        steps,
+        reading.entropy_bits,
+        reading.lo,
+        reading.hi,
+        profile,
+        model=model,
+        prompt_known=prompt_known,
+        candidates=1,
+        token_probability=reading.probability,
+    )
+
+
+def wilson(successes: int, trials: int) -> tuple[float, float]:
+    """Return the 95 % confidence interval of a share (Wilson 1927).
+
+    Args:
+        successes: 0 … trials.
+        trials: At least 1.
+    """
+    share = successes / trials
+    middle = share + _Z95**2 / (2 * trials)
+    half = _Z95 * np.sqrt(share * (1 - share) / trials + _Z95**2 / (4 * trials**2))
+    scale = 1 + _Z95**2 / trials
+    return float(max(0.0, (middle - half) / scale)), float(min(1.0, (middle + half) / scale))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """One line of a table.
+
+    Attributes:
+        texts: How many.
+        paper_match: Texts whose payload the published decoder found.
+        exact_match: Texts whose payload the exact decoder found.
+        paper_bits: Mean bit accuracy of the published decoder.
+        exact_bits: Mean bit accuracy of the exact decoder.
+        only_paper: Texts that only the published decoder got right.
+        only_exact: Texts that only the exact decoder got right.
+        found: Texts whose evidence reached ``log10 e >= 6``.
+        median_log10_e: Median evidence.
+        median_usable: Median of the usable positions.
+    """
+
+    texts: int
+    paper_match: int
+    exact_match: int
+    paper_bits: float
+    exact_bits: float
+    only_paper: int
+    only_exact: int
+    found: int
+    median_log10_e: float
+    median_usable: float
+
+
+def summarise(outcomes: Sequence[Outcome], threshold: float = 6.0) -> Summary:
+    """Add up the outcomes of a cell."""
+    return Summary(
+        texts=len(outcomes),
+        paper_match=sum(o.paper_match for o in outcomes),
+        exact_match=sum(o.exact_match for o in outcomes),
+        paper_bits=float(np.mean([o.paper_bits for o in outcomes])),
+        exact_bits=float(np.mean([o.exact_bits for o in outcomes])),
+        only_paper=sum(o.paper_match and not o.exact_match for o in outcomes),
+        only_exact=sum(o.exact_match and not o.paper_match for o in outcomes),
+        found=sum(o.log10_e >= threshold for o in outcomes),
+        median_log10_e=float(np.median([o.log10_e for o in outcomes])),
+        median_usable=float(np.median([o.usable for o in outcomes])),
+    )

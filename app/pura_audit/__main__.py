@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -17,7 +18,22 @@ def main() -> int:
             "Install them with: pip install 'pura-audit[gui]'\n"
         )
         return 1
+    if not screen_at_hand():
+        sys.stderr.write(
+            "There is no screen to show the window on (neither DISPLAY nor WAYLAND_DISPLAY is "
+            "set).\nStart it on a desktop, use the command “pura verify”, or set "
+            "QT_QPA_PLATFORM=offscreen for a window that is not shown.\n"
+        )
+        return 1
     return run(sys.argv[1:])
+
+
+def screen_at_hand() -> bool:
+    """Whether Qt can find a screen; it would abort without a word in plain language."""
+    if not sys.platform.startswith("linux") or {"--version", "-h", "--help"} & set(sys.argv):
+        return True
+    names = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+    return any(os.environ.get(name) for name in names)
 
 
 if __name__ == "__main__":

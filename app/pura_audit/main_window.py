@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -27,24 +27,22 @@ from PySide6.QtWidgets import (
 
 from pura_audit import actions, dialogs
 from pura_audit.commands import commands
+from pura_audit.dialogs.closing import closing_question
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon, icon
 from pura_audit.models.items import ItemState
+from pura_audit.placement import Placement
 from pura_audit.selection import Selection
 from pura_audit.session import Session
 from pura_audit.setup import Setup
 from pura_audit.theme import GAP, Mode, Theme
 from pura_audit.views.drop_zone import acceptable, dropped_paths
-from pura_audit.views.evidence_column import NARROW as LEAST
 from pura_audit.views.evidence_column import EvidenceColumn
 from pura_audit.views.header import Header
-from pura_audit.views.queue_view import FOLDED, OPEN, QueueView
+from pura_audit.views.queue_view import QueueView
 from pura_audit.views.state_views import EmptyView
 from pura_audit.views.status_line import StatusLine
 from pura_audit.views.work_view import WorkView
-
-EVIDENCE = 416  # width of the right column, where there is room
-NARROW = 1400  # below this width the queue folds, unless the user says otherwise
 
 
 class MainWindow(QMainWindow):
@@ -69,8 +67,9 @@ class MainWindow(QMainWindow):
         self._question: QMessageBox | None = None
         self._closing = False
         self._lay_out()
+        self.placement = Placement(self)
         self._wire()
-        self._restore()
+        self.placement.restore()
         self._show_current()
         self.empty.open.setFocus()
 
@@ -92,16 +91,16 @@ class MainWindow(QMainWindow):
         self._results = QWidget()
         row = QHBoxLayout(self._results)
         row.setContentsMargins(0, GAP, GAP, GAP)
-        self._inner = QSplitter(Qt.Orientation.Horizontal)
-        self._inner.setHandleWidth(GAP)
-        self._inner.setChildrenCollapsible(False)
-        self._inner.addWidget(self.work)
-        self._inner.addWidget(self.evidence)
-        self._inner.setStretchFactor(0, 1)
-        self._inner.setStretchFactor(1, 0)
+        self.inner = QSplitter(Qt.Orientation.Horizontal)
+        self.inner.setHandleWidth(GAP)
+        self.inner.setChildrenCollapsible(False)
+        self.inner.addWidget(self.work)
+        self.inner.addWidget(self.evidence)
+        self.inner.setStretchFactor(0, 1)
+        self.inner.setStretchFactor(1, 0)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.empty)
-        self._stack.addWidget(self._inner)
+        self._stack.addWidget(self.inner)
         row.addWidget(self._stack)
         self.columns.addWidget(self.queue)
         self.columns.addWidget(self._results)
@@ -148,7 +147,7 @@ class MainWindow(QMainWindow):
 
     def _show_current(self) -> None:
         item = self.session.current
-        self._stack.setCurrentWidget(self.empty if item is None else self._inner)
+        self._stack.setCurrentWidget(self.empty if item is None else self.inner)
         if item is None:
             self.selection.show(None)
             return
@@ -214,15 +213,12 @@ class MainWindow(QMainWindow):
             self.session.remove([self.session.current])
 
     def toggle_queue(self) -> None:
-        """Fold or unfold the queue, and remember it."""
-        self.session.settings.update(queue_folded=not self.queue.folded)
-        self._fold(folded=not self.queue.folded)
+        """Fold or unfold the queue."""
+        self.placement.toggle_queue()
 
     def toggle_evidence(self) -> None:
-        """Show or hide the right column, and remember it."""
-        hidden = self.evidence.isVisibleTo(self._inner)
-        self.evidence.setVisible(not hidden)
-        self.session.settings.update(evidence_hidden=hidden)
+        """Show or hide the right column."""
+        self.placement.toggle_evidence()
 
     def set_theme(self, mode: Mode) -> None:
         """Change the colours, and remember it."""
@@ -251,40 +247,10 @@ class MainWindow(QMainWindow):
 
     # Size, drops, closing
 
-    def _fold(self, *, folded: bool) -> None:
-        self.queue.set_folded(folded)
-        width = FOLDED + GAP if folded else OPEN
-        self.columns.setSizes([width, max(1, self.width() - width)])
-        if not self.session.settings.current.columns:
-            right = EVIDENCE if not folded else LEAST
-            self._inner.setSizes([max(1, self.width() - width - right - 3 * GAP), right])
-
-    def _restore(self) -> None:
-        now = self.session.settings.current
-        self.resize(1440, 900)
-        if now.geometry:
-            self.restoreGeometry(QByteArray.fromHex(now.geometry.encode()))
-        if len(now.rows) == 3:
-            self.evidence.setSizes(list(now.rows))
-        if len(now.columns) == 2:
-            self._inner.setSizes(list(now.columns))
-        self.evidence.setVisible(not now.evidence_hidden)
-        self.work.text.view.set_text_size(now.text_size)
-        self._refold()
-
-    def _refold(self) -> None:
-        wish = self.session.settings.current.queue_folded
-        folded = wish if wish is not None else self.width() < NARROW
-        if folded != self.queue.folded or not self.queue.isVisible():
-            self._fold(folded=folded)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fold the queue where the window is narrow."""
         super().resizeEvent(event)
-        if self.session.settings.current.queue_folded is None:
-            folded = self.width() < NARROW
-            if folded != self.queue.folded:
-                self._fold(folded=folded)
+        self.placement.resized()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome files and texts."""
@@ -318,34 +284,16 @@ class MainWindow(QMainWindow):
             event.ignore()
             self._ask()
             return
-        self.session.settings.update(
-            geometry=bytes(self.saveGeometry().toHex().data()).decode(),
-            columns=tuple(self._inner.sizes()) if self.session.current else (),
-            rows=tuple(self.evidence.sizes()) if self.evidence.isVisible() else (),
-        )
+        self.placement.remember()
         self.session.close()
         event.accept()
 
     def _ask(self) -> None:
         if self._question is not None:
             return
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.NoIcon)
-        box.setText(translate("Window", "An audit is running."))
-        box.setInformativeText(
-            translate("Window", "Close the window and cancel it? Finished results are lost too.")
-        )
-        stop = box.addButton(
-            translate("Window", "Cancel the audit and close"), QMessageBox.ButtonRole.AcceptRole
-        )
-        stay = box.addButton(translate("Window", "Stay"), QMessageBox.ButtonRole.RejectRole)
-        box.setDefaultButton(stay)
-        box.setEscapeButton(stay)
+        self._question, stop = closing_question(self)
         stop.clicked.connect(self.cancel_and_close)
-        box.finished.connect(self._answered)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._question = box
-        box.open()
+        self._question.finished.connect(self._answered)
 
     def _answered(self, _result: int) -> None:
         self._question = None

@@ -171,6 +171,9 @@ def from_palette(palette: QPalette) -> Tokens:
     )  # fmt: skip
 
 
+_first_palette: list[QPalette] = []
+
+
 class Theme(QObject):
     """The colours in use; follows the system while the mode says so.
 
@@ -183,7 +186,9 @@ class Theme(QObject):
     def __init__(self, mode: Mode = Mode.SYSTEM, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._mode = mode
-        self._system_palette = QGuiApplication.palette()
+        if not _first_palette:
+            _first_palette.append(QGuiApplication.palette())  # before we put ours on
+        self._system_palette = _first_palette[0]
         self.tokens = self._choose()
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._system_changed)

@@ -19,8 +19,8 @@ from pura.scheme import Profile, SecretKey
 from pura_audit import fonts
 from pura_audit.token_facts import course, token_facts
 from pura_audit.views.bit_lanes import arrange
+from pura_audit.views.text_canvas import MARGIN, levels
 from pura_audit.views.text_layout import advances, break_lines, hidden_name, safe_text, shown
-from pura_audit.views.text_view import levels
 
 
 @pytest.fixture
@@ -92,8 +92,6 @@ def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audi
     shaped = view._shape(0)
     start, end = (int(x) for x in audit.tokens.spans[token])
     from PySide6.QtCore import QPoint
-
-    from pura_audit.views.text_view import MARGIN
 
     x = MARGIN + (shaped.x(start + 1) + shaped.x(end)) / 2
     qtbot.mouseClick(

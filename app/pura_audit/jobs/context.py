@@ -70,7 +70,8 @@ class JobContext:
             return
         self._told = now
         done, spent = progress.done - self._first, now - self._started
-        if progress.step == _READING and done > 0 and spent > 0:
+        # The first pieces tell little of the speed; a wild guess is worse than none.
+        if progress.step == _READING and spent >= 1.0 and done >= 0.02 * progress.total:
             left = (progress.total - progress.done) * spent / done
             progress = replace(progress, seconds_left=left)
         self._report(progress)

@@ -18,8 +18,8 @@ class Progress:
     Attributes:
         step: 1 … 12, the step of the audit; 0 while the model is loaded.
         name: Of the step.
-        done: Tokens read.
-        total: Tokens to read; 0 when they are not counted.
+        done: Pieces of work done within the step.
+        total: Pieces of the step; 0 when they are not counted.
         seconds_left: Estimate, or None.
     """
 

@@ -16,6 +16,7 @@ from pura_audit.views.card import Card, label
 from pura_audit.views.flow import FlowLayout
 from pura_audit.views.scale_strip import ScaleStrip
 
+MAX_WIDTH = 960  # longer lines are hard to read
 NOTES = ("note.",)
 REPORT_ONLY = ("scope",)  # speaks of the sections of a report
 
@@ -102,6 +103,7 @@ class AnswerView(Card):
             column.addWidget(widget)
         column.addLayout(self._links)
         column.addStretch(1)
+        inside.setMaximumWidth(MAX_WIDTH)
         self.scroll = QScrollArea()
         self.scroll.setWidgetResizable(True)
         self.scroll.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -113,7 +115,7 @@ class AnswerView(Card):
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
         inside = self.scroll.widget()
-        return inside.layout().totalHeightForWidth(max(200, width - 2)) + 4
+        return inside.layout().totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2))) + 4
 
     def show_audit(self, audit: Audit) -> None:
         """Show the findings of an audit."""

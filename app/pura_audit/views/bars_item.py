@@ -143,7 +143,7 @@ class BarsItem(pg.GraphicsObject):
         zero: float, column: float,
     ) -> None:  # fmt: skip
         foot = world.map(QPointF(x, zero - 1.04)).y()
-        if bit.repaired or bit.weak:
+        if bit.readings and (bit.repaired or bit.weak):
             # Repaired: an open ring; weak: a short stroke; at the end of the bar.
             y = box.top() - 5 if bit.llr_nats >= 0 else box.bottom() + 4
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -159,7 +159,8 @@ class BarsItem(pg.GraphicsObject):
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         if column >= LETTER and self.letters:
             painter.setFont(fonts.mono(9 if column < 10 else 10))
-            tone = "repaired" if bit.repaired else "muted" if bit.parity else "text"
+            quiet = bit.parity or bit.readings == 0
+            tone = "repaired" if bit.repaired else "muted" if quiet else "text"
             painter.setPen(self._theme.colour(tone))
             place = QRectF(box.center().x() - 8, foot, 16, 12)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(bit.bit))

@@ -162,9 +162,11 @@ class Ring(QWidget):
         painter.setPen(self._theme.colour("text"))
         painter.setFont(fonts.face(fonts.READING, strong=True))
         painter.drawText(
-            QRectF(centre.x() - inner, centre.y() - 20, 2 * inner, 22),
+            QRectF(centre.x() - inner, centre.y() - (20 if inner >= 40 else 11), 2 * inner, 22),
             Qt.AlignmentFlag.AlignCenter, words,
         )  # fmt: skip
+        if inner < 40:
+            return
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(fonts.face(fonts.LABEL))
         painter.drawText(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from pura.audit.sentences import scale
@@ -64,13 +64,12 @@ class ScaleStrip(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         rows = scale(language())
-        width = (self.width() - 1) / len(rows)
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(fonts.face(fonts.LABEL))
         painter.drawText(
             QRectF(0, 0, self.width(), 16), Qt.AlignmentFlag.AlignLeft, self._heading()
         )
-        boxes = [QRectF(i * width + 0.5, TOP + 0.5, width, BAND) for i in range(len(rows))]
+        boxes = self._boxes([row.word for row in rows])
         order = [i for i in range(len(rows)) if i != self._place]
         # The reached step comes last: its frame lies over its neighbours'.
         for place in order + ([self._place] if self._place is not None else []):
@@ -80,6 +79,21 @@ class ScaleStrip(QWidget):
         for box, row in zip(boxes[1:], rows[1:], strict=True):
             mark = QRectF(box.left() - 40, TOP + BAND + 3, 80, 14)
             painter.drawText(mark, Qt.AlignmentFlag.AlignCenter, number(round(10**row.low)))
+
+    def _boxes(self, words: list[str]) -> list[QRectF]:
+        """Share the width so that every word has its two lines, the rest in equal parts."""
+        metrics = QFontMetricsF(fonts.face(fonts.LABEL, strong=True))
+        least = []
+        for word in words:
+            parts = [metrics.horizontalAdvance(part) for part in word.split()]
+            least.append(max(*parts, 0.6 * metrics.horizontalAdvance(word)) + 12)
+        share = max(0.0, self.width() - 1 - sum(least)) / len(words)
+        shrink = min(1.0, (self.width() - 1) / sum(least))
+        boxes, x = [], 0.5
+        for width in least:
+            boxes.append(QRectF(x, TOP + 0.5, width * shrink + share, BAND))
+            x += width * shrink + share
+        return boxes
 
     def _step(self, painter: QPainter, box: QRectF, word: str, *, reached: bool) -> None:
         painter.setPen(QPen(self._theme.colour("accent" if reached else "line"), 1 + reached))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.i18n import duration, number, translate
+from pura_audit.i18n import duration, translate
 from pura_audit.icons import app_icon
 from pura_audit.jobs.messages import Failure, Progress
 from pura_audit.models.items import Item, ItemState
@@ -32,7 +32,7 @@ def step_words(progress: Progress) -> str:
         2: translate("Busy", "Taking the text in"),
         3: translate("Busy", "Splitting the text into tokens"),
         4: translate("Busy", "Checking key, model and profile"),
-        5: translate("Busy", "Reading tokens"),
+        5: translate("Busy", "Reading the text"),
         6: translate("Busy", "Finding the steps that carry bits"),
         7: translate("Busy", "Weighing each token"),
         8: translate("Busy", "Decoding"),
@@ -48,9 +48,7 @@ def progress_words(progress: Progress) -> str:
     """Say how far a step is, and how long it will take."""
     parts = [step_words(progress)]
     if progress.total:
-        parts[0] += " " + translate("Busy", "%1 of %2").replace(
-            "%1", number(progress.done)
-        ).replace("%2", number(progress.total))
+        parts[0] += f", {100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
     if progress.seconds_left is not None:
         parts.append(translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left)))
     return " · ".join(parts)

@@ -113,6 +113,7 @@ class TokenCard(PlotCard):
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[key] = value
             grid.addWidget(caption, row, 0)
+            value.setMinimumWidth(84)  # an interval's width, so that the ring keeps its place
             grid.addWidget(value, row, 1)
             grid.setRowMinimumHeight(row, 24)
         grid.setRowStretch(len(names) + 1, 1)

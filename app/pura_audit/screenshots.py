@@ -1,0 +1,162 @@
+"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
+
+Taken offscreen with the built-in model and the sample texts, so that they never go stale.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.audit.record import Audit
+from pura.paths import Paths, user_paths
+from pura.resources import resource
+from pura_audit.jobs.messages import KeyChoice
+from pura_audit.models.items import Item
+from pura_audit.samples import LABEL, sample
+
+if TYPE_CHECKING:
+    from pura_audit.main_window import MainWindow
+
+OUT: Final = Path("docs") / "images"
+TIMEOUT_MS: Final = 600_000
+
+
+def main() -> int:
+    """Take every picture."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if "--scaled" in sys.argv:
+        return _Pictures(suffix="-200").take(("audit-light",))
+    done = _Pictures().take(())
+    # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
+    environment = os.environ | {"QT_SCALE_FACTOR": "2"}
+    command = [sys.executable, "-m", "pura_audit.screenshots", "--scaled"]
+    return done or subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+
+
+class _Pictures:
+    """One run of the window after the other, each with its own empty folders."""
+
+    def __init__(self, suffix: str = "") -> None:
+        from pura_audit.application import make_application
+
+        self._app = make_application()
+        self._suffix = suffix
+        self._marked: Audit | None = None
+
+    def take(self, only: tuple[str, ...]) -> int:
+        """Take the pictures of these names, or all of them."""
+        for name, theme, size, act in self._plan():
+            if not only or name in only:
+                self._one(name, theme, size, act)
+        return 0
+
+    def _plan(self) -> list[tuple[str, str, tuple[int, int], Callable[[MainWindow], None]]]:
+        big, small = (1440, 900), (1280, 720)
+        return [
+            ("first-run", "light", big, lambda _w: None),
+            ("audit-light", "light", big, self._audited),
+            ("audit-dark", "dark", big, self._audited),
+            ("audit-small", "light", small, self._audited),
+            ("audit-contrast", "contrast", big, self._audited),
+            ("no-finding", "light", big, self._plain),
+            ("error", "light", big, self._bad_file),
+            ("error-dark", "dark", big, self._bad_file),
+            ("busy", "light", big, self._busy),
+            ("ready", "light", big, self._ready),
+        ]
+
+    def _one(
+        self, name: str, theme: str, size: tuple[int, int], act: Callable[[MainWindow], None]
+    ) -> None:
+        from pura_audit.application import make_window
+        from pura_audit.painting import paint, settle
+
+        with tempfile.TemporaryDirectory() as folder:
+            base = Path(folder)
+            data = base / "data"
+            data.mkdir()
+            if name != "first-run":
+                models = user_paths().models
+                (data / "models").symlink_to(models, target_is_directory=True)
+            paths = Paths(data=data, config=base / "config", state=base / "state")
+            window = make_window(paths, theme=theme)
+            window.resize(*size)
+            window.show()
+            self._until(lambda: window.session.device is not None)
+            try:
+                act(window)
+                settle()
+                paint(window, OUT / f"{name}{self._suffix}.png")
+            finally:
+                window.session.close()
+                window.close()
+                window.deleteLater()
+                settle(0)
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        from PySide6.QtCore import QDeadlineTimer, QEventLoop
+
+        deadline = QDeadlineTimer(TIMEOUT_MS)
+        while not condition():
+            self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+            if deadline.hasExpired():
+                raise TimeoutError("the window did not get there in time")
+
+    def _audited(self, window: MainWindow) -> None:
+        """Show the sample; audited once, shown in many pictures."""
+        session = window.session
+        if self._marked is None:
+            session.add_sample()
+            item = session.current
+            self._until(lambda: item.audit is not None)
+            self._marked = item.audit
+        else:
+            session.add_audit(self._marked)
+
+    def _plain(self, window: MainWindow) -> None:
+        self._audited(window)
+        item = self._add_plain(window, 1, "interview")
+        window.session.audit([item])
+        self._until(lambda: item.audit is not None)
+
+    def _add_plain(self, window: MainWindow, count: int, name: str) -> Item:
+        found, session = sample(), window.session
+        data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
+        session.add_text(" ".join(t["text"] for t in data["texts"][:count]), name)
+        item = session.current
+        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.profile = found.profile
+        return item
+
+    def _bad_file(self, window: MainWindow) -> None:
+        self._audited(window)
+        session = window.session
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scan-004.pdf"
+            path.write_bytes(b"%PDF-1.7\x00\xff\xfe\x80\x81")
+            session.add_paths([path])
+            item = session.current
+            self._until(lambda: item.failure is not None)
+
+    def _busy(self, window: MainWindow) -> None:
+        self._audited(window)
+        item = self._add_plain(window, 8, "newsletter")
+        window.session.audit([item])
+        self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _ready(self, window: MainWindow) -> None:
+        self._audited(window)
+        window.session.add_text(
+            "A text that waits to be audited. The prompt can be given if it is known.", "statement"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

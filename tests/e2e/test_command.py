@@ -83,9 +83,12 @@ def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, mar
     assert secret not in done.stdout + done.stderr + made.stdout + made.stderr
 
 
-def test_standard_input_words_and_german(pura: Any, marked: Path, samples: dict[str, Any]) -> None:
+def test_standard_input_words_german_and_a_model_folder(
+    pura: Any, marked: Path, samples: dict[str, Any], installed_models: Path
+) -> None:
     text = samples["marked"]["texts"][0]["text"]
-    done = pura("verify", "-", *options(marked), "--language", "de", stdin=text)
+    folder = installed_models / "smollm2-135m"
+    done = pura("verify", "-", *options(marked), "--language", "de", "--model", folder, stdin=text)
     assert done.returncode == 0, done.stderr
     assert "Eine Markierung wurde gefunden" in done.stdout
     assert samples["marked"]["texts"][0]["payload"] in done.stdout
@@ -169,9 +172,12 @@ def test_wrong_keys_and_models_are_clear_sentences(pura: Any, marked: Path, tmp_
 
 def test_a_wrong_key_claims_nothing(pura: Any, marked: Path) -> None:
     (marked / "key.txt").write_text("ff" * 32)
-    done = pura("verify", marked / "00.txt", marked / "01.txt", *options(marked), "--json")
+    files = [marked / "00.txt", marked / "01.txt"]
+    done = pura("verify", *files, *options(marked), "--json", "--fdr", "0.1")
     assert done.returncode == 0, done.stderr
-    for row in rows(done.stdout):
+    *found, batch = rows(done.stdout)
+    assert batch["batch"] == {"fdr": 0.1, "texts": 2, "chosen": []}
+    for row in found:
         assert row["verdict"] not in ("mark", "indication")
         assert row["evidence"]["log10_e"] < 1
         assert row["evidence"]["p_bound"] > 0.1

@@ -153,7 +153,10 @@ def find_model(name: str | None, device: str) -> LanguageModel:
                 code="model-ambiguous",
             )
         return load_model(installed[0], chosen)
-    return load_model(store.get(name), chosen)
+    known = any(model.name == name for model in store.list())
+    path = Path(name)
+    # A stored name wins over a file that happens to be called the same in this folder.
+    return load_model(path if path.exists() and not known else store.get(name), chosen)
 
 
 def interactive() -> bool:

@@ -59,6 +59,13 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
+    fdr: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ALPHA",
+            help="Also choose from the batch with this false discovery rate (e-BH).",
+        ),
+    ] = None,
     language: Annotated[str, typer.Option(help="en or de.")] = "en",
 ) -> None:
     """Audit texts: does one carry a mark of these keys, and which payload?
@@ -69,6 +76,8 @@ def verify(
         raise typer.BadParameter("Choose exact or paper.", param_hint="--decoder")
     if language not in ("en", "de"):
         raise typer.BadParameter("Choose en or de.", param_hint="--language")
+    if fdr is not None and not 0 < fdr < 1:
+        raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
     run = _Run(as_json=as_json, full=full, language=language)
     try:
         run.prepare(key, key_file, profile, model, device)
@@ -80,6 +89,8 @@ def verify(
         raise typer.Exit(1) from None
     for name in files:
         run.audit(name)
+    if fdr is not None:
+        run.choose(fdr)
     raise typer.Exit(1 if run.failed else 0)
 
 
@@ -115,6 +126,7 @@ class _Run:
     def __init__(self, *, as_json: bool, full: bool, language: str) -> None:
         self._json, self._full, self._language = as_json, full, language
         self._said: set[str] = set()
+        self._strengths: list[tuple[str, float]] = []
         self.failed = False
         self.options: Options
         self._keys: list[LabelledKey]
@@ -146,6 +158,7 @@ class _Run:
         except PuraError as error:
             self.refuse(name, error)
             return
+        self._strengths.append((audit.input.name, audit.evidence.log10_e))
         if self._json:
             self._write(to_dict(audit) if self._full else summary(audit))
         else:
@@ -165,6 +178,22 @@ class _Run:
         else:
             complain(error, name)
         self._said.add(str(error))
+
+    def choose(self, alpha: float) -> None:
+        """Say which of the batch are chosen at this false discovery rate."""
+        from pura.decode.significance import e_bh
+
+        chosen = e_bh([log10_e for _, log10_e in self._strengths], alpha)
+        names = [name for (name, _), yes in zip(self._strengths, chosen, strict=True) if yes]
+        if self._json:
+            row = {"fdr": alpha, "texts": len(self._strengths), "chosen": names}
+            self._write({"batch": row})
+        else:
+            out.print(
+                f"Of {len(self._strengths)} texts, {len(names)} are chosen at a false discovery "
+                f"rate of at most {alpha:g} (e-BH): {', '.join(names) or 'none'}.",
+                markup=False,
+            )
 
     @staticmethod
     def _write(row: dict[str, Any]) -> None:

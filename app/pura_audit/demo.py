@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pura.audit.files import write_atomic
 from pura.audit.keystore import KeyStore, State
 from pura.errors import KeyStoreError, PuraError
 from pura.paths import Paths, user_paths
@@ -59,10 +60,11 @@ def main() -> int:
         console.print(f"{error.message} {error.hint}", style="bold red", markup=False)
         return 1
     _report(console, audit, payload)
+    _keep(profile, paths)
     right = audit.payload.bits == payload.text
     if _has_display():
         return _show(audit, paths, {label: key}) or int(not right)
-    pictures = _paint(audit, paths, text, profile)
+    pictures = _paint(audit, paths, text, {label: key})
     console.print("There is no display here, so the window was painted into pictures:")
     for path in pictures:
         console.print(f"  {path}", markup=False)
@@ -220,15 +222,24 @@ def _show(audit: Audit, paths: Paths, keys: dict[str, SecretKey]) -> int:
         window.session.close()
 
 
-def _paint(audit: Audit, paths: Paths, text: str, profile: Profile) -> list[Path]:
+def _keep(profile: Profile, paths: Paths) -> None:
+    """Store the profile, so that the window has it to choose and can audit the text again."""
+    path = paths.profiles / f"{profile.name}.json"
+    if not path.exists():
+        write_atomic(path, profile.to_json().encode())
+
+
+def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from pura_audit.painting import paint_audit
 
     OUTPUT.mkdir(exist_ok=True)
     (OUTPUT / "demo.txt").write_text(text, encoding="utf-8", newline="")
-    (OUTPUT / "profile.json").write_text(profile.to_json(), encoding="utf-8")
+    (OUTPUT / "profile.json").write_text(audit.profile.to_json(), encoding="utf-8")
     return [
-        paint_audit(audit, OUTPUT / f"window-{theme}.png", paths=paths, theme=theme)
+        paint_audit(
+            audit, OUTPUT / f"window-{theme}.png", paths=paths, theme=theme, session_keys=keys
+        )
         for theme in ("light", "dark")
     ]
 

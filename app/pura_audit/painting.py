@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from pura.audit.record import Audit
 from pura.paths import Paths
+from pura.scheme import SecretKey
 
 SIZE: Final = QSize(1440, 900)
 _SETTLE_MS: Final = 400  # layouts, fonts and the first look for keys and models
@@ -34,7 +36,14 @@ def paint(widget: QWidget, path: Path) -> Path:
     return path
 
 
-def paint_audit(audit: Audit, path: Path, *, paths: Paths, theme: str) -> Path:
+def paint_audit(
+    audit: Audit,
+    path: Path,
+    *,
+    paths: Paths,
+    theme: str,
+    session_keys: Mapping[str, SecretKey] | None = None,
+) -> Path:
     """Paint the window as it shows an audit.
 
     Args:
@@ -42,11 +51,12 @@ def paint_audit(audit: Audit, path: Path, *, paths: Paths, theme: str) -> Path:
         path: PNG file to write.
         paths: The user's folders.
         theme: ``light`` or ``dark``.
+        session_keys: Keys for this run only, by label.
     """
     from pura_audit.application import make_application, show_audit
 
     make_application()
-    window = show_audit(audit, paths=paths, theme=theme)
+    window = show_audit(audit, paths=paths, theme=theme, session_keys=session_keys)
     try:
         window.resize(SIZE)
         window.show()

@@ -9,9 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from pura.lab.attacks import Attacked, Tools, attack_ids, splice, split_sentences
+from pura.lab.attacks import (
+    Attacked,
+    Tools,
+    attack_ids,
+    edit_rate,
+    splice,
+    split_sentences,
+)
 from pura.lab.cells import CELLS, Cell
-from pura.lab.design import ATTACKED, DROPPED, Job
+from pura.lab.design import ATTACKED, DROPPED, Condition, Job
 from pura.lab.proxy import drop_layers
 from pura.lab.shelf import Shelf
 from pura.model.evidence import read
@@ -63,8 +70,7 @@ class Reader:
             if name == "splice":
                 rows.append(self.spliced(ids, number, rng))
             else:
-                attack = ATTACKED[name]
-                rows.append(attack_ids(attack.attack, ids, rng, self.tools(), **attack.params))
+                rows.append(self.attacked(ATTACKED[name], ids, rng))
         self._shelf.put(
             f"attacked.{cell.name}.{name}",
             {
@@ -73,6 +79,17 @@ class Reader:
                 "rate": [np.array([r.rate]) for r in rows],
             },
         )
+
+    def attacked(self, condition: Condition, ids: Any, rng: np.random.Generator) -> Attacked:
+        """Attack one text; through text and back where the condition says so."""
+        tools = self.tools()
+        out = attack_ids(condition.attack, ids, rng, tools, **condition.params)
+        if not condition.via_text:
+            return out
+        assert tools.decode is not None
+        assert tools.tokenise is not None
+        again = tools.tokenise(tools.decode(out.ids))
+        return Attacked(ids=again, origin=None, rate=edit_rate(ids, again))
 
     def spliced(self, ids: Any, number: int, rng: np.random.Generator) -> Attacked:
         """Paste a text into 400 plain tokens: by the model for even numbers, by a person else."""

@@ -91,4 +91,8 @@ CLEAN: Final = tuple(
 LEARN: Final = Cell(name="learn", code="tbcc", payload_bits=36, texts=80, learning=True)
 PLAIN: Final = Cell(name="plain", code="", payload_bits=0, texts=32, tokens=400)
 PASSAGE: Final = Cell(name="passage", code="tbcc", payload_bits=36, texts=32, tokens=150)
-CELLS: Final = {c.name: c for c in (LEARN, *MAIN, PASSAGE, PLAIN, *CLEAN)}
+POWER: Final = Cell(name="power", code="tbcc", payload_bits=36, texts=128)
+"""More texts of the default code, for the power table alone."""
+
+CELLS: Final = {c.name: c for c in (LEARN, *MAIN, PASSAGE, PLAIN, *CLEAN, POWER)}
+"""All cells, in the order in which they are generated."""

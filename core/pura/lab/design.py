@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE
+from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER
 
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
 """Layers that the mismatched proxy lacks, of 30."""
@@ -29,11 +29,13 @@ class Condition:
         label: For people.
         attack: Of the table of attacks.
         params: Its parameters.
+        via_text: The verifier tokenises the text; otherwise it is given the token ids.
     """
 
     label: str
     attack: str
     params: dict[str, Any] = field(default_factory=dict)
+    via_text: bool = False
 
 
 def _rate(label: str, attack: str, percent: int) -> Condition:
@@ -54,6 +56,15 @@ ATTACKED: Final[dict[str, Condition]] = {
     ),
     "del20": _rate("deletion", "delete", 20),
     "ins20": _rate("insertion", "insert", 20),
+    "clean-text": Condition(
+        label="clean, tokenised anew", attack="truncate", params={"tokens": 1 << 30}, via_text=True
+    ),
+    "sub10-text": Condition(
+        label="substitution 10 %, tokenised anew",
+        attack="substitute",
+        params={"rate": 0.1},
+        via_text=True,
+    ),
 }
 
 TRUNCATED: Final = {"first100": 100, "first60": 60}
@@ -105,7 +116,9 @@ def jobs() -> list[Job]:
         *_main(names[2:9], "proxy"),
         *clean,
         *_main(names[:9], "prompt"),
-        *(job for verifier in ("blind", "proxy", "prompt") for job in _main(names[9:], verifier)),
+        *_main(names[9:], "blind"),
+        Job(cell=POWER.name, attack="clean", verifier="blind"),
+        *(job for verifier in ("proxy", "prompt") for job in _main(names[9:11], verifier)),
     ]
 
 

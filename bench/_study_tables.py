@@ -1,0 +1,249 @@
+"""The tables of the study, in plain Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from _common import print_table
+from _study_decode import evidence_at, outcomes, passage_labels
+from pura.audit.power import lower_limit
+from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, SEED, Cell
+from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
+from pura.lab.evaluate import Outcome, summarise, wilson
+from pura.lab.shelf import Shelf
+
+VERIFYING = ("blind", "prompt", "proxy")
+USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]
+THRESHOLDS = (6.0, 9.0, 12.0)
+LEVEL = 0.95
+LEAST_TEXTS = 60
+HEAD = [
+    "condition",
+    "edit rate",
+    "usable",
+    "paper: match %",
+    "exact: match %",
+    "only paper / only exact",
+    "paper: bits %",
+    "exact: bits %",
+    "log10 e",
+    "e ≥ 10^6 %",
+]
+
+
+def share(successes: int, trials: int) -> str:
+    """A share in percent with its 95 % interval (Wilson)."""
+    low, high = wilson(successes, trials)
+    return f"{100 * successes / trials:.0f} ({100 * low:.0f}-{100 * high:.0f})"
+
+
+def mean(values: Sequence[float]) -> str:
+    """A mean in percent with its 95 % interval (normal, over texts)."""
+    half = 1.96 * float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    return f"{100 * float(np.mean(values)):.1f} ± {100 * half:.1f}"
+
+
+def line(label: str, rate: str, rows: Sequence[Outcome]) -> list[str]:
+    """One line of a table."""
+    s = summarise(rows)
+    return [
+        label,
+        rate,
+        f"{s.median_usable:.0f}",
+        share(s.paper_match, s.texts),
+        share(s.exact_match, s.texts),
+        f"{s.only_paper} / {s.only_exact}",
+        mean([r.paper_bits for r in rows]),
+        mean([r.exact_bits for r in rows]),
+        f"{s.median_log10_e:.1f}",
+        share(s.found, s.texts),
+    ]
+
+
+def edit_rate(shelf: Shelf, job: Job) -> str:
+    """Mean achieved edit rate of a job's texts."""
+    return f"{np.mean([r[0] for r in shelf.get(job.attacked)['rate']]):.3f}"
+
+
+def main_tables(shelf: Shelf) -> None:
+    """36 bits in 200 tokens: every attack, every verifier."""
+    for cell in MAIN:
+        for verifier in VERIFYING:
+            rows = []
+            for attack, condition in ATTACKED.items():
+                job = Job(cell=cell.name, attack=attack, verifier=verifier)
+                if job.reading not in shelf:
+                    continue
+                rows.append(line(condition.label, edit_rate(shelf, job), outcomes(shelf, job)))
+                if attack == "clean":
+                    rows += [
+                        line(
+                            f"first {n} tokens",
+                            f"{1 - n / cell.tokens:.3f}",
+                            outcomes(shelf, job, name),
+                        )
+                        for name, n in TRUNCATED.items()
+                    ]
+            if rows:
+                print(f"\n### {cell.code}, {cell.payload_bits} bits: {VERIFIERS[verifier]}\n")
+                print_table(HEAD, rows)
+
+
+def payload_table(shelf: Shelf) -> None:
+    """Payload lengths, unedited, same model without the prompt."""
+    print(f"\n### Payload lengths, unedited: {VERIFIERS['blind']}\n")
+    rows = []
+    for cell in sorted((*MAIN, *CLEAN), key=lambda c: (c.code, c.payload_bits)):
+        job = Job(cell=cell.name, attack="clean", verifier="blind")
+        if job.reading in shelf:
+            rows.append(line(f"{cell.code} {cell.payload_bits}", "0", outcomes(shelf, job)))
+    print_table(["code, bits", *HEAD[1:]], rows)
+
+
+def passage_table(shelf: Shelf) -> None:
+    """Marked passages inside plain text."""
+    job = Job(cell=PASSAGE.name, attack="splice", verifier="blind")
+    if job.reading not in shelf:
+        return
+    labels = passage_labels(shelf, job)
+    print(f"\n### Passages: {PASSAGE.tokens} marked tokens inside 400 plain ones\n")
+    rows = []
+    groups = {"hosts by the model": labels[::2], "hosts by a person": labels[1::2], "all": labels}
+    for name, chosen in groups.items():
+        right = [r["right"] for r in chosen]
+        rows.append(
+            [
+                name,
+                str(len(chosen)),
+                mean(right),
+                f"{100 * min(right):.1f}",
+                mean([r["right_ranges"] for r in chosen]),
+                f"{sum(r['ranges'] == 1 for r in chosen)}",
+                share(sum(r["match"] for r in chosen), len(chosen)),
+                f"{np.median([r['log10_e'] for r in chosen]):.1f}",
+            ]
+        )
+    head = ["", "texts", "tokens labelled right %", "worst text %", "by reported passages %"]
+    print_table([*head, "exactly one passage", "payload %", "log10 e"], rows)
+
+
+def power_entries(shelf: Shelf) -> list[dict[str, Any]]:
+    """Measure the power by usable positions; print it and return the entries of the file."""
+    print("\n### Power: unedited marked texts cut after so many usable positions\n")
+    entries, rows = [], []
+    for cell in sorted((*MAIN, *CLEAN), key=lambda c: (c.code, c.payload_bits)):
+        for verifier in ("blind", "prompt"):
+            values = power_values(shelf, cell, verifier)
+            if values is None:
+                continue
+            texts = np.isfinite(values).sum(axis=0)
+            kept = texts >= LEAST_TEXTS
+            for threshold in THRESHOLDS if cell in MAIN else THRESHOLDS[:1]:
+                found = (values >= threshold).sum(axis=0)
+                entries.append(power_entry(cell, verifier, threshold, found[kept], texts[kept]))
+                cells = [
+                    f"{f}/{n}" if k else "" for f, n, k in zip(found, texts, kept, strict=True)
+                ]
+                known = "known" if verifier == "prompt" else "unknown"
+                rows.append([f"{cell.code} {cell.payload_bits}", known, f"{threshold:g}", *cells])
+    print_table(["code, bits", "prompt", "log10 e ≥", *map(str, USABLE)], rows)
+    return entries
+
+
+def power_values(shelf: Shelf, cell: Cell, verifier: str) -> Any:
+    """Return log10 e of all texts of a cell at :data:`USABLE`, or None when not read."""
+    parts = [Job(cell=cell.name, attack="clean", verifier=verifier)]
+    if cell.name == "tbcc-36":
+        parts.append(Job(cell=POWER.name, attack="clean", verifier=verifier))
+    values = [evidence_at(shelf, job, USABLE) for job in parts if job.reading in shelf]
+    return np.concatenate(values) if values else None
+
+
+def power_entry(
+    cell: Cell, verifier: str, threshold: float, found: Any, texts: Any
+) -> dict[str, Any]:
+    """Return one entry of resources/power.json."""
+    profile = cell.profile(49_152)
+    return {
+        "code": cell.code,
+        "payload_bits": cell.payload_bits,
+        "threshold": threshold,
+        "prompt": verifier == "prompt",
+        "sampling": {
+            "temperature": profile.temperature,
+            "top_k": profile.top_k,
+            "top_p": profile.top_p,
+        },
+        "entropy_thresholds_bits": list(profile.entropy_thresholds_bits),
+        "usable": USABLE[: len(found)],
+        "found": [int(x) for x in found],
+        "texts": [int(x) for x in texts],
+    }
+
+
+def write_power(
+    entries: list[dict[str, Any]], fingerprint: str, likelihood: str, path: Path
+) -> None:
+    """Write resources/power.json, an entry a line."""
+    conditions = {
+        "source": "docs/study.md: unedited marked texts, cut after the given number of usable "
+        "positions; each text counts once a class. Read by the model that wrote them.",
+        "models": [fingerprint],
+        "likelihood": likelihood,
+        "seed": SEED,
+        "command": "python bench/evidence.py tables --cache DIR --write",
+    }
+    body = ",\n  ".join(json.dumps(e, ensure_ascii=False) for e in entries)
+    head = json.dumps(conditions, ensure_ascii=False, indent=1).replace("\n", "\n ")
+    path.write_text(
+        f'{{\n "schema": "pura-power/1",\n "level": {LEVEL},\n "conditions": {head},\n'
+        f' "entries": [\n  {body}\n ]\n}}\n',
+        encoding="utf-8",
+    )
+
+
+def needed_table(entries: list[dict[str, Any]]) -> None:
+    """Print from how many usable positions on the power is proven to be 0.8 and 0.95."""
+    print("\n### Usable positions from which the power is at least 0.80, 0.90, 0.95\n")
+    rows = []
+    for entry in entries:
+        limits, lowest = [], 1.0
+        for found, texts in zip(entry["found"][::-1], entry["texts"][::-1], strict=True):
+            lowest = min(lowest, lower_limit(found, texts, LEVEL))
+            limits.append(lowest)
+        limits.reverse()
+        reached = [
+            next((str(u) for u, x in zip(entry["usable"], limits, strict=True) if x >= power), "-")
+            for power in (0.8, 0.9, 0.95)
+        ]
+        known = "known" if entry["prompt"] else "unknown"
+        name = f"{entry['code']} {entry['payload_bits']}"
+        rows.append([name, known, f"{entry['threshold']:g}", *reached, f"{limits[-1]:.3f}"])
+    print_table(["code, bits", "prompt", "log10 e ≥", "0.80", "0.90", "0.95", "last class"], rows)
+
+
+def source_facts(shelf: Shelf) -> None:
+    """Print what the texts are like."""
+    rows = []
+    for cell in (*MAIN, *CLEAN, POWER, LEARN, PASSAGE):
+        if f"texts.{cell.name}" not in shelf:
+            continue
+        texts = shelf.get(f"texts.{cell.name}")
+        arity, entropy = np.concatenate(texts["arity"]), np.concatenate(texts["entropy_bits"])
+        rows.append(
+            [
+                cell.name,
+                str(cell.texts),
+                f"{np.median([(a > 0).sum() for a in texts['arity']]):.0f}",
+                f"{arity[arity > 0].mean():.2f}",
+                f"{entropy.mean():.2f}",
+            ]
+        )
+    print_table(
+        ["cell", "texts", "carrying steps (median)", "mean arity", "mean entropy, bits"], rows
+    )

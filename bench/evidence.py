@@ -1,0 +1,107 @@
+"""The study of docs/study.md: both decoders on the same texts, edited or not, three verifiers.
+
+Stage 1 needs the model and hours of one core; what it makes goes into the cache, piece by piece,
+so it can be stopped, go on, and run in several processes at a time::
+
+    python bench/evidence.py generate --cache DIR
+    python bench/evidence.py read --cache DIR
+    python bench/evidence.py proxy --cache DIR        # how far the proxy is from the source
+
+Stage 2 is NumPy alone and can be run again whenever the decoder changes::
+
+    python bench/evidence.py tables --cache DIR [--write]
+
+``--write`` puts the power table into ``resources/power.json``. The texts are made from the seed in
+``pura.lab.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py`` from the
+cell ``learn``, whose texts appear in no table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+import _study_generate
+import _study_read
+import _study_tables
+from pura.decode import default_model
+from pura.lab.cells import CELLS, MAIN, SEED
+from pura.lab.design import DROPPED, jobs
+from pura.lab.proxy import divergence_bits, drop_layers
+from pura.lab.shelf import Shelf
+from pura.resources import resource
+
+STAGES = ("generate", "read", "proxy", "tables")
+
+
+def load() -> Any:
+    """Load the built-in model; one thread, several processes share a machine better."""
+    import torch
+
+    torch.set_num_threads(1)
+    return _common.load_builtin()
+
+
+def read_all(shelf: Shelf) -> None:
+    """Do the jobs one by one, the most important first."""
+    reader = _study_read.Reader(load(), shelf)
+    for job in jobs():
+        reader.run([job])
+
+
+def print_proxy(shelf: Shelf) -> None:
+    """Print how far the proxy is from the source, on the first 16 texts of the default code."""
+    source = load()
+    texts = shelf.get(f"texts.{MAIN[0].name}")["ids"][:16]
+    bits = divergence_bits(source, drop_layers(source, DROPPED), texts)
+    median, high = np.quantile(bits, [0.5, 0.9]).tolist()
+    print(f"proxy: without the layers {', '.join(map(str, DROPPED))} of 30")
+    print(
+        f"KL(source ‖ proxy), bits a token, over {bits.size} tokens: mean {bits.mean():.2f}, "
+        f"median {median:.2f}, 90 % quantile {high:.2f}"
+    )
+
+
+def print_tables(shelf: Shelf, *, write: bool) -> None:
+    """Decode what was read and print everything."""
+    _common.print_facts("Evidence", SEED)
+    print(f"likelihood table {default_model().fingerprint}\n")
+    _study_tables.source_facts(shelf)
+    _study_tables.main_tables(shelf)
+    _study_tables.payload_table(shelf)
+    _study_tables.passage_table(shelf)
+    entries = _study_tables.power_entries(shelf)
+    _study_tables.needed_table(entries)
+    if write:
+        fingerprint = _common.load_builtin().fingerprint
+        path = resource("power.json")
+        _study_tables.write_power(entries, fingerprint, default_model().fingerprint, path)
+
+
+def main() -> None:
+    """Run one stage."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("stage", choices=STAGES)
+    parser.add_argument("--cache", type=Path, required=True, help="folder for texts and readings")
+    parser.add_argument("--write", action="store_true", help="write resources/power.json")
+    args = parser.parse_args()
+    shelf = Shelf(args.cache)
+    if args.stage == "generate":
+        _study_generate.generate_cells(load(), shelf, list(CELLS))
+    elif args.stage == "read":
+        read_all(shelf)
+    elif args.stage == "proxy":
+        print_proxy(shelf)
+    else:
+        print_tables(shelf, write=args.write)
+
+
+if __name__ == "__main__":
+    main()

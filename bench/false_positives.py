@@ -1,0 +1,201 @@
+"""How often an unmarked text looks marked: many keys over plain texts.
+
+``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
+prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
+indices change; a text's distributions are computed once and its intervals summed up for each key.
+Texts of the study's cell ``plain`` must be in the cache (``bench/evidence.py generate``). What is
+done stays in the cache: a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+from pura.decode import default_model, log_evidence, redraw_p
+from pura.lab.cells import MAIN, SEED
+from pura.lab.evaluate import wilson
+from pura.lab.shelf import Shelf
+from pura.scheme import Profile, SecretKey, ranks, schedule
+
+DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
+TOKENS = 200
+KEYS = 20_000
+REDRAWN = 100  # every so many keys the redraw p-value too
+DRAWS = 99
+LEVELS = (0.1, 0.01, 0.001)
+CODES = {cell.code: cell for cell in MAIN}
+
+
+def plain_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
+    """Return token ids by name; the part of the name before the dot says the kind."""
+    from pura.model.tokenise import tokenise
+
+    texts: dict[str, Any] = {}
+    samples = json.loads((DATA / "samples" / "plain.json").read_text(encoding="utf-8"))["texts"]
+    for i, sample in enumerate(samples):
+        texts[f"model.sample-{i}"] = np.array(sample["tokens"])
+    for i, ids in enumerate(shelf.get("texts.plain")["ids"][:16]):
+        texts[f"model.study-{i}"] = ids
+    for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
+        for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
+            texts[f"{kind}.{i}"] = tokenise(model, text.strip()).ids
+    for i, ids in enumerate(shelf.get("texts.tbcc-36")["ids"][:5]):
+        texts[f"foreign.{i}"] = ids
+    return {name: ids[:TOKENS] for name, ids in texts.items()}
+
+
+def distributions(model: Any, ids: Any) -> Any:
+    """Return what predicted each token but the first; float32 [L - 1, V]."""
+    import torch
+
+    with torch.inference_mode():
+        fed = torch.from_numpy(np.ascontiguousarray(ids))[None, :-1]
+        logits = model.network(input_ids=fed, use_cache=False).logits[0]
+        table = torch.softmax(logits.double(), dim=1).float().numpy()
+    return np.ascontiguousarray(table[:, : model.vocab_size])
+
+
+def entropies(table: Any) -> Any:
+    """Return float64 [L], in bits; 0 for the first token."""
+    bits = [-float(row @ np.log2(np.maximum(row, 1e-300))) for row in table.astype(np.float64)]
+    return np.maximum(np.array([0.0, *bits]), 0.0)
+
+
+def intervals(table: Any, ids: Any, key: SecretKey, wanted: Any) -> tuple[Any, Any]:
+    """Return ``lo`` and ``hi`` of the wanted tokens under one key; float64 [L] each.
+
+    Args:
+        table: Of :func:`distributions`.
+        ids: int64 [L].
+        key: Its secret order counts.
+        wanted: int64 [S], tokens whose interval is asked for; others get the whole circle.
+    """
+    rank = ranks(key.vocabulary_order(table.shape[1])).astype(np.int32)
+    lo, hi = np.zeros(ids.size), np.ones(ids.size)
+    for t in wanted.tolist():
+        row, token = table[t - 1], ids[t]
+        lo[t] = row @ (rank < rank[token]).astype(np.float32)
+        hi[t] = lo[t] + row[token]
+    return np.clip(lo, 0.0, 1.0), np.clip(hi, 0.0, 1.0)
+
+
+def key_of(text: str, number: int) -> SecretKey:
+    """Return one of the random keys."""
+    label = f"{SEED}/null/{text}/{number}"
+    return SecretKey(blake2b(label.encode(), digest_size=32).digest())
+
+
+def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None:
+    """Weigh one text under its keys and store the evidence."""
+    start = time.perf_counter()
+    table = distributions(model, ids)
+    entropy = entropies(table)
+    log_e: dict[str, list[float]] = {code: [] for code in CODES}
+    p: dict[str, list[float]] = {code: [] for code in CODES}
+    own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
+    given = {"token_probability": np.concatenate([[1.0], own])}
+    least = CODES["tbcc"].profile(model.vocab_size).entropy_thresholds_bits[0]
+    wanted = 1 + np.flatnonzero(entropy[1:] >= least)
+    usable = 0
+    for number in range(keys):
+        key = key_of(name, number)
+        lo, hi = intervals(table, ids, key, wanted)
+        for code, cell in CODES.items():
+            profile: Profile = cell.profile(model.vocab_size)
+            steps = schedule(ids, entropy, key, profile)
+            usable = len(steps)
+            log_e[code].append(log_evidence(steps, entropy, lo, hi, profile, **given))
+            if number % REDRAWN == 0:
+                test = redraw_p(
+                    steps,
+                    entropy,
+                    lo,
+                    hi,
+                    profile,
+                    seed=number,
+                    draws=DRAWS,
+                    stop_after=None,
+                    **given,
+                )
+                p[code].append(test.p if len(steps) else np.nan)
+    columns = {f"log_e.{c}": [np.array(v)] for c, v in log_e.items()}
+    columns |= {f"p.{c}": [np.array(v)] for c, v in p.items()}
+    columns["usable"] = [np.array([usable])]
+    shelf.put(store_name(name, keys), columns)
+    print(f"{name}: {keys} keys, {usable} usable, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def store_name(text: str, keys: int) -> str:
+    """Name on the shelf: another likelihood or number of keys is another result."""
+    return f"null.{default_model().fingerprint}.{keys}.{text}"
+
+
+def tables(results: dict[str, dict[str, Any]]) -> None:
+    """Print the evidence and the p-values, by kind of text and together."""
+    from scipy.stats import kstest
+
+    kinds = [*dict.fromkeys(name.split(".")[0] for name in results), "all"]
+    rows = []
+    for code in CODES:
+        for kind in kinds:
+            chosen = [r for n, r in results.items() if kind in ("all", n.split(".")[0])]
+            values = np.concatenate([r[f"log_e.{code}"][0] for r in chosen])
+            e = np.exp(values)
+            error = e.std(ddof=1) / np.sqrt(e.size)
+            cells = [code, kind, str(len(chosen)), str(e.size), f"{e.mean():.3f} ± {error:.3f}"]
+            for level in LEVELS:
+                hits = int((values >= -np.log(level)).sum())
+                low, high = wilson(hits, e.size)
+                cells.append(f"{hits / e.size:.5f} ({low:.5f}-{high:.5f})")
+            rows.append([*cells, f"{values.max() / np.log(10):.2f}"])
+    head = ["code", "texts of", "texts", "keys", "mean e ± s.e."]
+    head += [f"P(e ≥ {1 / x:g})" for x in LEVELS] + ["max log10 e"]
+    _common.print_table(head, rows)
+    rng = np.random.default_rng(SEED)
+    rows = []
+    for code in CODES:
+        p = np.concatenate([r[f"p.{code}"][0] for r in results.values()])
+        p = p[np.isfinite(p)]
+        # Uniform on k/(R+1), so moved down by a uniform share of a step it is uniform on [0, 1].
+        test = kstest(p - rng.random(p.size) / (DRAWS + 1), "uniform")
+        cells = [code, str(p.size), f"{test.statistic:.4f}", f"{test.pvalue:.3f}"]
+        rows.append([*cells, *(f"{(p <= x).mean():.4f}" for x in (0.05, 0.1, 0.5))])
+    _common.print_table(
+        ["code", "p-values", "KS distance", "KS p", "P(p ≤ 0.05)", "P(p ≤ 0.1)", "P(p ≤ 0.5)"], rows
+    )
+
+
+def main() -> None:
+    """Weigh what is missing, then print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--keys", type=int, default=KEYS, help="over all texts together")
+    args = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    shelf = Shelf(args.cache)
+    model = _common.load_builtin()
+    texts = plain_texts(model, shelf)
+    each = -(-args.keys // len(texts))
+    for name, ids in texts.items():
+        if store_name(name, each) not in shelf:
+            weigh_text(model, name, ids, each, shelf)
+    _common.print_facts("False positives", SEED)
+    print(f"likelihood table {default_model().fingerprint}, {each} keys a text\n")
+    tables({name: shelf.get(store_name(name, each)) for name in texts})
+
+
+if __name__ == "__main__":
+    main()

@@ -65,7 +65,8 @@ folders=$(python3 -m pip config list 2>/dev/null | grep -o '/[A-Za-z0-9._/-]*' |
 
 export root clone user home folders
 # shellcheck disable=SC2016 # expanded by the inner shell
-exec unshare --mount --propagation private bash -c '
+# A process namespace as well: when the script is stopped, so is all that it started.
+exec unshare --mount --propagation private --pid --fork --kill-child bash -c '
     set -euo pipefail
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"

@@ -1,0 +1,162 @@
+"""The study's parts on synthetic texts: cells, shelf, evaluation. No model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pura.lab.cells import CELLS, CLEAN, LEARN, MAIN, Cell
+from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, jobs
+from pura.lab.evaluate import TextReading, evaluate, summarise, wilson
+from pura.lab.prompts import LEARNING, STUDY
+from pura.lab.shelf import Shelf
+from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
+from pura.scheme.gray import sector_of
+
+VOCABULARY = 256
+KEY = SecretKey(bytes(range(32)))
+
+
+def marked_text(profile: Profile, payload: Payload, tokens: int, seed: int) -> TextReading:
+    """Write a marked text with random distributions and read it with the same ones."""
+    rng = np.random.default_rng(seed)
+    order, code = KEY.vocabulary_order(VOCABULARY), encode(payload, profile).tolist()
+    walk, rows = Scheduler(KEY, profile), []
+    for _ in range(tokens):
+        p = rng.dirichlet(np.full(VOCABULARY, 0.3))
+        entropy = float(-(p * np.log2(np.maximum(p, 1e-300))).sum())
+        step = walk.step(entropy)
+        bits = [code[(step.index + j) % len(code)] for j in range(step.arity)]
+        point = anchor(step, sector_of(bits)) if bits else rng.random()
+        mass = np.cumsum(p[order])
+        rank = int(min(np.searchsorted(mass, point, side="right"), VOCABULARY - 1))
+        token = int(order[rank])
+        walk.push(token)
+        rows.append((token, entropy, p[token], mass[rank] - p[token], mass[rank]))
+    ids, entropy_bits, probability, lo, hi = (np.array(c) for c in zip(*rows, strict=True))
+    return TextReading(ids=ids, entropy_bits=entropy_bits, probability=probability, lo=lo, hi=hi)
+
+
+def profile_of(code: str, bits: int) -> Profile:
+    return Cell(name="x", code=code, payload_bits=bits).profile(VOCABULARY)
+
+
+@pytest.mark.parametrize(("code", "bits"), [("spc", 12), ("spc", 36), ("tbcc", 36)])
+def test_both_decoders_find_the_payload_of_an_unedited_text(code: str, bits: int) -> None:
+    profile, payload = profile_of(code, bits), Payload.from_int(2222 % (1 << bits), bits)
+    reading = marked_text(profile, payload, 160, seed=3)
+    out = evaluate(reading, KEY, payload, profile, prompt_known=False)
+    assert out.paper_match
+    assert out.exact_match
+    assert out.paper_bits == out.exact_bits == 1.0
+    assert out.log10_e > 20
+    assert 100 < out.usable <= 158
+
+
+def test_a_wrong_truth_is_counted_as_wrong() -> None:
+    profile, payload = profile_of("spc", 12), Payload.from_int(0b101100111000, 12)
+    reading = marked_text(profile, payload, 160, seed=4)
+    flipped = Payload.from_bits(payload.bits ^ np.array([1] * 3 + [0] * 9, dtype=np.uint8))
+    out = evaluate(reading, KEY, flipped, profile, prompt_known=False)
+    assert not out.paper_match
+    assert not out.exact_match
+    assert out.exact_bits == pytest.approx(0.75)
+    # The evidence never looks at the truth.
+    assert out.log10_e == evaluate(reading, KEY, payload, profile, prompt_known=False).log10_e
+
+
+def test_a_foreign_key_finds_nothing() -> None:
+    profile, payload = profile_of("tbcc", 36), Payload.from_int(7, 36)
+    reading = marked_text(profile, payload, 160, seed=5)
+    for number in range(2):
+        other = SecretKey(bytes([number]) * 32)
+        # P(e >= 1000) <= 0.001 for each of the two keys.
+        assert evaluate(reading, other, payload, profile, prompt_known=False).log10_e < 3
+
+
+def test_a_prefix_of_a_text_has_the_prefix_of_its_reading() -> None:
+    profile, payload = profile_of("tbcc", 36), Payload.from_int(99, 36)
+    whole, short = (marked_text(profile, payload, n, seed=6) for n in (120, 60))
+    cut = whole.first(60)
+    for name, array in vars(short).items():
+        np.testing.assert_array_equal(vars(cut)[name], array)
+
+
+def test_summary_counts_pairs() -> None:
+    profile, payload = profile_of("spc", 12), Payload.from_int(1234, 12)
+    good = evaluate(
+        marked_text(profile, payload, 160, seed=7), KEY, payload, profile, prompt_known=False
+    )
+    rows = [good] * 3 + [type(good)(**{**vars(good), "paper_match": False, "log10_e": 1.0})]
+    line = summarise(rows)
+    assert (line.texts, line.paper_match, line.exact_match) == (4, 3, 4)
+    assert (line.only_paper, line.only_exact, line.found) == (0, 1, 3)
+
+
+def test_wilson_against_published_values() -> None:
+    # Newcombe 1998, Statistics in Medicine 17, table I, method 3: 81/263, 15/148, 0/20, 1/29.
+    for successes, trials, low, high in (
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ):
+        assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_prompts_are_distinct_and_the_lists_disjoint() -> None:
+    both = [*STUDY, *LEARNING]
+    assert len(set(both)) == len(both)
+    assert len(STUDY) >= 64
+
+
+def test_cells_share_no_randomness() -> None:
+    keys = {cell.key(i).fingerprint for cell in CELLS.values() for i in range(cell.texts)}
+    assert len(keys) == sum(cell.texts for cell in CELLS.values())
+    assert MAIN[0].key(0) == MAIN[0].key(0)
+    assert MAIN[0].key(0) != MAIN[0].key(0, seed=1)
+    assert len({cell.name for cell in (LEARN, *MAIN, *CLEAN)}) == 3 + len(CLEAN)
+    assert not set(LEARN.prompts()) & set(MAIN[0].prompts())
+    assert len(set(MAIN[0].prompts())) == MAIN[0].texts == 64
+
+
+def test_jobs_name_what_exists_and_cover_the_attacks_and_verifiers() -> None:
+    listed = jobs()
+    assert len({job.reading for job in listed}) == len(listed)
+    for job in listed:
+        assert job.cell in CELLS
+        assert job.verifier in VERIFIERS
+        assert job.attack in {*ATTACKED, "splice"}
+    required = ("clean", "sub10", "sub20", "ins10", "ins20", "del10", "del20", "shuffle", "paste")
+    names = {(job.cell, job.attack, job.verifier) for job in listed}
+    for verifier in ("blind", "prompt", "proxy"):
+        assert {(c.name, a, verifier) for c in MAIN for a in required} <= names
+    assert set(TRUNCATED.values()) == {100, 60}
+
+
+def test_shelf_gives_back_what_was_put(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "new")
+    rows = [np.arange(3), np.zeros(0, dtype=np.int64), np.arange(5)]
+    wide = [np.arange(6.0).reshape(2, 3), np.ones((2, 1))]
+    shelf.put("a.b", {"ids": rows, "lo": wide})
+    assert "a.b" in shelf
+    assert "a" not in shelf
+    assert shelf.names() == ["a.b"]
+    back = shelf.get("a.b")
+    for column, expected in (("ids", rows), ("lo", wide)):
+        for got, want in zip(back[column], expected, strict=True):
+            np.testing.assert_array_equal(got, want)
+    assert not list((tmp_path / "new").glob("*.part"))
+
+
+def test_a_claim_is_for_one_process_that_lives(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    assert shelf.claim("work")
+    assert not shelf.claim("work")
+    (tmp_path / "work.claim").write_text("999999999")  # no such process
+    assert shelf.claim("work")
+    shelf.put("work", {"x": [np.arange(2)]})
+    (tmp_path / "work.claim").unlink()
+    assert not shelf.claim("work")

@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench screenshots wheel clean system system-tests
+.PHONY: help install demo test check format bench screenshots translations wheel clean system system-tests
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -44,6 +44,9 @@ bench: install ## Print the benchmarks, side by side, with the machine
 
 screenshots: install ## Take the pictures of the user guide
 	@$(BIN)/python -m pura_audit.screenshots
+
+translations: install ## Collect the window's texts into the catalogues and compile them
+	@packaging/i18n/update.sh
 
 wheel: install ## Build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation

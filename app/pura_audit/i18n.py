@@ -1,17 +1,26 @@
 """Texts of the window: translation, numbers and the language of the findings.
 
 Every text is wrapped in ``translate("Context", "text")``, the call that Qt's ``lupdate`` collects.
+The catalogues stand in ``resources/translations``; ``make translations`` brings them up to date.
 """
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QLocale
+import logging
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from pura.audit import numerals
+from pura.resources import resource
 
 translate = QCoreApplication.translate
 
+CATALOGUES: Final = ("de",)  # English stands in the code
+
 _language: list[str] = []
+_translators: list[QTranslator] = []
+_log = logging.getLogger(__name__)
 
 
 def language() -> str:
@@ -22,8 +31,45 @@ def language() -> str:
 
 
 def set_language(name: str | None) -> None:
-    """Fix the language, or follow the system again with None."""
+    """Fix the language, or follow the system again with None.
+
+    Texts that are on screen already stay as they are: call it before the window is built.
+    """
     _language[:] = [name] if name else []
+    system = QLocale.system()
+    chosen = QLocale(name) if name else system
+    # The system's own format of numbers and dates stays where it speaks the same language.
+    QLocale.setDefault(system if chosen.language() == system.language() else chosen)
+    _install()
+
+
+def _install() -> None:
+    """Let Qt translate the window's texts, and its own, into the language."""
+    app = QCoreApplication.instance()
+    if app is None:
+        return
+    for translator in _translators:
+        app.removeTranslator(translator)
+    _translators.clear()
+    name = language()
+    if name not in CATALOGUES:
+        return
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    # Asked last to first: what the window says goes before what Qt says.
+    for file, place in ((f"qtbase_{name}", folder), (f"pura_audit_{name}", _folder())):
+        translator = QTranslator()
+        if translator.load(file, place):
+            app.installTranslator(translator)
+            _translators.append(translator)
+        else:
+            _log.warning("the translation %s cannot be read", file)
+
+
+def _folder() -> str:
+    try:
+        return str(resource("translations"))
+    except FileNotFoundError:
+        return ""
 
 
 def plural(count: int, one: str, other: str) -> str:

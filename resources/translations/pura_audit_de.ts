@@ -1,0 +1,1267 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de_DE">
+<context>
+    <name>Answer</name>
+    <message>
+        <source>%1 bits repaired</source>
+        <translation>%1 Bits berichtigt</translation>
+    </message>
+    <message>
+        <source>%1 positions never read</source>
+        <translation>%1 Stellen nie gelesen</translation>
+    </message>
+    <message>
+        <source>few usable positions</source>
+        <translation>wenige verwertbare Stellen</translation>
+    </message>
+    <message>
+        <source>short text</source>
+        <translation>kurzer Text</translation>
+    </message>
+    <message>
+        <source>prompt unknown</source>
+        <translation>Prompt unbekannt</translation>
+    </message>
+    <message>
+        <source>another model than the profile&apos;s</source>
+        <translation>anderes Modell als im Profil</translation>
+    </message>
+    <message>
+        <source>generating model not named</source>
+        <translation>erzeugendes Modell nicht genannt</translation>
+    </message>
+    <message>
+        <source>power not measured</source>
+        <translation>Trennschärfe nicht gemessen</translation>
+    </message>
+    <message>
+        <source>tokens may differ</source>
+        <translation>Token können abweichen</translation>
+    </message>
+    <message>
+        <source>several keys tried</source>
+        <translation>mehrere Schlüssel geprüft</translation>
+    </message>
+    <message>
+        <source>published decoder</source>
+        <translation>veröffentlichtes Verfahren</translation>
+    </message>
+    <message>
+        <source>Full wording and steps</source>
+        <translation>Voller Wortlaut und Schritte</translation>
+    </message>
+    <message>
+        <source>Candidates</source>
+        <translation>Kandidaten</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Candidates (%1)</source>
+        <translation>Kandidaten (%1)</translation>
+    </message>
+    <message>
+        <source>no entry</source>
+        <translation>kein Eintrag</translation>
+    </message>
+    <message>
+        <source>Register</source>
+        <translation>Register</translation>
+    </message>
+    <message>
+        <source>Payload, %1 bits</source>
+        <translation>Nutzlast, %1 Bits</translation>
+    </message>
+    <message>
+        <source>Scale of support</source>
+        <translation>Skala der Stützung</translation>
+    </message>
+    <message>
+        <source>support for H2 over H1</source>
+        <translation>stützt H2 gegenüber H1</translation>
+    </message>
+    <message>
+        <source>support for H1 over H2</source>
+        <translation>stützt H1 gegenüber H2</translation>
+    </message>
+</context>
+<context>
+    <name>Bits</name>
+    <message>
+        <source>Generator %1</source>
+        <translation>Generator %1</translation>
+    </message>
+    <message>
+        <source>Blocks %1</source>
+        <translation>Blöcke %1</translation>
+    </message>
+    <message>
+        <source>Bits</source>
+        <translation>Bits</translation>
+    </message>
+    <message>
+        <source>data</source>
+        <translation>Daten</translation>
+    </message>
+    <message>
+        <source>parity</source>
+        <translation>Parität</translation>
+    </message>
+    <message>
+        <source>repaired</source>
+        <translation>berichtigt</translation>
+    </message>
+    <message>
+        <source>weak</source>
+        <translation>schwach</translation>
+    </message>
+    <message>
+        <source>never read</source>
+        <translation>nie gelesen</translation>
+    </message>
+    <message>
+        <source>log-likelihood ratio, nats</source>
+        <translation>Log-Likelihood-Verhältnis, Nat</translation>
+    </message>
+    <message>
+        <source>Position %1: %2</source>
+        <translation>Stelle %1: %2</translation>
+    </message>
+    <message>
+        <source>%1 reading</source>
+        <translation>%1 Lesung</translation>
+    </message>
+    <message>
+        <source>%1 readings</source>
+        <translation>%1 Lesungen</translation>
+    </message>
+    <message>
+        <source>Position</source>
+        <translation>Stelle</translation>
+    </message>
+    <message>
+        <source>Bit</source>
+        <translation>Bit</translation>
+    </message>
+    <message>
+        <source>LLR (nats)</source>
+        <translation>LLR (Nat)</translation>
+    </message>
+    <message>
+        <source>Readings</source>
+        <translation>Lesungen</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>Appears here after the audit.</source>
+        <translation>Erscheint hier nach der Untersuchung.</translation>
+    </message>
+    <message>
+        <source>%1 positions of the codeword: %2 repaired, %3 weak, %4 never read. Readings per position: %5 to %6.</source>
+        <translation>%1 Stellen des Codeworts: %2 berichtigt, %3 schwach, %4 nie gelesen. Lesungen je Stelle: %5 bis %6.</translation>
+    </message>
+</context>
+<context>
+    <name>Busy</name>
+    <message>
+        <source>Loading the model</source>
+        <translation>Das Modell wird geladen</translation>
+    </message>
+    <message>
+        <source>Taking the text in</source>
+        <translation>Der Text wird aufgenommen</translation>
+    </message>
+    <message>
+        <source>Splitting the text into tokens</source>
+        <translation>Der Text wird in Token zerlegt</translation>
+    </message>
+    <message>
+        <source>Checking key, model and profile</source>
+        <translation>Schlüssel, Modell und Profil werden abgeglichen</translation>
+    </message>
+    <message>
+        <source>Reading the text</source>
+        <translation>Der Text wird gelesen</translation>
+    </message>
+    <message>
+        <source>Finding the steps that carry bits</source>
+        <translation>Stellen, die Bits tragen, werden gesucht</translation>
+    </message>
+    <message>
+        <source>Weighing each token</source>
+        <translation>Jedes Token wird gewichtet</translation>
+    </message>
+    <message>
+        <source>Decoding</source>
+        <translation>Die Nutzlast wird gelesen</translation>
+    </message>
+    <message>
+        <source>Measuring the evidence</source>
+        <translation>Die Stärke der Befunde wird ermittelt</translation>
+    </message>
+    <message>
+        <source>Finding passages</source>
+        <translation>Passagen werden gesucht</translation>
+    </message>
+    <message>
+        <source>Ranking candidates</source>
+        <translation>Kandidaten werden gereiht</translation>
+    </message>
+    <message>
+        <source>Putting it into words</source>
+        <translation>Das Ergebnis wird in Worte gefasst</translation>
+    </message>
+    <message>
+        <source>%1 left</source>
+        <translation>noch %1</translation>
+    </message>
+    <message>
+        <source>Auditing</source>
+        <translation>Wird untersucht</translation>
+    </message>
+    <message>
+        <source>Progress of the audit</source>
+        <translation>Fortschritt der Untersuchung</translation>
+    </message>
+    <message>
+        <source>You can go on working meanwhile: add texts, or look at other results.</source>
+        <translation>Sie können inzwischen weiterarbeiten: Texte hinzufügen oder andere Ergebnisse ansehen.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
+    <name>Course</name>
+    <message>
+        <source>Evidence along the text</source>
+        <translation>Anhaltspunkte im Textverlauf</translation>
+    </message>
+    <message>
+        <source>decision threshold</source>
+        <translation>Entscheidungsschwelle</translation>
+    </message>
+    <message>
+        <source>%2 at token %1</source>
+        <translation>%2 bei Token %1</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Entropy (bits)</source>
+        <translation>Entropie (Bit)</translation>
+    </message>
+    <message>
+        <source>Evidence (log10)</source>
+        <translation>Anhaltspunkte (log10)</translation>
+    </message>
+    <message>
+        <source>Sum (log10)</source>
+        <translation>Summe (log10)</translation>
+    </message>
+    <message>
+        <source>In a marked passage</source>
+        <translation>In einer markierten Passage</translation>
+    </message>
+    <message>
+        <source>Appears here after the audit.</source>
+        <translation>Erscheint hier nach der Untersuchung.</translation>
+    </message>
+    <message>
+        <source>Evidence for the decoded payload over %1 tokens, in log10. It starts at %2, since the payload was chosen after seeing the text, and ends at %3.</source>
+        <translation>Anhaltspunkte für die gelesene Nutzlast über %1 Token, in log10. Sie beginnen bei %2, weil die Nutzlast erst nach Ansicht des Textes gewählt wurde, und enden bei %3.</translation>
+    </message>
+    <message>
+        <source>One passage is marked.</source>
+        <translation>Eine Passage ist markiert.</translation>
+    </message>
+    <message>
+        <source>%1 passages are marked.</source>
+        <translation>%1 Passagen sind markiert.</translation>
+    </message>
+</context>
+<context>
+    <name>Dialog</name>
+    <message>
+        <source>Candidates</source>
+        <translation>Kandidaten</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>Was</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Tasten</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>Menu</source>
+        <translation>Menü</translation>
+    </message>
+    <message>
+        <source>Token to token, line to line (in the text)</source>
+        <translation>Von Token zu Token, von Zeile zu Zeile (im Text)</translation>
+    </message>
+    <message>
+        <source>Bit to bit, lane to lane (in the bits)</source>
+        <translation>Von Bit zu Bit, von Reihe zu Reihe (in den Bits)</translation>
+    </message>
+    <message>
+        <source>From card to card</source>
+        <translation>Von Karte zu Karte</translation>
+    </message>
+    <message>
+        <source>Remove a text (in the list)</source>
+        <translation>Einen Text entfernen (in der Liste)</translation>
+    </message>
+    <message>
+        <source>About PURA Audit</source>
+        <translation>Über PURA Audit</translation>
+    </message>
+    <message>
+        <source>Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, Inter under the SIL Open Font License.</source>
+        <translation>Liest Markierungen des Verfahrens PURA-1. Apache-Lizenz 2.0. Qt unter der LGPL 3, Inter unter der SIL Open Font License.</translation>
+    </message>
+    <message>
+        <source>Versions</source>
+        <translation>Versionen</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Rank</source>
+        <translation>Rang</translation>
+    </message>
+    <message>
+        <source>Weight</source>
+        <translation>Gewicht</translation>
+    </message>
+    <message>
+        <source>Payload</source>
+        <translation>Nutzlast</translation>
+    </message>
+    <message>
+        <source>Register</source>
+        <translation>Register</translation>
+    </message>
+    <message>
+        <source>Weights with equal prior weight for all payloads. They rank the payloads under the assumption that the text carries a mark of this key.</source>
+        <translation>Gewichte bei gleichem Ausgangsgewicht aller Nutzlasten. Sie reihen die Nutzlasten unter der Annahme, dass der Text eine Markierung dieses Schlüssels trägt.</translation>
+    </message>
+    <message>
+        <source>What weakens or limits this</source>
+        <translation>Was das Ergebnis schwächt oder begrenzt</translation>
+    </message>
+    <message>
+        <source>Scale</source>
+        <translation>Skala</translation>
+    </message>
+    <message>
+        <source>Measured with</source>
+        <translation>Gemessen mit</translation>
+    </message>
+    <message>
+        <source>Steps</source>
+        <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Tokenizer</source>
+        <translation>Tokenizer</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>Input</source>
+        <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Usable positions</source>
+        <translation>Verwertbare Stellen</translation>
+    </message>
+    <message>
+        <source>left out</source>
+        <translation>ausgelassen</translation>
+    </message>
+    <message>
+        <source>Full wording and steps</source>
+        <translation>Voller Wortlaut und Schritte</translation>
+    </message>
+    <message>
+        <source>Full wording</source>
+        <translation>Voller Wortlaut</translation>
+    </message>
+    <message>
+        <source>Copy table</source>
+        <translation>Tabelle kopieren</translation>
+    </message>
+</context>
+<context>
+    <name>Drop</name>
+    <message>
+        <source>Drop files or a folder here</source>
+        <translation>Dateien oder Ordner hier ablegen</translation>
+    </message>
+    <message>
+        <source>Drop files or a folder</source>
+        <translation>Dateien oder Ordner ablegen</translation>
+    </message>
+    <message>
+        <source>or paste a text · plain text files</source>
+        <translation>oder Text einfügen · reine Textdateien</translation>
+    </message>
+</context>
+<context>
+    <name>Empty</name>
+    <message>
+        <source>Drop a text here</source>
+        <translation>Hier einen Text ablegen</translation>
+    </message>
+    <message>
+        <source>One file, many, or a folder; or paste a text. It is read on this computer, and nothing leaves it.</source>
+        <translation>Eine Datei, viele oder einen Ordner; oder fügen Sie einen Text ein. Er wird auf diesem Rechner gelesen, und nichts verlässt ihn.</translation>
+    </message>
+    <message>
+        <source>Open files …</source>
+        <translation>Dateien öffnen …</translation>
+    </message>
+    <message>
+        <source>Paste a text</source>
+        <translation>Text einfügen</translation>
+    </message>
+    <message>
+        <source>Try the sample</source>
+        <translation>Beispiel ausprobieren</translation>
+    </message>
+</context>
+<context>
+    <name>Error</name>
+    <message>
+        <source>This text was not audited</source>
+        <translation>Dieser Text wurde nicht untersucht</translation>
+    </message>
+    <message>
+        <source>No statement is made about the text. The other texts go on.</source>
+        <translation>Über den Text wird nichts ausgesagt. Mit den anderen Texten geht es weiter.</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>Find</name>
+    <message>
+        <source>Find in the text</source>
+        <translation>Im Text suchen</translation>
+    </message>
+    <message>
+        <source>Previous</source>
+        <translation>Vorige Fundstelle</translation>
+    </message>
+    <message>
+        <source>Next</source>
+        <translation>Nächste Fundstelle</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+</context>
+<context>
+    <name>Header</name>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Finding the device</source>
+        <translation>Gerät wird gesucht</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Audit</source>
+        <translation>Untersuchen</translation>
+    </message>
+    <message>
+        <source>Choose a key, a model and a profile first.</source>
+        <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
+    </message>
+    <message>
+        <source>Add a text first: paste it, open it or drop it here.</source>
+        <translation>Fügen Sie zuerst einen Text hinzu: einfügen, öffnen oder hier ablegen.</translation>
+    </message>
+    <message>
+        <source>Audit (Ctrl+Return)</source>
+        <translation>Untersuchen (Strg+Eingabe)</translation>
+    </message>
+    <message>
+        <source>looking …</source>
+        <translation>wird gesucht …</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <source>No key yet: make one with “pura key new NAME”.</source>
+        <translation>Noch kein Schlüssel: »pura key new NAME« legt einen an.</translation>
+    </message>
+    <message>
+        <source>No model yet: install one with “pura model install”.</source>
+        <translation>Noch kein Modell: »pura model install« richtet eines ein.</translation>
+    </message>
+    <message>
+        <source>No profile yet: make one with “pura profile new”.</source>
+        <translation>Noch kein Profil: »pura profile new« legt eines an.</translation>
+    </message>
+    <message>
+        <source>No device</source>
+        <translation>Kein Gerät</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 Bits</translation>
+    </message>
+</context>
+<context>
+    <name>Menu</name>
+    <message>
+        <source>Menu</source>
+        <translation>Menü</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <source>Open …</source>
+        <translation>Öffnen …</translation>
+    </message>
+    <message>
+        <source>Try the sample</source>
+        <translation>Beispiel ausprobieren</translation>
+    </message>
+    <message>
+        <source>Quit</source>
+        <translation>Beenden</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Redo</source>
+        <translation>Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Paste a text</source>
+        <translation>Text einfügen</translation>
+    </message>
+    <message>
+        <source>Find in the text …</source>
+        <translation>Im Text suchen …</translation>
+    </message>
+    <message>
+        <source>Remove the text from the list</source>
+        <translation>Text aus der Liste entfernen</translation>
+    </message>
+    <message>
+        <source>Audit</source>
+        <translation>Untersuchen</translation>
+    </message>
+    <message>
+        <source>Audit this text again</source>
+        <translation>Diesen Text noch einmal untersuchen</translation>
+    </message>
+    <message>
+        <source>Pause or go on</source>
+        <translation>Anhalten oder fortsetzen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Next token that carries bits</source>
+        <translation>Nächstes Token, das Bits trägt</translation>
+    </message>
+    <message>
+        <source>Previous token that carries bits</source>
+        <translation>Voriges Token, das Bits trägt</translation>
+    </message>
+    <message>
+        <source>View</source>
+        <translation>Ansicht</translation>
+    </message>
+    <message>
+        <source>Fold the list of texts</source>
+        <translation>Textliste einklappen</translation>
+    </message>
+    <message>
+        <source>Show or hide the evidence</source>
+        <translation>Anhaltspunkte ein- oder ausblenden</translation>
+    </message>
+    <message>
+        <source>Larger text</source>
+        <translation>Größerer Text</translation>
+    </message>
+    <message>
+        <source>Smaller text</source>
+        <translation>Kleinerer Text</translation>
+    </message>
+    <message>
+        <source>Usual text size</source>
+        <translation>Übliche Textgröße</translation>
+    </message>
+    <message>
+        <source>Colours of the system</source>
+        <translation>Farben des Systems</translation>
+    </message>
+    <message>
+        <source>Light</source>
+        <translation>Hell</translation>
+    </message>
+    <message>
+        <source>Dark</source>
+        <translation>Dunkel</translation>
+    </message>
+    <message>
+        <source>High contrast</source>
+        <translation>Hoher Kontrast</translation>
+    </message>
+    <message>
+        <source>Help</source>
+        <translation>Hilfe</translation>
+    </message>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>Show the log file</source>
+        <translation>Protokolldatei zeigen</translation>
+    </message>
+    <message>
+        <source>About PURA Audit</source>
+        <translation>Über PURA Audit</translation>
+    </message>
+</context>
+<context>
+    <name>Plot</name>
+    <message>
+        <source>Table, copy and export of “%1”</source>
+        <translation>Tabelle, Kopie und Export von »%1«</translation>
+    </message>
+    <message>
+        <source>Appears here after the audit.</source>
+        <translation>Erscheint hier nach der Untersuchung.</translation>
+    </message>
+    <message>
+        <source>The picture cannot be written</source>
+        <translation>Das Bild lässt sich nicht schreiben</translation>
+    </message>
+    <message>
+        <source>Show as table</source>
+        <translation>Als Tabelle zeigen</translation>
+    </message>
+    <message>
+        <source>Copy picture</source>
+        <translation>Bild kopieren</translation>
+    </message>
+    <message>
+        <source>Copy table</source>
+        <translation>Tabelle kopieren</translation>
+    </message>
+    <message>
+        <source>Copy summary in words</source>
+        <translation>Zusammenfassung in Worten kopieren</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportieren</translation>
+    </message>
+    <message>
+        <source>Not exported: %1</source>
+        <translation>Nicht exportiert: %1</translation>
+    </message>
+    <message>
+        <source>Exported: %1</source>
+        <translation>Exportiert: %1</translation>
+    </message>
+</context>
+<context>
+    <name>Queue</name>
+    <message>
+        <source>Opening</source>
+        <translation>Wird geöffnet</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>Bereit</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Cancelled</source>
+        <translation>Abgebrochen</translation>
+    </message>
+    <message>
+        <source>Loading the model</source>
+        <translation>Modell wird geladen</translation>
+    </message>
+    <message>
+        <source>Reading %1</source>
+        <translation>Gelesen: %1</translation>
+    </message>
+    <message>
+        <source>Working</source>
+        <translation>Wird untersucht</translation>
+    </message>
+    <message>
+        <source>%1 token</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 text</source>
+        <translation>%1 Text</translation>
+    </message>
+    <message>
+        <source>%1 texts</source>
+        <translation>%1 Texte</translation>
+    </message>
+    <message>
+        <source>Queue</source>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search the texts by name</source>
+        <translation>Texte nach Namen suchen</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Show the names of the texts</source>
+        <translation>Namen der Texte zeigen</translation>
+    </message>
+    <message>
+        <source>Fold the list of texts</source>
+        <translation>Textliste einklappen</translation>
+    </message>
+    <message>
+        <source>Audit</source>
+        <translation>Untersuchen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Audit earlier</source>
+        <translation>Früher untersuchen</translation>
+    </message>
+    <message>
+        <source>Audit later</source>
+        <translation>Später untersuchen</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>Ready</name>
+    <message>
+        <source>The text that the model was given, if you know it</source>
+        <translation>Der Text, den das Modell bekommen hat, falls Sie ihn kennen</translation>
+    </message>
+    <message>
+        <source>&amp;Prompt, if it is known: it sharpens the evidence a lot</source>
+        <translation>&amp;Prompt, falls bekannt: Er schärft die Anhaltspunkte erheblich</translation>
+    </message>
+    <message>
+        <source>Known prompt</source>
+        <translation>Bekannter Prompt</translation>
+    </message>
+    <message>
+        <source>Opening the file</source>
+        <translation>Die Datei wird geöffnet</translation>
+    </message>
+    <message>
+        <source>Waiting for its turn</source>
+        <translation>Wartet, bis die Reihe an ihm ist</translation>
+    </message>
+    <message>
+        <source>Cancelled</source>
+        <translation>Abgebrochen</translation>
+    </message>
+    <message>
+        <source>Ready to audit</source>
+        <translation>Bereit zur Untersuchung</translation>
+    </message>
+    <message>
+        <source>The audit begins when the others are done.</source>
+        <translation>Die Untersuchung beginnt, wenn die anderen fertig sind.</translation>
+    </message>
+    <message>
+        <source>Press Audit (Ctrl+Return).</source>
+        <translation>Drücken Sie Untersuchen (Strg+Eingabe).</translation>
+    </message>
+</context>
+<context>
+    <name>Ring</name>
+    <message>
+        <source>of the circle</source>
+        <translation>des Kreises</translation>
+    </message>
+    <message>
+        <source>Carries no bits: it stands at the very start of the text.</source>
+        <translation>Trägt keine Bits: Es steht ganz am Anfang des Textes.</translation>
+    </message>
+    <message>
+        <source>Carries no bits: the words before it stood earlier in the text already.</source>
+        <translation>Trägt keine Bits: Die Wörter davor standen weiter vorn im Text schon einmal.</translation>
+    </message>
+    <message>
+        <source>Carries no bits: the model was too sure of it, %1 bits of entropy where %2 are needed.</source>
+        <translation>Trägt keine Bits: Das Modell war sich zu gewiss, %1 Bit Entropie, wo %2 nötig sind.</translation>
+    </message>
+    <message>
+        <source>The best fitting bits ask for sector %1 here; they are not a finding.</source>
+        <translation>Die am besten passenden Bits verlangen hier Sektor %1; sie sind kein Befund.</translation>
+    </message>
+    <message>
+        <source>Supports the payload, which asks for sector %1.</source>
+        <translation>Stützt die Nutzlast, die Sektor %1 verlangt.</translation>
+    </message>
+    <message>
+        <source>Speaks against the payload, which asks for sector %1.</source>
+        <translation>Spricht gegen die Nutzlast, die Sektor %1 verlangt.</translation>
+    </message>
+    <message>
+        <source>Says next to nothing: the payload asks for sector %1.</source>
+        <translation>Besagt so gut wie nichts: Die Nutzlast verlangt Sektor %1.</translation>
+    </message>
+    <message>
+        <source>no bits</source>
+        <translation>keine Bits</translation>
+    </message>
+    <message>
+        <source>%1 bit</source>
+        <translation>%1 Bit</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 Bits</translation>
+    </message>
+    <message>
+        <source>position %1</source>
+        <translation>Stelle %1</translation>
+    </message>
+    <message>
+        <source>positions %1</source>
+        <translation>Stellen %1</translation>
+    </message>
+    <message>
+        <source>Token</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Interval</source>
+        <translation>Intervall</translation>
+    </message>
+    <message>
+        <source>Phase</source>
+        <translation>Phase</translation>
+    </message>
+    <message>
+        <source>Nearest</source>
+        <translation>Nächster Sektor</translation>
+    </message>
+    <message>
+        <source>Weight</source>
+        <translation>Gewicht</translation>
+    </message>
+    <message>
+        <source>Evidence</source>
+        <translation>Anhaltspunkte</translation>
+    </message>
+    <message>
+        <source>Appears here after the audit, for the token that is selected.</source>
+        <translation>Erscheint hier nach der Untersuchung, für das ausgewählte Token.</translation>
+    </message>
+    <message>
+        <source>Sector</source>
+        <translation>Sektor</translation>
+    </message>
+    <message>
+        <source>Label</source>
+        <translation>Kennung</translation>
+    </message>
+    <message>
+        <source>Anchor</source>
+        <translation>Anker</translation>
+    </message>
+    <message>
+        <source>Kernel weight</source>
+        <translation>Kerngewicht</translation>
+    </message>
+    <message>
+        <source>Share</source>
+        <translation>Anteil</translation>
+    </message>
+    <message>
+        <source>Asked for by the payload</source>
+        <translation>Von der Nutzlast verlangt</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+</context>
+<context>
+    <name>Session</name>
+    <message>
+        <source>There is no file in that folder.</source>
+        <translation>In diesem Ordner ist keine Datei.</translation>
+    </message>
+    <message>
+        <source>opening</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Pasted text %1</source>
+        <translation>Eingefügter Text %1</translation>
+    </message>
+    <message>
+        <source>pasting</source>
+        <translation>Einfügen</translation>
+    </message>
+    <message>
+        <source>Sample text</source>
+        <translation>Beispieltext</translation>
+    </message>
+    <message>
+        <source>removing</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>Choose a key, a model and a profile first.</source>
+        <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
+    </message>
+</context>
+<context>
+    <name>Setup</name>
+    <message>
+        <source>Name of the key, e.g. Newsroom 2026</source>
+        <translation>Name des Schlüssels, z. B. Redaktion 2026</translation>
+    </message>
+    <message>
+        <source>Name of the profile, e.g. Internal</source>
+        <translation>Name des Profils, z. B. Intern</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Choose</source>
+        <translation>Auswählen</translation>
+    </message>
+    <message>
+        <source>Name of the key</source>
+        <translation>Name des Schlüssels</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Create a key …</source>
+        <translation>Schlüssel anlegen …</translation>
+    </message>
+    <message>
+        <source>Import …</source>
+        <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Install the built-in model</source>
+        <translation>Mitgeliefertes Modell einrichten</translation>
+    </message>
+    <message>
+        <source>Use a folder …</source>
+        <translation>Ordner verwenden …</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Create a profile …</source>
+        <translation>Profil anlegen …</translation>
+    </message>
+    <message>
+        <source>Progress of the installation</source>
+        <translation>Fortschritt der Einrichtung</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>none yet · kept in %1</source>
+        <translation>noch keiner · Ablage: %1</translation>
+    </message>
+    <message>
+        <source>none yet · no keyring here, so for this run only</source>
+        <translation>noch keiner · kein Schlüsselbund, daher nur für diese Sitzung</translation>
+    </message>
+    <message>
+        <source>none yet · %1, fetched once</source>
+        <translation>noch keines · %1, einmal zu laden</translation>
+    </message>
+    <message>
+        <source>none yet · 36 bits for the model</source>
+        <translation>noch keines · 36 Bits für das Modell</translation>
+    </message>
+    <message>
+        <source>one is there</source>
+        <translation>vorhanden</translation>
+    </message>
+    <message>
+        <source>%1 are there</source>
+        <translation>%1 vorhanden</translation>
+    </message>
+</context>
+<context>
+    <name>Status</name>
+    <message>
+        <source>Offline · nothing leaves this computer</source>
+        <translation>Offline · nichts verlässt diesen Rechner</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>angehalten</translation>
+    </message>
+    <message>
+        <source>%1 text audited</source>
+        <translation>%1 Text untersucht</translation>
+    </message>
+    <message>
+        <source>%1 texts audited</source>
+        <translation>%1 Texte untersucht</translation>
+    </message>
+    <message>
+        <source>%1 could not be</source>
+        <translation>%1 nicht untersuchbar</translation>
+    </message>
+    <message>
+        <source>Ready</source>
+        <translation>Bereit</translation>
+    </message>
+</context>
+<context>
+    <name>Text</name>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Legend: blue supports the payload, orange with a dotted line speaks against it</source>
+        <translation>Legende: Blau stützt die Nutzlast, Orange mit gepunkteter Linie spricht gegen sie</translation>
+    </message>
+    <message>
+        <source>supports the payload</source>
+        <translation>stützt die Nutzlast</translation>
+    </message>
+    <message>
+        <source>speaks against it (dotted)</source>
+        <translation>spricht gegen sie (gepunktet)</translation>
+    </message>
+    <message>
+        <source>carries no evidence</source>
+        <translation>trägt keine Anhaltspunkte</translation>
+    </message>
+    <message>
+        <source>Show shading</source>
+        <translation>Schattierung zeigen</translation>
+    </message>
+    <message>
+        <source>Find in the text (Ctrl+F)</source>
+        <translation>Im Text suchen (Strg+F)</translation>
+    </message>
+    <message>
+        <source>Not shaded, since nothing was found.</source>
+        <translation>Nicht schattiert, da nichts gefunden wurde.</translation>
+    </message>
+    <message>
+        <source>Hide shading</source>
+        <translation>Schattierung ausblenden</translation>
+    </message>
+    <message>
+        <source>%1 character</source>
+        <translation>%1 Zeichen</translation>
+    </message>
+    <message>
+        <source>%1 characters</source>
+        <translation>%1 Zeichen</translation>
+    </message>
+    <message>
+        <source>%1 token</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 carry bits</source>
+        <translation>%1 tragen Bits</translation>
+    </message>
+    <message>
+        <source>%1 passage</source>
+        <translation>%1 Passage</translation>
+    </message>
+    <message>
+        <source>%1 passages</source>
+        <translation>%1 Passagen</translation>
+    </message>
+    <message>
+        <source>speaks against the payload</source>
+        <translation>spricht gegen die Nutzlast</translation>
+    </message>
+    <message>
+        <source>Token %1 of %2, “%3”, %4</source>
+        <translation>Token %1 von %2, »%3«, %4</translation>
+    </message>
+</context>
+<context>
+    <name>Units</name>
+    <message>
+        <source>%1 s</source>
+        <translation>%1 s</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 min</translation>
+    </message>
+    <message>
+        <source>%1 h</source>
+        <translation>%1 h</translation>
+    </message>
+</context>
+<context>
+    <name>Window</name>
+    <message>
+        <source>The program crashed last time; what it left is in the log folder.</source>
+        <translation>Das Programm ist beim letzten Mal abgestürzt; was es hinterlassen hat, liegt im Protokollordner.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>An audit is running.</source>
+        <translation>Eine Untersuchung läuft.</translation>
+    </message>
+    <message>
+        <source>Close the window and cancel it? Finished results are lost too.</source>
+        <translation>Fenster schließen und abbrechen? Auch fertige Ergebnisse gehen verloren.</translation>
+    </message>
+    <message>
+        <source>Cancel the audit and close</source>
+        <translation>Untersuchung abbrechen und schließen</translation>
+    </message>
+    <message>
+        <source>Stay</source>
+        <translation>Bleiben</translation>
+    </message>
+    <message>
+        <source>Open texts</source>
+        <translation>Texte öffnen</translation>
+    </message>
+    <message>
+        <source>There is no text on the clipboard.</source>
+        <translation>In der Zwischenablage ist kein Text.</translation>
+    </message>
+</context>
+</TS>

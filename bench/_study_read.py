@@ -17,9 +17,9 @@ from pura.lab.attacks import (
     splice,
     split_sentences,
 )
-from pura.lab.cells import CELLS, Cell
-from pura.lab.design import ATTACKED, DROPPED, Condition, Job
-from pura.lab.proxy import drop_layers
+from pura.lab.cells import CELLS, SEED, Cell
+from pura.lab.design import ATTACKED, DROPPED, NOISE, Condition, Job
+from pura.lab.proxy import drop_layers, perturb_weights
 from pura.lab.shelf import Shelf
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
@@ -42,7 +42,7 @@ class Reader:
 
     def __init__(self, model: Any, shelf: Shelf) -> None:
         self._source = model
-        self._proxy: Any = None
+        self._proxies: dict[str, Any] = {}
         self._shelf = shelf
 
     def run(self, jobs: Iterable[Job]) -> int:
@@ -125,7 +125,7 @@ class Reader:
 
     def read(self, cell: Cell, job: Job) -> None:
         """Read one cell's attacked texts and put the readings on the shelf."""
-        model = self.proxy if "proxy" in job.verifier else self._source
+        model = self.model_of(job.verifier)
         profile = cell.profile(model.vocab_size)
         prompts = self._shelf.get(f"texts.{cell.name}")["prompt_ids"]
         rows = []
@@ -150,9 +150,18 @@ class Reader:
             },
         )
 
-    @property
-    def proxy(self) -> Any:
-        """The mismatched proxy, made on first use."""
-        if self._proxy is None:
-            self._proxy = drop_layers(self._source, DROPPED)
-        return self._proxy
+    def model_of(self, verifier: str) -> Any:
+        """Return a verifier's model; proxies are made on first use."""
+        kind = verifier.removesuffix("-prompt")
+        if kind not in ("proxy", "noise"):
+            return self._source
+        if kind not in self._proxies:
+            self._proxies[kind] = make_proxy(self._source, kind)
+        return self._proxies[kind]
+
+
+def make_proxy(source: Any, kind: str) -> Any:
+    """Return the proxy that lacks layers, or the one with noise on its weights."""
+    if kind == "proxy":
+        return drop_layers(source, DROPPED)
+    return perturb_weights(source, NOISE, np.random.default_rng(SEED))

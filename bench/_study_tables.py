@@ -17,7 +17,7 @@ from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
 from pura.lab.evaluate import Outcome, summarise, wilson
 from pura.lab.shelf import Shelf
 
-VERIFYING = ("blind", "prompt", "proxy")
+VERIFYING = ("blind", "prompt", "proxy", "noise")
 USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]
 THRESHOLDS = (6.0, 9.0, 12.0)
 LEVEL = 0.95

@@ -33,8 +33,8 @@ import _study_read
 import _study_tables
 from pura.decode import default_model
 from pura.lab.cells import CELLS, MAIN, SEED
-from pura.lab.design import DROPPED, jobs
-from pura.lab.proxy import divergence_bits, drop_layers
+from pura.lab.design import DROPPED, NOISE, jobs
+from pura.lab.proxy import divergence_bits
 from pura.lab.shelf import Shelf
 from pura.resources import resource
 
@@ -60,13 +60,15 @@ def print_proxy(shelf: Shelf) -> None:
     """Print how far the proxy is from the source, on the first 16 texts of the default code."""
     source = load()
     texts = shelf.get(f"texts.{MAIN[0].name}")["ids"][:16]
-    bits = divergence_bits(source, drop_layers(source, DROPPED), texts)
-    median, high = np.quantile(bits, [0.5, 0.9]).tolist()
     print(f"proxy: without the layers {', '.join(map(str, DROPPED))} of 30")
-    print(
-        f"KL(source ‖ proxy), bits a token, over {bits.size} tokens: mean {bits.mean():.2f}, "
-        f"median {median:.2f}, 90 % quantile {high:.2f}"
-    )
+    print(f"noise: normal noise of {NOISE:g} of each matrix's spread on the weights")
+    for kind in ("proxy", "noise"):
+        bits = divergence_bits(source, _study_read.make_proxy(source, kind), texts)
+        median, high = np.quantile(bits, [0.5, 0.9]).tolist()
+        print(
+            f"{kind}: KL(source ‖ proxy), bits a token, over {bits.size} tokens: mean "
+            f"{bits.mean():.2f}, median {median:.2f}, 90 % quantile {high:.2f}"
+        )
 
 
 def print_tables(shelf: Shelf, *, write: bool) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from pura.decode.model import LikelihoodModel, MismatchTable
+from pura.extract.kernels import circular_distance
 from pura.lab.cells import LEARN, SEED
 from pura.lab.design import DROPPED
 from pura.lab.learn import KnownSteps, join, known_steps, learn_table
@@ -32,6 +33,7 @@ TABLES = {
 }
 
 
+VOCABULARY = 49_152
 WIDTHS = (0.0003, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 EDGES = (5, 10, 20, 35, 60, 100)
 
@@ -73,13 +75,35 @@ def rounded(table: MismatchTable) -> MismatchTable:
     )
 
 
+def print_distances(shelf: Shelf) -> None:
+    """Print how far the true anchors lie from each verifier's intervals, by token position."""
+    print("| verifier | tokens | anchor inside % | median distance | 90 % quantile |")
+    for name, verifier in TABLES.items():
+        steps, _ = steps_of(shelf, verifier, VOCABULARY)
+        steps = carrying(steps)
+        inside = (steps.anchor >= steps.lo) & (steps.anchor < steps.hi)
+        ends = [circular_distance(steps.anchor, end) for end in (steps.lo, steps.hi)]
+        distance = np.where(inside, 0.0, np.minimum(*ends))
+        for first, last in zip((2, 8, 20, 50, 100), (8, 20, 50, 100, 200), strict=True):
+            here = (steps.position >= first) & (steps.position < last)
+            middle, high = np.quantile(distance[here], [0.5, 0.9]).tolist()
+            share = 100 * inside[here].mean()
+            print(f"| {name} | {first}-{last} | {share:.0f} | {middle:.3f} | {high:.3f} |")
+
+
+def carrying(steps: KnownSteps) -> KnownSteps:
+    """Return the steps into which the source put bits."""
+    chosen = steps.arity > 0
+    return KnownSteps(**{name: array[chosen] for name, array in vars(steps).items()})
+
+
 def learn(shelf: Shelf, base: LikelihoodModel, version: str) -> LikelihoodModel:
     """Return the model with the tables learnt anew."""
-    thresholds = LEARN.profile(49_152).entropy_thresholds_bits
+    thresholds = LEARN.profile(VOCABULARY).entropy_thresholds_bits
     base = replace(base, blur_widths=np.array(WIDTHS), position_edges=np.array(EDGES))
     tables, counts = [], []
     for table in base.tables:
-        steps, count = steps_of(shelf, TABLES[table.name], 49_152)
+        steps, count = steps_of(shelf, TABLES[table.name], VOCABULARY)
         tables.append(rounded(learn_table(table.name, steps, base, thresholds)))
         counts.append(f"{table.name}: {count} texts, {int((steps.arity > 0).sum())} steps")
     provenance = (
@@ -111,6 +135,7 @@ def main() -> None:
         Shelf(args.cache), LikelihoodModel.load(resource("likelihood.json")), args.version
     )
     write(model, path)
+    print_distances(Shelf(args.cache))
     for table in model.tables:
         print(f"\n{table.name}: entropy shift {table.entropy_shift_bits.tolist()}")
         print(f"entropy noise {table.entropy_noise_bits.tolist()}")

@@ -12,13 +12,17 @@ from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER
 
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
 """Layers that the mismatched proxy lacks, of 30."""
+NOISE: Final = 0.1
+"""Noise on the weights of the second proxy, relative to each matrix's spread."""
 
 VERIFIERS: Final = {
     "blind": "same model, prompt unknown",
     "prompt": "same model, prompt known",
     "proxy": "proxy, prompt unknown",
     "proxy-prompt": "proxy, prompt known",
+    "noise": "another proxy (noise on its weights), prompt unknown",
 }
+"""No number was learnt with the verifier ``noise``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +122,7 @@ def jobs() -> list[Job]:
         *_main(names[:9], "prompt"),
         *_main(names[9:], "blind"),
         Job(cell=POWER.name, attack="clean", verifier="blind"),
+        *_main(names[:2], "noise"),
         *(job for verifier in ("proxy", "prompt") for job in _main(names[9:11], verifier)),
     ]
 

@@ -539,6 +539,10 @@
         <translation>Untersuchen</translation>
     </message>
     <message>
+        <source>Ctrl+⏎</source>
+        <translation>Strg+⏎</translation>
+    </message>
+    <message>
         <source>Choose a key, a model and a profile first.</source>
         <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
     </message>
@@ -773,7 +777,7 @@
     </message>
     <message>
         <source>Loading the model</source>
-        <translation>Modell wird geladen</translation>
+        <translation>Das Modell wird geladen</translation>
     </message>
     <message>
         <source>Reading %1</source>
@@ -951,7 +955,7 @@
     </message>
     <message>
         <source>Nearest</source>
-        <translation>Nächster Sektor</translation>
+        <translation>Nächster</translation>
     </message>
     <message>
         <source>Weight</source>

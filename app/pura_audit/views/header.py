@@ -85,7 +85,8 @@ class Header(QWidget):
         self.audit.setEnabled(session.ready and due > 0)
         words = translate("Header", "Audit")
         words = f"{words} {number(due)}" if due > 1 else words
-        self.audit.setText(f"{words}   Ctrl+⏎")
+        keys = translate("Header", "Ctrl+⏎")
+        self.audit.setText(f"{words}   {keys}")
         self.audit.setAccessibleName(words)
         self.audit.setToolTip(self._why_not(due))
         self._fill_chips()

@@ -65,7 +65,7 @@ def test_whole_circle_says_nothing():
     np.testing.assert_allclose(value, 1.0, rtol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     a=unit,
     b=unit,
@@ -75,7 +75,8 @@ def test_whole_circle_says_nothing():
     seed=st.integers(0, 2**32 - 1),
 )
 def test_every_grid_point_has_mean_one_for_every_reading(a, b, entropy, arity, token, seed):
-    # 4096 equal turns of the phase: the trapezoid rule on a periodic function.
+    # 16384 equal turns of the phase: the trapezoid rule on a periodic function. The narrowest blur
+    # of the narrowest interval is a few turns wide, which leaves an error below 1e-3.
     rng = np.random.default_rng(seed)
     lo, hi = min(a, b), max(a, b)
     # Blurs that the rule resolves; narrower ones are the concern of the quadrature above.
@@ -101,11 +102,11 @@ def test_every_grid_point_has_mean_one_for_every_reading(a, b, entropy, arity, t
         profile,
         MODEL,
         ALL_POINTS,
-        resolution=4096,
+        resolution=16384,
     )
-    turn = np.arange(4096)[:, None]
+    turn = np.arange(16384)[:, None]
     log_f = log_likelihoods(steps, window_likelihoods(steps, turn))
-    assert log_f.shape == (len(ALL_POINTS), 4096, 1, 8)
+    assert log_f.shape == (len(ALL_POINTS), 16384, 1, 8)
     np.testing.assert_allclose(np.exp(log_f).mean(axis=1), 1.0, atol=2e-3)
 
 
@@ -143,15 +144,17 @@ def test_offsets_are_the_schemes_anchors():
 
 def test_arity_weights_add_up_and_follow_the_entropy():
     table = MODEL.tables[0]
-    entropy = np.array([0.0, 1.0, 3.0, 5.0, np.log2(49152), 1e6])
-    for bin_ in range(5):
-        bins = np.full(entropy.size, bin_)
-        weights = arity_weights(table, bins, entropy, (1.0, 3.0, 5.0))
+    expected = np.array([0.0, 1.0, 3.0, 5.0, np.log2(49152), 1e6])
+    for bin_, shift in enumerate(table.entropy_shift_bits):
+        bins = np.full(expected.size, bin_)
+        # The source's entropy is expected at the verifier's plus the learnt shift.
+        weights = arity_weights(table, bins, expected - shift, (1.0, 3.0, 5.0))
         np.testing.assert_allclose(weights.sum(axis=1), 1.0, atol=1e-12)
         assert np.all(weights >= 0)
         np.testing.assert_allclose(weights[1:4].max(axis=1) <= 0.51, True)
         assert weights[4:, 3].min() > 0.99
-    none = arity_weights(table, np.zeros(1, dtype=int), np.array([2.0]), (2.0, 2.0, 2.0))
+    at = np.array([2.0 - table.entropy_shift_bits[0]])
+    none = arity_weights(table, np.zeros(1, dtype=int), at, (2.0, 2.0, 2.0))
     np.testing.assert_allclose(none, [[0.5, 0.0, 0.0, 0.5]])
 
 

@@ -39,7 +39,8 @@ format: install ## Format the code
 	@$(BIN)/ruff format .
 
 bench: install ## Print the benchmarks, side by side, with the machine
-	@for file in bench/trellis.py bench/evidence_pass.py bench/generation.py bench/startup.py; do \
+	@for file in bench/trellis.py bench/evidence_pass.py bench/generation.py bench/startup.py \
+	  bench/window.py; do \
 	  $(BIN)/python $$file || exit 1; done
 
 screenshots: install ## Take the pictures of the user guide

@@ -16,7 +16,7 @@ from pura.audit.record import Audit
 from pura.paths import Paths, user_paths
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit import fonts, i18n, logs
+from pura_audit import fonts, i18n, logs, stall
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon
 from pura_audit.jobs.engine import Engine, PuraEngine
@@ -35,12 +35,14 @@ class Flags:
         log_level: How much is logged.
         config_dir: Put everything below this folder.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        debug_stalls: Log what keeps the window from answering.
     """
 
     files: tuple[Path, ...] = ()
     log_level: str = "info"
     config_dir: Path | None = None
     device: str = "auto"
+    debug_stalls: bool = False
 
 
 def parse(arguments: Sequence[str]) -> Flags:
@@ -55,10 +57,13 @@ def parse(arguments: Sequence[str]) -> Flags:
         "--config-dir", type=Path, metavar="DIR", help="keep settings, models and logs below DIR"
     )
     parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    parser.add_argument(
+        "--debug-stalls", action="store_true", help="log what keeps the window from answering"
+    )
     found = parser.parse_args(list(arguments))
     return Flags(
         files=tuple(found.files), log_level=found.log_level, config_dir=found.config_dir,
-        device=found.device,
+        device=found.device, debug_stalls=found.debug_stalls or stall.wanted(),
     )  # fmt: skip
 
 
@@ -132,8 +137,12 @@ def run(arguments: Sequence[str]) -> int:
         )
     if flags.files:
         window.session.add_paths(flags.files)
+    meter = stall.StallMeter()
+    if flags.debug_stalls:
+        meter.start()
     try:
         return app.exec()
     finally:
+        meter.stop()
         window.session.close()
         logs.stop()

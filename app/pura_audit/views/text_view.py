@@ -64,10 +64,11 @@ class TextView(TextCanvas):
 
     def _describe(self) -> None:
         audit, token = self._selection.audit, self._selection.token
-        if audit is None or token is None or not self._levels.size:
+        # The selection is told of another row's audit before this view is.
+        if audit is None or token is None or token >= self._levels.size:
             self.setAccessibleDescription("")
             return
-        level = int(self._levels[token]) if token < self._levels.size else 0
+        level = int(self._levels[token])
         word = (
             translate("Text", "carries no evidence")
             if level == 0

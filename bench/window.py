@@ -1,0 +1,210 @@
+"""Whether the window ever stands still: the longest stall of everything that is done with it.
+
+    python bench/window.py [--tokens 200000] [--shown] [--no-model]
+
+Drives the real window: import of files, an audit of the sample with the built-in model (loading
+the model included), a long text, its scrolling, selecting and searching, resizing,
+change of colours. The stall meter of the program measures; the aim is 100 ms. A stall is the time
+between two beats of the window's thread, so the least that can be seen is about 20 ms. Runs
+offscreen unless ``--shown``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from _common import print_facts, print_table
+
+if TYPE_CHECKING:
+    from pura.audit.record import Audit
+
+AIM_MS = 100
+SEED = 7
+
+
+def long_audit(audit: Audit, tokens: int) -> Audit:
+    """Repeat a real audit until it has this many tokens; steps, evidence and passages included."""
+    assert audit.text is not None
+    times = -(-tokens // audit.input.tokens)
+    own, step = audit.tokens, audit.steps
+    text, length = audit.text * times, len(audit.text)
+    moved = np.repeat(np.arange(times), own.ids.size)[:, None] * length
+
+    def again(values: Any) -> Any:
+        return np.concatenate([values] * times)
+
+    passages = [
+        replace(p, first_token=p.first_token + i * own.ids.size, start=p.start + i * length,
+                last_token=p.last_token + i * own.ids.size, end=p.end + i * length)
+        for i in range(times) for p in audit.passages
+    ]  # fmt: skip
+    place = np.repeat(np.arange(times), step.token.size) * own.ids.size
+    return replace(
+        audit, id="f" * 32, text=text, passages=tuple(passages),
+        input=replace(audit.input, name="long.txt", characters=len(text),
+                      tokens=times * own.ids.size, size_bytes=len(text.encode())),
+        tokens=replace(own, ids=again(own.ids), spans=again(own.spans) + moved,
+                       entropy_bits=again(own.entropy_bits), lo=again(own.lo), hi=again(own.hi),
+                       gate=again(own.gate), log10_evidence=again(own.log10_evidence),
+                       marked=again(own.marked)),
+        steps=replace(step, token=again(step.token) + place, arity=again(step.arity),
+                      phase=again(step.phase), index=again(step.index),
+                      llr_nats=again(step.llr_nats)),
+    )  # fmt: skip
+
+
+class Drive:
+    """Does one thing after the other with the window, and notes the longest stall of each."""
+
+    def __init__(self, window: Any) -> None:
+        from pura_audit.stall import StallMeter
+
+        self.window = window
+        self.rows: list[list[str]] = []
+        self.meter = StallMeter()
+        self.meter.mark("start")
+        self.meter.start()
+
+    def step(self, name: str, act: Callable[[], object], *, times: int = 1) -> None:
+        """Do something, let the window answer, note the longest stall."""
+        if name != "start":  # it has begun
+            self.settle()
+            self.meter.mark(name)
+        for _ in range(times):
+            act()
+            self.settle(0.06)
+        self.settle()
+        self.meter.mark("between two steps")
+        longest = 1000 * self.meter.longest(name)
+        drawn = self.window.work.text.view.drawn
+        self.rows.append([name, f"{longest:.0f}", "yes" if longest <= AIM_MS else "NO", str(drawn)])
+
+    def settle(self, seconds: float = 0.2) -> None:
+        """Run the event loop for a while, as it runs in the program."""
+        from PySide6.QtCore import QEventLoop, QTimer
+
+        loop = QEventLoop()
+        QTimer.singleShot(round(1000 * seconds), loop.quit)
+        loop.exec()
+
+    def until(self, condition: Callable[[], bool], seconds: float = 600) -> None:
+        """Wait in the event loop."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                sys.exit("the window did not get there in time")
+            self.settle(0.05)
+
+
+def drive(found: Drive, folder: Path, arguments: argparse.Namespace) -> None:
+    """Everything, in the order of a working day; torch is imported during the start."""
+    window = found.window
+    session, view = window.session, window.work.text.view
+    found.step("start", lambda: found.until(lambda: session.device is not None))
+    files = [folder / f"text-{i:02}.txt" for i in range(50)]
+    for number, file in enumerate(files):
+        file.write_text(f"Text number {number}. " * 2000, encoding="utf-8")
+    found.step("import of 50 files", lambda: session.add_paths(files))
+    found.until(lambda: not any(i.document is None for i in session.queue.items))
+    audit = sample_audit(found, arguments.model)
+    made = long_audit(audit, arguments.tokens)
+    found.step(f"show {made.input.tokens:,} tokens", lambda: session.add_audit(made))
+    bar = view.verticalScrollBar()
+    ways = iter(np.linspace(0, 1, 40).tolist())
+    found.step("scroll through it", lambda: bar.setValue(int(next(ways) * bar.maximum())), times=40)
+    rng = np.random.default_rng(SEED)
+    tokens = iter(rng.integers(0, made.input.tokens, 30).tolist())
+    select = window.selection
+    found.step("select a token", lambda: select.select_token(next(tokens)), times=30)
+    bits = iter(rng.integers(0, len(made.bits), 10).tolist())
+    found.step("select a bit", lambda: select.select_bit(next(bits)), times=10)
+    found.step("find in it", lambda: view.find("the"))
+    found.step("find nothing", lambda: view.find("not there at all"))
+    sizes = iter([(1280, 720), (1920, 1080), (1500, 900), (1200, 700), (3840, 2160), (1440, 900)])
+    found.step("resize", lambda: window.resize(*next(sizes)), times=6)
+    found.step("larger text", lambda: window.zoom(1), times=3)
+    change_colours(found)
+    items = iter([session.queue.items[0], session.queue.items[-1]] * 2)
+    found.step("from text to text", lambda: session.show(next(items)), times=4)
+
+
+def sample_audit(found: Drive, model: bool) -> Audit:
+    """Audit the sample in the window; or in silence, when the window's audit is not measured."""
+    session = found.window.session
+    if model:
+
+        def audit() -> None:
+            session.add_sample()
+            found.until(lambda: session.current.audit or session.current.failure)
+
+        found.step("audit: load the model, read", audit)
+        found.step("audit: the model is loaded", audit)
+    else:
+        session.add_sample()
+        found.until(lambda: session.current.audit or session.current.failure)
+    if session.current.audit is None:
+        sys.exit(f"{session.current.failure.message} {session.current.failure.hint}")
+    return session.current.audit  # type: ignore[no-any-return]
+
+
+def change_colours(found: Drive) -> None:
+    """Light, dark, high contrast and back."""
+    from pura_audit.theme import Mode
+
+    modes = iter([Mode.DARK, Mode.LIGHT, Mode.CONTRAST, Mode.LIGHT])
+    found.step("change the colours", lambda: found.window.set_theme(next(modes)), times=4)
+
+
+def main() -> None:
+    """Print the table, and where the window stood in its worst stalls."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tokens", type=int, default=200_000)
+    parser.add_argument("--shown", action="store_true", help="on the screen, not offscreen")
+    parser.add_argument("--no-model", dest="model", action="store_false",
+                        help="leave the table without the audit")  # fmt: skip
+    arguments = parser.parse_args()
+    if not arguments.shown:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)  # no keyring: it may ask for a password
+    from pura.paths import Paths, user_paths
+    from pura_audit.application import make_application, make_window
+
+    print_facts("Stalls of the window", seed=SEED)
+    make_application()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        data = folder / "data"
+        data.mkdir()
+        (data / "models").symlink_to(user_paths().models, target_is_directory=True)
+        paths = Paths(data=data, config=folder / "config", state=folder / "state")
+        window = make_window(paths, theme="light")
+        window.resize(1440, 900)
+        found = Drive(window)
+        window.show()
+        try:
+            drive(found, folder, arguments)
+        finally:
+            found.meter.stop()
+            window.session.close()
+            window.close()
+    columns = ["step", "longest stall, ms", f"at most {AIM_MS}", "items drawn"]
+    print_table(columns, found.rows)
+    worst = sorted(found.meter.stalls, key=lambda s: -s.seconds)[:5]
+    for stall in worst:
+        print(f"{1000 * stall.seconds:.0f} ms in “{stall.step}”:")
+        for place in stall.stack[-6:]:
+            print(f"    {place}")
+
+
+if __name__ == "__main__":
+    main()

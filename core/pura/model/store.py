@@ -22,7 +22,6 @@ from typing import Final
 from pura.errors import ModelError
 from pura.model import fetch
 from pura.model.children import run_child
-from pura.model.convert import convert_gguf
 from pura.model.installed import (
     RECORD,
     InstalledModel,
@@ -308,9 +307,6 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
 def _convert(gguf: Path, shop: Path, check: Checkpoint) -> Path:
     made = shop / "model"
     made.mkdir()
-    if getattr(sys, "frozen", False):  # no interpreter to start; cannot be stopped half-way
-        convert_gguf(gguf, made)
-        return made
     command = [sys.executable, "-m", "pura.model.convert", str(gguf), str(made)]
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     status, words = run_child(command, folder=shop, environment=environment, beat=check)

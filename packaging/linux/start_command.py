@@ -1,0 +1,11 @@
+"""Start script of the packaged command."""
+
+import sys
+
+from pura.frozen import run_as_child
+
+if __name__ == "__main__":
+    run_as_child(sys.argv)
+    from pura.cli.__main__ import main
+
+    sys.exit(main())

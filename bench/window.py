@@ -27,6 +27,7 @@ from _common import print_facts, print_table
 
 if TYPE_CHECKING:
     from pura.audit.record import Audit
+    from pura_audit.stall import Stall
 
 AIM_MS = 100
 SEED = 7
@@ -199,8 +200,10 @@ def main() -> None:
             window.close()
     columns = ["step", "longest stall, ms", f"at most {AIM_MS}", "items drawn"]
     print_table(columns, found.rows)
-    worst = sorted(found.meter.stalls, key=lambda s: -s.seconds)[:5]
-    for stall in worst:
+    worst: dict[str, Stall] = {}
+    for stall in sorted(found.meter.stalls, key=lambda s: s.seconds):
+        worst[stall.step] = stall
+    for stall in worst.values():
         print(f"{1000 * stall.seconds:.0f} ms in “{stall.step}”:")
         for place in stall.stack[-6:]:
             print(f"    {place}")

@@ -67,7 +67,7 @@ class StallMeter(QObject):
         self._threshold, self._clock = threshold, clock
         self._watched = threading.get_ident()
         self._lock = threading.Lock()
-        self._last = 0.0
+        self._last = clock()
         self._stack: tuple[str, ...] = ()
         self._step = ""
         self._longest: dict[str, float] = {}

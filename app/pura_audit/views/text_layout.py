@@ -79,12 +79,15 @@ class Lines:
 def advances(text: str, font: QFont) -> npt.NDArray[np.float64]:
     """Return the running sum of the characters' widths; float64 [C + 1]."""
     metrics = QFontMetricsF(font)
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    distinct, inverse = np.unique(codes, return_inverse=True)
-    widths = np.array([metrics.horizontalAdvance(chr(int(c))) for c in distinct])
+    codes = _codes(text)
     sums = np.zeros(codes.size + 1)
     if codes.size:
-        np.cumsum(widths[inverse], out=sums[1:])
+        # A table over all codes up to the largest: no sorting of a million characters.
+        widths = np.zeros(int(codes.max()) + 1)
+        widths[codes] = 1.0
+        for code in np.flatnonzero(widths):
+            widths[code] = metrics.horizontalAdvance(chr(int(code)))
+        np.cumsum(widths[codes], out=sums[1:])
     return sums
 
 
@@ -96,18 +99,19 @@ def break_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines
         sums: From :func:`advances` of the text as shown.
         width: Room of a line in pixels.
     """
-    breaks = [i for i, c in enumerate(text) if c == "\n"] if "\n" in text else []
-    blanks = np.flatnonzero(np.array([c in " \n\t" for c in text], dtype=bool))
-    blank_list = blanks.tolist()
+    codes = _codes(text)
+    breaks: list[int] = np.flatnonzero(codes == ord("\n")).tolist()
+    blank = (codes == ord(" ")) | (codes == ord("\n")) | (codes == ord("\t"))
+    # The last blank at or before each character; -1 where there is none.
+    blanks = np.maximum.accumulate(np.where(blank, np.arange(codes.size), -1))
     starts = [0]
     place, size = 0, len(text)
-    totals = sums.tolist()
     while place < size:
         following = bisect_right(breaks, place - 1)
         end = breaks[following] + 1 if following < len(breaks) else size
-        fit = bisect_right(totals, totals[place] + width) - 1
+        fit = int(sums.searchsorted(sums[place] + width, "right")) - 1
         if fit < end:
-            end = _soft_break(blank_list, place, max(fit, place + 1))
+            end = _soft_break(blanks, place, max(fit, place + 1))
         starts.append(end)
         place = end
     if size == 0 or text.endswith("\n"):
@@ -115,9 +119,11 @@ def break_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines
     return Lines(np.array(starts, dtype=np.int64))
 
 
-def _soft_break(blanks: list[int], start: int, fit: int) -> int:
+def _soft_break(blanks: I64, start: int, fit: int) -> int:
     """Return where a line ends that cannot hold all: after its last blank, else anywhere."""
-    found = bisect_right(blanks, fit) - 1
-    if found >= 0 and blanks[found] > start:
-        return blanks[found] + 1
-    return fit
+    last = int(blanks[min(fit, blanks.size - 1)])
+    return last + 1 if last > start else fit
+
+
+def _codes(text: str) -> npt.NDArray[np.uint32]:
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")

@@ -222,3 +222,18 @@ def test_csv_never_holds_a_formula(
     rows = list(csv.reader(io.StringIO(window.evidence.course.csv_text())))
     for row in rows[1:]:
         assert not row[1].strip().startswith(("=", "@", "+", "-"))
+
+
+def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
+    from pura_audit.views.course_card import STRETCHES, thinned
+
+    rng = np.random.default_rng(5)
+    values = np.cumsum(rng.normal(size=200_001))
+    places, kept = thinned(values)
+    assert kept.size <= 4 * STRETCHES
+    assert (places[0], places[-1]) == (0, values.size - 1)
+    assert (kept.min(), kept.max()) == (values.min(), values.max())
+    assert np.all(np.diff(places) > 0)
+    assert np.array_equal(values[places.astype(int)], kept)
+    short = values[:300]
+    assert np.array_equal(thinned(short)[1], short)

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QFont,
     QPainter,
@@ -34,6 +34,8 @@ from pura_audit.views.text_layout import (
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
 MAX_COLUMNS: Final = 90
 LEADING: Final = 1.75
+LONG: Final = 100_000  # characters; breaking them takes a noticeable part of a frame
+REST_MS: Final = 60
 SMALLEST, LARGEST = 11, 32
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
@@ -77,6 +79,9 @@ class TextCanvas(QAbstractScrollArea):
         self._selection, self._theme = selection, theme
         self._text, self._safe = "", ""
         self._lines = Lines(np.array([0, 0], dtype=np.int64))
+        self._room = 0.0
+        self._settled = QTimer(self, singleShot=True, interval=REST_MS)
+        self._settled.timeout.connect(self._relayout)
         self._sums = np.zeros(1)
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
@@ -156,12 +161,15 @@ class TextCanvas(QAbstractScrollArea):
 
     def _measure(self) -> None:
         self._sums = advances(self._safe, self._font())
+        self._room = 0.0
         self._relayout()
 
     def _relayout(self) -> None:
         column = MAX_COLUMNS * self._size * 0.52
-        room = min(column, self.viewport().width() - MARGIN - 8)
-        self._lines = break_lines(self._text, self._sums, max(80.0, room))
+        room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
+        if room != self._room:
+            self._room = room
+            self._lines = break_lines(self._text, self._sums, room)
         bar = self.verticalScrollBar()
         height = len(self._lines) * self.line_height + 8
         bar.setPageStep(self.viewport().height())
@@ -316,4 +324,9 @@ class TextCanvas(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Break the lines anew."""
         super().resizeEvent(event)
-        self._relayout()
+        # A long text is broken once the window has come to rest: while it is dragged, and while
+        # the columns find their widths, one resize follows the other.
+        if len(self._text) > LONG:
+            self._settled.start()
+        else:
+            self._relayout()

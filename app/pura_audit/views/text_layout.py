@@ -49,8 +49,12 @@ def hidden_name(char: str) -> str | None:
 
 def safe_text(text: str) -> str:
     """Return a text as it is shown; of the same length."""
-    table = {ord(c): shown(c) for c in set(text) if shown(c) != c}
-    return text.translate(table)
+    # One pass a sign is far quicker than a table: a text holds few of them, and what stands for
+    # one is itself shown as it is.
+    for char in set(text):
+        if (sign := shown(char)) != char:
+            text = text.replace(char, sign)
+    return text
 
 
 @dataclass(frozen=True)

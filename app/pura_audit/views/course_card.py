@@ -229,11 +229,10 @@ def thinned(
     if size <= 4 * stretches:
         return np.arange(size, dtype=float), values
     edges = np.linspace(0, size, stretches + 1).astype(np.int64)
-    kept = [edges[:-1], edges[1:] - 1]
-    for extreme in (np.argmin, np.argmax):
-        kept.append(
-            np.array([a + extreme(values[a:b]) for a, b in pairwise(edges.tolist())], dtype=np.int64)
-        )
+    ends = list(pairwise(edges.tolist()))
+    lowest = [a + int(values[a:b].argmin()) for a, b in ends]
+    highest = [a + int(values[a:b].argmax()) for a, b in ends]
+    kept = (edges[:-1], edges[1:] - 1, lowest, highest)
     places = np.unique(np.concatenate(kept))
     return places.astype(float), values[places]
 

@@ -1,16 +1,16 @@
 #!/bin/sh
 # Install this folder for the current user (or, as root, for everybody), or take it away again.
 #
-#     ./install.sh [--prefix DIR]     default: ~/.local, as root /opt/pura-audit with /usr/local
+#     ./install.sh [--prefix DIR]     default: ~/.local, as root /usr/local
 #     ./install.sh --remove
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-if [ "$(id -u)" = 0 ]; then prefix=/usr/local place=/opt/pura-audit
-else prefix=$HOME/.local place=$HOME/.local/opt/pura-audit; fi
+if [ "$(id -u)" = 0 ]; then prefix=/usr/local place=/usr/local/lib/pura-audit
+else prefix=$HOME/.local place=$HOME/.local/lib/pura-audit; fi
 remove=no
 while [ $# -gt 0 ]; do
     case "$1" in
-        --prefix) prefix=$2 place=$2/opt/pura-audit; shift 2 ;;
+        --prefix) prefix=$2 place=$2/lib/pura-audit; shift 2 ;;
         --remove) remove=yes; shift ;;
         *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     esac

@@ -79,6 +79,6 @@ def test_install_and_remove_leave_nothing_behind(tmp_path: Path) -> None:
         run(app / "install.sh", "--prefix", prefix)
     assert run(prefix / "bin/pura") == "pura\n"
     desktop = (prefix / "share/applications/pura-audit.desktop").read_text(encoding="utf-8")
-    assert f'Exec="{prefix}/opt/pura-audit/pura-audit" %F' in desktop
+    assert f'Exec="{prefix}/lib/pura-audit/pura-audit" %F' in desktop
     run(app / "install.sh", "--prefix", prefix, "--remove")
     assert not [p for p in prefix.rglob("*") if not p.is_dir()]

@@ -16,7 +16,7 @@ from pura.audit.record import Audit
 from pura.paths import Paths, user_paths
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit import fonts, i18n, logs, stall
+from pura_audit import fonts, i18n, logs, single, stall
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon
 from pura_audit.jobs.engine import Engine, PuraEngine
@@ -128,8 +128,14 @@ def run(arguments: Sequence[str]) -> int:
     flags = parse(arguments)
     paths = user_paths(flags.config_dir)
     app = make_application()
+    name = single.socket_name(paths.state)
+    if single.hand_over(name, flags.files):
+        return 0
     crash = logs.start(paths.state / "log", flags.log_level)
     window = make_window(paths, device=flags.device)
+    first = single.FirstWindow(name, window)
+    first.asked.connect(window.open_for_another_start)
+    first.listen()
     window.show()
     if crash:
         window.status.say(
@@ -143,6 +149,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         return app.exec()
     finally:
+        first.close()
         meter.stop()
         window.session.close()
         logs.stop()

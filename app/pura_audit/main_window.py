@@ -40,6 +40,7 @@ from pura_audit.views.drop_zone import acceptable, dropped_paths
 from pura_audit.views.evidence_column import EvidenceColumn
 from pura_audit.views.header import Header
 from pura_audit.views.queue_view import QueueView
+from pura_audit.views.recent_menu import RecentMenu
 from pura_audit.views.state_views import EmptyView
 from pura_audit.views.status_line import StatusLine
 from pura_audit.views.work_view import WorkView
@@ -63,6 +64,8 @@ class MainWindow(QMainWindow):
         self.empty = EmptyView()
         self.status = StatusLine(session)
         self.actions_by_name, self.menu = actions.build(self, commands(self))
+        self.recent = RecentMenu(session.settings)
+        self.menu.actions()[0].menu().insertMenu(self.actions_by_name["sample"], self.recent)
         self.setup = Setup(self.empty.setup, session, self)
         self._question: QMessageBox | None = None
         self._closing = False
@@ -122,6 +125,7 @@ class MainWindow(QMainWindow):
         session.busy_changed.connect(self._busy_changed)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
+        self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
         self.empty.open_wanted.connect(self.open_files)
@@ -192,6 +196,14 @@ class MainWindow(QMainWindow):
             self.session.add_text(data.text())
         else:
             self.status.say(translate("Window", "There is no text on the clipboard."))
+
+    def open_for_another_start(self, files: list[Path]) -> None:
+        """Come to the front, and open what a second start of the program was given."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.raise_()
+        self.activateWindow()
+        if files:
+            self.session.add_paths(files)
 
     def audit(self) -> None:
         """Audit what is due."""

@@ -96,6 +96,8 @@ def _view(window: MainWindow) -> list[Command]:
 def _help(window: MainWindow) -> list[Command]:
     group = translate("Menu", "Help")
     return [
+        Command(name="guide", words=translate("Menu", "User guide"), keys=("F2",),
+                act=lambda: dialogs.show_guide(window), group=group),
         Command(name="shortcuts", words=translate("Menu", "Keyboard shortcuts"),
                 keys=("F1", "Ctrl+?"), act=lambda: dialogs.show_shortcuts(window), group=group),
         Command(name="log", words=translate("Menu", "Show the log file"), keys=(),

@@ -20,7 +20,9 @@ def resource(*parts: str) -> Path:
     Raises:
         FileNotFoundError: The file is not part of this installation.
     """
-    for place in _PLACES:
+    # The pages of the user guide stand in docs/ of a checkout, like tests/data/ not in resources/.
+    places = (*_PLACES, _TREE) if parts[:1] == ("docs",) else _PLACES
+    for place in places:
         path = place.joinpath(*parts)
         if path.exists():
             return path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 def _open(dialog: QDialog) -> QDialog:
-    from PySide6.QtCore import Qt
-
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog
@@ -79,6 +77,16 @@ def show_about(window: MainWindow) -> QDialog:
     return _open(AboutDialog(window.session, window))
 
 
+def show_guide(window: MainWindow) -> QDialog:
+    """Show the user guide; it stays open beside the work."""
+    from pura_audit.dialogs.guide import GuideDialog
+
+    dialog = GuideDialog(window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.show()
+    return dialog
+
+
 def show_log(window: MainWindow) -> None:
     """Open the folder of the log file."""
     from pura_audit.logs import log_folder
@@ -90,6 +98,7 @@ __all__ = [
     "show_about",
     "show_candidates",
     "show_details",
+    "show_guide",
     "show_log",
     "show_shortcuts",
     "show_table",

@@ -1,0 +1,121 @@
+"""The child process in which documents are parsed: ``python -m pura.audit.documents.child``.
+
+Standard input: one line of JSON (format, options), then the bytes of the file to the end.
+Standard output: one JSON object with the extracts, or with the refusal. Nothing is printed else,
+and no exception's words leave: they may quote the text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from pura.audit.documents import cage, limits
+from pura.audit.documents.encodings import preload
+from pura.audit.documents.formats import FORMATS, Format
+from pura.audit.documents.values import Extract, Reader, ReadOptions
+from pura.errors import InputError
+
+
+def main() -> None:
+    """Read a request, load its reader, shut the cage, then parse."""
+    source = sys.stdin.buffer
+    request = json.loads(source.readline(65536))
+    form = FORMATS[request["format"]]
+    try:
+        reader = _load(form)
+        cage.close()
+        data = source.read(limits.MAX_FILE_BYTES + 1)
+        answer = _answer(reader, data, ReadOptions(**request["options"]), form)
+    except MemoryError:
+        # The reader's own memory is free again here.
+        answer = {"error": memory().to_dict()}
+    _send(answer)
+
+
+def _load(form: Format) -> Reader:
+    for name in form.preload:
+        importlib.import_module(name)
+    preload()
+    reader: Reader = importlib.import_module(f"pura.audit.documents.readers.{form.module}").read
+    return reader
+
+
+def _answer(reader: Reader, data: bytes, options: ReadOptions, form: Format) -> dict[str, Any]:
+    try:
+        extracts = reader(data, options)
+        check(extracts)
+    except InputError as error:
+        return {"error": error.to_dict()}
+    except RecursionError:
+        return {"error": deep().to_dict()}
+    except cage.ForbiddenError:
+        return {"error": outside().to_dict()}
+    except MemoryError:
+        raise
+    except Exception as error:
+        return {"error": damaged(form.label, type(error).__name__).to_dict()}
+    return {"extracts": [asdict(extract) for extract in extracts]}
+
+
+def check(extracts: list[Extract]) -> None:
+    """Refuse an answer that is over a limit.
+
+    Raises:
+        InputError: Too many parts or characters.
+    """
+    if len(extracts) > limits.MAX_PARTS:
+        raise limits.over(f"The file holds more than {limits.MAX_PARTS:,} texts.")
+    if sum(len(e.text) for e in extracts) > limits.MAX_TOTAL_CHARACTERS:
+        raise limits.over(
+            f"The texts of the file have more than {limits.MAX_TOTAL_CHARACTERS:,} characters."
+        )
+
+
+def memory() -> InputError:
+    """Return the refusal of a file that needs too much memory."""
+    return limits.over(
+        f"Reading the file would take more than {limits.CHILD_MEMORY_BYTES >> 20} MiB of memory.",
+        "Open it in the program that made it, and save the text as plain text.",
+    )
+
+
+def deep() -> InputError:
+    """Return the refusal of a file that is nested too deeply."""
+    return limits.over(
+        "The file is nested too deeply to be read.",
+        "Open it in the program that made it, and save the text as plain text.",
+    )
+
+
+def outside() -> InputError:
+    """Return the refusal of a file that made its parser reach outside."""
+    return InputError(
+        "The file asks for other files or for the network, which is not allowed.",
+        "Open it in the program that made it, and save the text as plain text.",
+        code="input-outside",
+    )
+
+
+def damaged(label: str, kind: str) -> InputError:
+    """Return the refusal of a file that its parser cannot understand."""
+    return InputError(
+        f"The file cannot be understood as {label} ({kind}); it may be damaged.",
+        "Open it in the program that made it, and save it again, or as plain text.",
+        code="input-damaged",
+    )
+
+
+def _send(answer: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
+    sys.stdout.buffer.flush()
+    # No tidying up: destructors of a confused library have no more say.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""The values that travel: what a reader gives, and the text under audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+MAIN: Final = "main"
+ATTACHMENT: Final = "attachment"
+QUOTED: Final = "quoted"
+ALTERNATIVE: Final = "alternative"
+ROLES: Final = (MAIN, ATTACHMENT, QUOTED, ALTERNATIVE)
+"""What a part is to its file. Main parts and attachments are audited unless others are asked for;
+quoted passages and alternative readings of the same words only when they are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transform:
+    """One thing that extraction did to the characters of a text.
+
+    Attributes:
+        name: Stable name, e.g. ``hyphens-joined``.
+        count: How often.
+        note: In plain words, with what is uncertain about it.
+    """
+
+    name: str
+    count: int
+    note: str = ""
+
+    def __str__(self) -> str:
+        return self.note or f"{self.name}: {self.count}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extract:
+    """One text that a reader found in a file.
+
+    Attributes:
+        text: As faithful as the format allows.
+        part: Which part of the file; empty when the file is one text.
+        role: One of :data:`ROLES`.
+        encoding: How bytes became text; ``""`` where the format leaves no choice.
+        encoding_source: How the encoding was chosen (:mod:`.encodings`).
+        transforms: What was done to the characters.
+        notes: What was left out or is uncertain, in plain sentences.
+    """
+
+    text: str
+    part: str = ""
+    role: str = MAIN
+    encoding: str = ""
+    encoding_source: str = ""
+    transforms: tuple[Transform, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What the user may say about a file.
+
+    Attributes:
+        encoding: Use this one; None chooses by :mod:`.encodings`.
+        format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
+        field: For JSON: the field that holds the text; None takes the first known name.
+    """
+
+    encoding: str | None = None
+    format: str | None = None
+    field: str | None = None
+
+
+class Reader(Protocol):
+    """What every module of :mod:`.readers` offers under the name ``read``."""
+
+    def __call__(self, data: bytes, options: ReadOptions) -> list[Extract]:
+        """Return the texts of a file in reading order.
+
+        Runs in the caged child (:mod:`.cage`); it opens nothing and starts nothing.
+
+        Raises:
+            InputError: The file is damaged, locked, or over a limit.
+        """
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """A text and where it came from.
+
+    Attributes:
+        name: For people: the file's name, ``-`` or ``pasted text``.
+        text: The text under audit.
+        sha256: Of the original bytes of the whole file.
+        size_bytes: Of the original bytes of the whole file.
+        encoding: How bytes became text.
+        format: Name of the format, e.g. ``docx``; ``text`` for plain and pasted text.
+        part: Which part of the file; empty when the file is one text.
+        role: One of :data:`ROLES`.
+        encoding_source: How the encoding was chosen.
+        transforms: What extraction did to the characters.
+        notes: What was left out or is uncertain.
+    """
+
+    name: str
+    text: str
+    sha256: str
+    size_bytes: int
+    encoding: str
+    format: str = "text"
+    part: str = ""
+    role: str = MAIN
+    encoding_source: str = ""
+    transforms: tuple[Transform, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """Name and part for people."""
+        return f"{self.name} · {self.part}" if self.part else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extraction:
+    """One file, read: all texts that it holds.
+
+    Attributes:
+        name: The file's name.
+        sha256: Of its bytes.
+        size_bytes: Of its bytes.
+        format: Name of the format that it was read as.
+        documents: All parts, in reading order; never empty.
+        skipped: Parts without a usable text: name and why.
+    """
+
+    name: str
+    sha256: str
+    size_bytes: int
+    format: str
+    documents: tuple[Document, ...]
+    skipped: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def chosen(self) -> tuple[Document, ...]:
+        """The parts that are audited when nobody asks for others."""
+        found = tuple(d for d in self.documents if d.role in (MAIN, ATTACHMENT))
+        return found or self.documents[:1]

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pura.audit.files import write_atomic
-from pura.audit.keystore import KeyStore, State
+from pura.audit.keys import KeyStore, State
 from pura.errors import KeyStoreError, PuraError
 from pura.paths import Paths, user_paths
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.keystore import State
+from pura.audit.keys import State
 from pura.audit.record import (
     Audit,
     BitEvidence,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pura.audit.files import write_atomic
-from pura.audit.keystore import KeyStore
+from pura.audit.keys import KeyStore
 from pura.errors import KeyFormatError, ProfileError
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
-from pura.audit.keystore import KeyStore, State
+from pura.audit.keys import KeyStore, State
 from pura.audit.record import Audit
 from pura.errors import PuraError
 from pura.paths import Paths

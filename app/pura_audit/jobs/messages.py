@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pura.audit.documents import Document
-from pura.audit.keystore import State
+from pura.audit.keys import State
 from pura.errors import PuraError
 from pura.scheme import Profile
 

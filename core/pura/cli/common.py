@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from pura.audit.keystore import KeyStore
+from pura.audit.keys import KeyStore
 from pura.errors import KeyFormatError, KeyStoreError, ModelError, ProfileError, PuraError
 from pura.paths import Paths, user_paths
 from pura.scheme import Profile, SecretKey

@@ -6,9 +6,12 @@ on every machine, device and library version.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import secrets
 from hashlib import blake2b, shake_256
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +26,12 @@ _LABEL_ORDER: Final = b"pura1-perm"
 _UNIT: Final = 2.0**-53
 
 
+def wipe_buffer(buffer: bytearray) -> None:
+    """Overwrite a buffer that held a secret, and empty it."""
+    buffer[:] = bytes(len(buffer))
+    buffer.clear()
+
+
 def unit_interval(value: int) -> float:
     """Map a 128-bit integer to [0, 1) by its top 53 bits, exact in a float64."""
     return (value >> 75) * _UNIT
@@ -33,6 +42,8 @@ class SecretKey:
 
     Hazard: whoever holds the key can forge marks and read every text that carries one. It never
     prints: ``repr`` and ``str`` show the fingerprint only. Compare keys by fingerprint.
+
+    As a context manager it wipes itself at the end of the block.
     """
 
     __slots__ = ("_bytes", "_fingerprint")
@@ -69,16 +80,44 @@ class SecretKey:
                 "Copy the whole key, without quotes or blanks inside.",
             )
         try:
-            return cls(bytes.fromhex(digits))
+            return cls._taking(bytearray.fromhex(digits))
         except ValueError:
             raise KeyFormatError(
                 "The key holds a character that is not a hex digit (0-9, a-f).",
                 "Copy the key again from where it was exported.",
             ) from None
 
+    @classmethod
+    def from_base64(cls, text: str) -> SecretKey:
+        """Read a key from base64, usual or URL-safe, with or without ``=`` at the end.
+
+        Raises:
+            KeyFormatError: Not base64 of 32 bytes. The message never repeats the text.
+        """
+        letters = text.strip().rstrip("=").replace("-", "+").replace("_", "/")
+        try:
+            data = base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
+        except (binascii.Error, ValueError):
+            raise KeyFormatError(
+                "This is not a key in base64.", "Copy the whole key, without blanks or quotes."
+            ) from None
+        return cls._taking(bytearray(data))
+
+    @classmethod
+    def _taking(cls, data: bytearray) -> SecretKey:
+        """Make a key of a buffer, and wipe the buffer."""
+        try:
+            return cls(data)
+        finally:
+            wipe_buffer(data)
+
     def to_hex(self) -> str:
         """Return the secret as 64 hex digits. Hazard: only for the key store and key export."""
         return self._secret().hex()
+
+    def copy_secret(self) -> bytearray:
+        """Return a copy of the 32 bytes. Hazard: whoever calls this wipes it."""
+        return bytearray(self._secret())
 
     @property
     def fingerprint(self) -> str:
@@ -99,15 +138,23 @@ class SecretKey:
         Returns:
             int64 [V], a permutation of 0 … V-1.
         """
-        data = _LABEL_ORDER + bytes(self._secret()) + vocab_size.to_bytes(8, "little")
+        data = bytearray(_LABEL_ORDER) + self._secret() + vocab_size.to_bytes(8, "little")
         draws = np.frombuffer(shake_256(data).digest(8 * vocab_size), dtype="<u8")
+        wipe_buffer(data)
         return np.argsort(draws, kind="stable").astype(np.int64)
 
     def wipe(self) -> None:
         """Overwrite the secret in memory, as far as Python allows; the key is unusable after."""
-        for i in range(len(self._bytes)):
-            self._bytes[i] = 0
-        self._bytes.clear()
+        wipe_buffer(self._bytes)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:  # fmt: skip
+        self.wipe()
 
     def _secret(self) -> bytearray:
         # BLAKE2b takes an empty key in silence; a wiped key must not become that one.

@@ -1,0 +1,281 @@
+"""The key store: keys by name, over the keyring and the folder of encrypted files.
+
+New keys go to the keyring; to the files where there is none or where that is asked for. The index
+says for every key where its secret is, so that nothing is lost from sight when a keyring comes or
+goes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from pura.audit.keys.backends import Backend, Keyring, find_backend
+from pura.audit.keys.derive import deployment_label, derive_key
+from pura.audit.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note
+from pura.audit.keys.faults import CODES, State, fault
+from pura.audit.keys.folder import KeyFolder
+from pura.audit.keys.keyfile import KeyFile, write_key_file
+from pura.audit.keys.sealed import USUAL, Cost, check_passphrase
+from pura.errors import KeyStoreError
+from pura.scheme import SecretKey
+
+NO_STORE: Final = "none"
+
+
+def _utc_now() -> dt.datetime:
+    return dt.datetime.now(dt.UTC)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How the store stands.
+
+    Attributes:
+        place: Where new keys go; None when there is nothing yet.
+        title: How that is called on screen.
+        state: Its state.
+        files: State of the folder of encrypted files; "no backend" when it was never set up.
+    """
+
+    place: Place | None
+    title: str
+    state: State
+    files: State
+
+
+class KeyStore:
+    """Keys by name.
+
+    Args:
+        index: Path of the index file (nothing secret in it).
+        backend: A keyring backend; found from the allow-list when left out.
+        title: How the backend is called on screen.
+        files: The folder of encrypted files; beside the index when left out.
+        find: Finds a backend; another one for machines without.
+        now: The clock.
+    """
+
+    def __init__(
+        self, index: Path, backend: Backend | None = None, title: str = "", *,
+        files: KeyFolder | None = None,
+        find: Callable[[], tuple[Backend, str] | None] = find_backend,
+        now: Callable[[], dt.datetime] = _utc_now,
+    ) -> None:  # fmt: skip
+        self._index = Index(index)
+        self._now = now
+        if backend is None and (found := find()) is not None:
+            backend, title = found
+        self._keyring = None if backend is None else Keyring(backend, title)
+        self.files = files if files is not None else KeyFolder(index.parent / "keys")
+
+    @property
+    def title(self) -> str:
+        """How the store that new keys go to is called on screen; "none" when there is none."""
+        if self._keyring is not None:
+            return self._keyring.title
+        return self.files.title if self.files.exists else NO_STORE
+
+    @property
+    def available(self) -> bool:
+        """Whether there is a keyring, or a folder of files in its stead."""
+        return self._keyring is not None or self.files.exists
+
+    @property
+    def has_keyring(self) -> bool:
+        """Whether this computer offers a keyring."""
+        return self._keyring is not None
+
+    def state(self) -> State:
+        """Say what state the store is in; nobody is asked for anything."""
+        return self._keyring.state() if self._keyring is not None else self.files.state()
+
+    def standing(self) -> Standing:
+        """Say where new keys go, and the states of both places."""
+        place = Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
+        return Standing(
+            place=place, title=self.title, state=self.state(), files=self.files.state()
+        )  # fmt: skip
+
+    def list(self) -> tuple[KeyEntry, ...]:
+        """Return the known keys by name; the secrets are not touched.
+
+        Raises:
+            KeyStoreError: The index file is damaged.
+        """
+        return self._index.read()
+
+    def entry(self, name: str) -> KeyEntry:
+        """Return what is known of one key.
+
+        Raises:
+            KeyStoreError: There is no key of this name.
+        """
+        entries = self.list()
+        for entry in entries:
+            if entry.name == name:
+                return entry
+        known = ", ".join(e.name for e in entries) or "none"
+        raise KeyStoreError(
+            f"There is no key named “{name}”.", f"Known keys: {known}.", code="key-not-found"
+        )
+
+    def get(self, name: str) -> SecretKey:
+        """Return a secret key; whoever calls this wipes it.
+
+        Raises:
+            KeyStoreError: No keyring, locked, denied, not found or damaged: each in its words.
+        """
+        entry = self.entry(name)
+        place = self._place(entry.place)
+        key = place.read(entry.slot, name)
+        if key is None:
+            raise fault(State.NOT_FOUND, place.title, name)
+        if key.fingerprint != entry.fingerprint:
+            key.wipe()
+            raise KeyStoreError(
+                f"The key “{name}” in the store is not the one that was put there.",
+                "Another program has replaced it; import the right key again.",
+                code="key-damaged",
+            )
+        return key
+
+    def check(self, name: str) -> tuple[State, KeyStoreError | None]:
+        """Read one key and say what state its entry is in.
+
+        Raises:
+            KeyStoreError: There is no key of this name in the list.
+        """
+        self.entry(name)
+        try:
+            self.get(name).wipe()
+        except KeyStoreError as error:
+            states = {code: state for state, code in CODES.items()}
+            return states.get(error.code, State.DENIED), error
+        return State.READY, None
+
+    def add(
+        self, name: str, key: SecretKey, note: str = "", *, role: Role = Role.SINGLE,
+        master: str = "", deployment: str = "", created: str = "", place: Place | None = None,
+    ) -> KeyEntry:  # fmt: skip
+        """Store a key under a new name.
+
+        Args:
+            name: The new name.
+            key: The secret; it stays the caller's.
+            note: For people.
+            role: Single, master or derived.
+            master: Fingerprint of its master.
+            deployment: Label it was derived with.
+            created: ISO 8601; now, when left out.
+            place: Where to keep it; the keyring if there is one, when left out.
+
+        Raises:
+            KeyStoreError: The name is taken or unusable, the key is known under another name, or
+                the store refuses.
+        """
+        entries = self.list()
+        name, note = check_name(name, entries), check_note(note)
+        for known in entries:
+            if known.fingerprint == key.fingerprint:
+                raise KeyStoreError(
+                    f"This key is here already, as “{known.name}”.",
+                    "Rename that one if you like.",
+                    code="key-exists",
+                )
+        if place is None:
+            place = Place.KEYRING if self._keyring is not None else Place.FILES
+        self._place(place).write(key.fingerprint, key, name)
+        entry = KeyEntry(
+            name=name, fingerprint=key.fingerprint, note=note, role=role, master=master,
+            created=created or self._now().isoformat(timespec="seconds"), deployment=deployment,
+            place=place, account=key.fingerprint,
+        )  # fmt: skip
+        self._index.write((*entries, entry))
+        return entry
+
+    def rename(self, name: str, new: str) -> KeyEntry:
+        """Give a key another name; the secret stays where it is.
+
+        Raises:
+            KeyStoreError: There is no such key, or the new name is taken or unusable.
+        """
+        entry = self.entry(name)
+        others = tuple(e for e in self.list() if e.name != name)
+        return self._change(entry, replace(entry, name=check_name(new, others), account=entry.slot))
+
+    def set_note(self, name: str, note: str) -> KeyEntry:
+        """Change the note of a key.
+
+        Raises:
+            KeyStoreError: There is no such key, or the note is too long.
+        """
+        entry = self.entry(name)
+        return self._change(entry, replace(entry, note=check_note(note)))
+
+    def derive(
+        self, master: str, label: str, name: str = "", note: str = "", place: Place | None = None
+    ) -> KeyEntry:
+        """Derive a deployment key, store it, and mark the master as one.
+
+        Args:
+            master: Name of the master key.
+            label: Name of the deployment.
+            name: Name of the new key; master and label when left out.
+            note: For people.
+            place: Where to keep it.
+
+        Raises:
+            KeyStoreError: The master cannot be read, or the new key cannot be stored.
+            KeyFormatError: The label is unusable.
+        """
+        parent = self.entry(master)
+        if parent.role is Role.DERIVED:
+            raise KeyStoreError(
+                f"“{master}” is a deployment key itself, and none is derived from one.",
+                "Derive from its master.",
+                code="key-role",
+            )
+        label = deployment_label(label)
+        with self.get(master) as secret, derive_key(secret, label) as key:
+            entry = self.add(
+                name or f"{master}/{label}", key, note, role=Role.DERIVED,
+                master=parent.fingerprint, deployment=label, place=place,
+            )  # fmt: skip
+        self._change(parent, replace(parent, role=Role.MASTER))
+        return entry
+
+    def export(self, name: str, passphrase: bytearray, *, cost: Cost = USUAL) -> bytes:
+        """Return the encrypted file of a key.
+
+        Raises:
+            KeyStoreError: The key cannot be read.
+            KeyFormatError: The passphrase is too short.
+        """
+        check_passphrase(passphrase)
+        with self.get(name) as key:
+            return write_key_file(KeyFile.of(key, self.entry(name)), passphrase, cost=cost)
+
+    def delete(self, name: str) -> None:
+        """Remove a key for good.
+
+        Raises:
+            KeyStoreError: There is no such key, or the store refuses.
+        """
+        entry = self.entry(name)
+        self._place(entry.place).remove(entry.slot, name)
+        self._index.write(tuple(e for e in self.list() if e.name != name))
+
+    def _change(self, old: KeyEntry, new: KeyEntry) -> KeyEntry:
+        self._index.write(tuple(new if e.name == old.name else e for e in self.list()))
+        return new
+
+    def _place(self, place: Place) -> Keyring | KeyFolder:
+        if place is Place.FILES:
+            return self.files
+        if self._keyring is None:
+            raise fault(State.NO_BACKEND, NO_STORE)
+        return self._keyring

@@ -25,6 +25,8 @@ def _file(window: MainWindow) -> list[Command]:
                 act=window.open_files, group=group),
         Command(name="sample", words=translate("Menu", "Try the sample"), keys=(),
                 act=window.session.add_sample, group=group),
+        Command(name="register", words=translate("Menu", "Import issued payloads …"), keys=(),
+                act=lambda: dialogs.import_register(window), group=group),
         Command(name="close", words=translate("Menu", "Quit"), keys=("Ctrl+Q",),
                 act=window.close, group=group),
     ]  # fmt: skip

@@ -30,6 +30,7 @@ from pura_audit.commands import commands
 from pura_audit.dialogs.closing import closing_question
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon, icon
+from pura_audit.jobs.messages import Failure
 from pura_audit.models.items import ItemState
 from pura_audit.placement import Placement
 from pura_audit.selection import Selection
@@ -123,6 +124,7 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
+        session.chore_changed.connect(self._tell_chore)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
         self.recent.opened.connect(lambda path: session.add_paths([path]))
@@ -170,6 +172,11 @@ class MainWindow(QMainWindow):
         found = self.session.catalogue
         if found is not None and found.problems:
             self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
+
+    def _tell_chore(self, state: object) -> None:
+        # The first-run page says it itself; once that page is gone the status line does.
+        if isinstance(state, Failure) and not self.empty.setup.isVisible():
+            self.status.say(f"{state.message} {state.hint}")
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

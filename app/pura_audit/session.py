@@ -275,9 +275,11 @@ class Session(QObject):
         elif item is not None and item.state is ItemState.RUNNING:
             self._set(number, progress=progress)
 
-    def _finished(self, number: int, audit: Audit | None) -> None:
+    def _finished(self, number: int, audit: Audit | str | None) -> None:
         if number < 0:
             self._chore_ended(None)
+            if isinstance(audit, str):
+                self.noticed.emit(audit)
         self._set(number, state=ItemState.DONE, audit=audit, progress=None)
 
     def _failed(self, number: int, failure: Failure) -> None:

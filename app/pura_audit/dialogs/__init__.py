@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura_audit.actions import shortcut_rows
 from pura_audit.i18n import translate
+from pura_audit.jobs.messages import Chore
 
 if TYPE_CHECKING:
     from pura_audit.main_window import MainWindow
@@ -77,6 +79,26 @@ def show_about(window: MainWindow) -> QDialog:
     return _open(AboutDialog(window.session, window))
 
 
+def import_register(window: MainWindow) -> QDialog | None:
+    """Ask for a table of issued payloads, and take it in with the profile that is chosen."""
+    session = window.session
+    if session.profile is None:
+        window.status.say(
+            translate("Register", "Choose a profile first: it says what a payload is.")
+        )
+        return None
+    profile = session.profile.name
+    dialog = QFileDialog(window, translate("Register", "Import issued payloads"))
+    dialog.setNameFilters(
+        [translate("Register", "Tables (*.csv)"), translate("Register", "All files (*)")]
+    )
+    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog.fileSelected.connect(
+        lambda name: session.do_chore(Chore(kind="import-register", name=profile, path=Path(name)))
+    )
+    return _open(dialog)
+
+
 def show_guide(window: MainWindow) -> QDialog:
     """Show the user guide; it stays open beside the work."""
     from pura_audit.dialogs.guide import GuideDialog
@@ -95,6 +117,7 @@ def show_log(window: MainWindow) -> None:
 
 
 __all__ = [
+    "import_register",
     "show_about",
     "show_candidates",
     "show_details",

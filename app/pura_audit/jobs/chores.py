@@ -10,6 +10,7 @@ from pura.audit.keys import KeyStore
 from pura.errors import KeyFormatError, ProfileError
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey
+from pura_audit.i18n import number, translate
 from pura_audit.jobs.messages import Chore, Progress
 
 MAX_KEY_FILE = 4096  # a key file holds 64 hex digits
@@ -18,8 +19,11 @@ MAX_KEY_FILE = 4096  # a key file holds 64 hex digits
 def do_chore(
     chore: Chore, paths: Paths, keys: KeyStore, session_keys: dict[str, SecretKey],
     progress: Callable[[Progress], None], checkpoint: Callable[[], None],
-) -> None:  # fmt: skip
-    """Do one thing of the first-run page.
+) -> str | None:  # fmt: skip
+    """Do one thing of the first-run page, or of the menu.
+
+    Returns:
+        What was done, in words, where the window does not show it anyway.
 
     Raises:
         PuraError: It did not work, in words.
@@ -37,8 +41,24 @@ def do_chore(
         case "import-profile":
             path = _path(chore)
             _store_profile(paths, chore.name or path.stem, Profile.load(path))
+        case "import-register":
+            return _import_register(chore, paths, checkpoint)
         case _:
             raise ValueError(chore.kind)
+    return None
+
+
+def _import_register(chore: Chore, paths: Paths, checkpoint: Callable[[], None]) -> str:
+    """Add every row of a table of issued payloads, or none."""
+    from pura.audit.register import Register
+    from pura.audit.register_csv import import_csv
+
+    profile = Profile.load(paths.profiles / f"{chore.name}.json")
+    with Register(paths.register, create=True) as register:
+        added = import_csv(register, _path(chore), profile, checkpoint=checkpoint)
+        size = len(register)
+    words = translate("Register", "%1 entries were added to the register; it has %2 now.")
+    return words.replace("%1", number(added)).replace("%2", number(size))
 
 
 def _path(chore: Chore) -> Path:

@@ -57,8 +57,8 @@ class Engine(Protocol):
         chore: Chore,
         progress: Callable[[Progress], None],
         checkpoint: Callable[[], None],
-    ) -> None:
-        """Set something up."""
+    ) -> str | None:
+        """Set something up; return what was done where the window does not show it anyway."""
 
 
 class PuraEngine:
@@ -152,9 +152,9 @@ class PuraEngine:
         chore: Chore,
         progress: Callable[[Progress], None],
         checkpoint: Callable[[], None],
-    ) -> None:
+    ) -> str | None:
         """Set a key, a model or a profile up."""
-        do_chore(chore, self._paths, self._keys(), self._session, progress, checkpoint)
+        return do_chore(chore, self._paths, self._keys(), self._session, progress, checkpoint)
 
     def _keys(self) -> KeyStore:
         if self._store is None:

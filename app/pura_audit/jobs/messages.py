@@ -155,9 +155,9 @@ class Chore:
     """Something to set up before an audit.
 
     Attributes:
-        kind: ``new-key``, ``import-key``, ``install-model``, ``add-model``, ``new-profile`` or
-            ``import-profile``.
-        name: What it shall be called.
+        kind: ``new-key``, ``import-key``, ``install-model``, ``add-model``, ``new-profile``,
+            ``import-profile`` or ``import-register``.
+        name: What it shall be called; the profile whose payloads a register lists.
         path: The file or folder to take in; for the kinds that import.
         bits: Payload bits of a new profile.
     """

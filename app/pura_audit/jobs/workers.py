@@ -34,7 +34,7 @@ class ModelWorker(QObject):
     Signals:
         catalogued: A :class:`~pura_audit.jobs.messages.Catalogue`.
         placed: :class:`~pura_audit.jobs.messages.DeviceWords`, or a Failure.
-        finished: Job number and its Audit; None for a chore.
+        finished: Job number and its Audit; for a chore what was done in words, or None.
         failed: Job number and its Failure.
         cancelled: Job number.
     """
@@ -75,7 +75,7 @@ class ModelWorker(QObject):
         try:
             context.checkpoint()
             if isinstance(request, Chore):
-                self._engine.do(request, context.progress, context.checkpoint)
+                result = self._engine.do(request, context.progress, context.checkpoint)
             else:
                 result = self._engine.run(request, context.progress, context.checkpoint)
         except Cancelled:

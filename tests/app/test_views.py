@@ -237,3 +237,19 @@ def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
     assert np.array_equal(values[places.astype(int)], kept)
     short = values[:300]
     assert np.array_equal(thinned(short)[1], short)
+
+
+def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
+    window: Any, audit: Audit
+) -> None:
+    session = window.session
+    session.key = session.model = session.profile = None
+    session.choices_changed.emit()
+    assert window.header.key.accessibleName().endswith("none")
+    session.add_audit(audit)
+    assert audit.key.label is not None
+    assert audit.key.label in window.header.key.accessibleName()
+    assert audit.model.name in window.header.model.accessibleName()
+    assert "36 bits" in window.header.profile.accessibleName() or (
+        audit.profile.name and audit.profile.name in window.header.profile.accessibleName()
+    )

@@ -105,21 +105,33 @@ class Header(QWidget):
             for chip in (self.key, self.model, self.profile):
                 chip.set_choices([], -1, wait, wait)
             return
-        none = translate("Header", "none")
+        used = self._used()
         self.key.set_choices(
             [(k.label, _spaced(k.fingerprint)) for k in found.keys],
             found.keys.index(session.key) if session.key in found.keys else -1,
-            none, translate("Header", "No key yet: make one with “pura key new NAME”."),
+            used[0], translate("Header", "No key yet: make one with “pura key new NAME”."),
         )  # fmt: skip
         self.model.set_choices(
             [(m.name, _spaced(m.fingerprint)) for m in found.models],
             found.models.index(session.model) if session.model in found.models else -1,
-            none, translate("Header", "No model yet: install one with “pura model install”."),
+            used[1], translate("Header", "No model yet: install one with “pura model install”."),
         )  # fmt: skip
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
             found.profiles.index(session.profile) if session.profile in found.profiles else -1,
-            none, translate("Header", "No profile yet: make one with “pura profile new”."),
+            used[2], translate("Header", "No profile yet: make one with “pura profile new”."),
+        )  # fmt: skip
+
+    def _used(self) -> tuple[str, str, str]:
+        """Say what stands in for a choice that is not made: the facts of the audit on screen."""
+        item = self._session.current
+        if item is None or item.audit is None:
+            none = translate("Header", "none")
+            return none, none, none
+        audit = item.audit
+        return (
+            audit.key.label or _spaced(audit.key.fingerprint), audit.model.name,
+            audit.profile.name or _shape(audit.profile),
         )  # fmt: skip
 
     def _show_device(self) -> None:

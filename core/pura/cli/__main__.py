@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from pura.cli import keys, models, profiles, register
 from pura.cli.common import complain, err
 from pura.cli.generate import generate
+from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.selftest import selftest
 from pura.cli.verify import verify
 from pura.errors import PuraError
@@ -48,8 +50,17 @@ def options(
             callback=lambda v: _version(shown=v),
         ),
     ] = False,
+    passphrase_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            envvar="PURA_PASSPHRASE_FILE",
+            help="Passphrase of the encrypted key files, where keys are kept in such; else asked.",
+        ),
+    ] = None,
 ) -> None:
     """Embed, read and defend the PURA watermark."""
+    set_folder_passphrase(passphrase_file)
 
 
 def main() -> None:

@@ -10,26 +10,28 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from pura.audit.keys import KeyStore
-from pura.errors import KeyFormatError, KeyStoreError, ModelError, ProfileError, PuraError
+from pura.audit.keys import KeyFolder, KeyStore, load_key
+from pura.errors import KeyStoreError, ModelError, ProfileError, PuraError
 from pura.paths import Paths, user_paths
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-MAX_KEY_FILE = 4096  # a key file holds 64 hex digits; more is some other file
-
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 KeyName = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="NAME", help="Key in the keyring; may be given several times."),
+    typer.Option("--key", metavar="NAME", help="Stored key; may be given several times."),
 ]
 KeyFile = Annotated[
     list[Path] | None,
-    typer.Option("--key-file", metavar="FILE", help="File with a key as 64 hex digits."),
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="File with a key: hex, base64 or encrypted. It is used for this run only.",
+    ),
 ]
 ProfileOption = Annotated[
     str, typer.Option("--profile", metavar="FILE", help="Profile: a file or a stored name.")
@@ -61,16 +63,21 @@ def complain(error: PuraError, name: str | None = None) -> None:
 
 def key_store(paths: Paths | None = None) -> KeyStore:
     """Return the user's key store."""
-    return KeyStore((paths or user_paths()).config / "keys.json")
+    from pura.cli.passphrases import ask_folder
+
+    config = (paths or user_paths()).config
+    folder = config / "keys"
+    files = KeyFolder(folder, lambda new: ask_folder(folder, new=new))
+    return KeyStore(config / "keys.json", files=files)
 
 
 def find_keys(names: list[str] | None, files: list[Path] | None) -> list[LabelledKey]:
-    """Return the keys that the options name.
+    """Return the keys that the options name, each once.
 
     Raises:
         PuraError: None is named, or one cannot be read.
     """
-    found = [LabelledKey(key=read_key_file(path), label=None) for path in files or []]
+    found = [_from_file(path) for path in files or []]
     if names:
         store = key_store()
         found += [LabelledKey(key=store.get(name), label=name) for name in names]
@@ -78,28 +85,15 @@ def find_keys(names: list[str] | None, files: list[Path] | None) -> list[Labelle
         raise KeyStoreError(
             "No key was named.", "Use --key NAME or --key-file FILE.", code="key-missing"
         )
-    return found
+    # The mean runs over different keys; one that is named twice would count twice.
+    return list({one.key.fingerprint: one for one in reversed(found)}.values())[::-1]
 
 
-def read_key_file(path: Path) -> SecretKey:
-    """Read a key file.
+def _from_file(path: Path) -> LabelledKey:
+    from pura.cli.passphrases import passphrase
 
-    Raises:
-        KeyFormatError: It cannot be read, or is not 64 hex digits.
-    """
-    try:
-        with path.open("rb") as file:
-            text = file.read(MAX_KEY_FILE).decode("ascii")
-    except OSError as error:
-        raise KeyFormatError(
-            f"The key file cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
-    except UnicodeDecodeError:
-        raise KeyFormatError(
-            "The key file is not a text of 64 hex digits.", "Use the key file as it was exported."
-        ) from None
-    return SecretKey.from_hex(text)
+    found = load_key(path, lambda: passphrase(None, f"Passphrase of {path.name}"))
+    return LabelledKey(key=found.key, label=found.name or None)
 
 
 def find_profile(name: str) -> Profile:

@@ -64,9 +64,10 @@ def generate(
 
     from pura.embed import generate as run
 
-    made = run(
-        language_model, start, bits, keys[0].key, shared, tokens=tokens, seed=seed, ignore_eos=True
-    )
+    with keys[0].key as secret:
+        made = run(
+            language_model, start, bits, secret, shared, tokens=tokens, seed=seed, ignore_eos=True
+        )
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
         write_atomic(ids, (json.dumps(note) + "\n").encode())

@@ -87,8 +87,11 @@ def verify(
         for name in files:
             run.refuse(name, error, once=not as_json)
         raise typer.Exit(1) from None
-    for name in files:
-        run.audit(name)
+    try:
+        for name in files:
+            run.audit(name)
+    finally:
+        run.wipe()
     if fdr is not None:
         run.choose(fdr)
     raise typer.Exit(1 if run.failed else 0)
@@ -140,6 +143,11 @@ class _Run:
         self._profile = find_profile(profile)
         self._keys = find_keys(key, key_file)
         self._model = find_model(model, device)
+
+    def wipe(self) -> None:
+        """Overwrite the keys in memory."""
+        for one in self._keys:
+            one.key.wipe()
 
     def audit(self, name: str) -> None:
         from pura.audit.run import audit_document

@@ -106,8 +106,9 @@ class KeyFolder:
         if not path.exists():
             return None
         data = self._bytes(path.name, name)
+        passphrase = self._known()
         try:
-            found = read_key_file(data, self._known())
+            found = read_key_file(data, passphrase)
         except KeyFormatError as error:
             if error.code == "key-file-passphrase":
                 raise KeyStoreError(

@@ -1,0 +1,115 @@
+"""How the command gets a secret: from a file, or by a question without echo; never an argument."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Final
+
+from pura.audit.keys import MIN_PASSPHRASE, passphrase_bytes
+from pura.cli.common import err, interactive
+from pura.errors import KeyFormatError
+
+STDIN: Final = Path("-")
+_MAX: Final = 4096
+_TRIES: Final = 3
+_folder_file: list[Path] = []
+
+
+def set_folder_passphrase(file: Path | None) -> None:
+    """Remember the file with the passphrase of the folder of key files (``--passphrase-file``)."""
+    _folder_file[:] = [] if file is None else [file]
+
+
+def ask_folder(path: Path, *, new: bool) -> bytearray | None:
+    """Give the passphrase of the folder of key files; None when nobody can be asked."""
+    if _folder_file:
+        return read_passphrase(_folder_file[0])
+    if not interactive():
+        return None
+    if new:
+        err.print(
+            "This key will be kept in an encrypted file, under a passphrase of your own. Without "
+            f"the passphrase the keys in {path} are lost.",
+            markup=False,
+        )
+        return ask_new("Passphrase for the encrypted key files")
+    return _ask("Passphrase of the encrypted key files")
+
+
+def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> bytearray:
+    """Give a passphrase from a file, or ask for it.
+
+    Args:
+        file: Holds it in its first line; ``-`` is standard input. None: ask.
+        prompt: What is asked for.
+        new: It is a new one, so ask twice.
+
+    Raises:
+        KeyFormatError: Nobody can be asked, the file cannot be read, or the two are not the same.
+    """
+    if file is not None:
+        return read_passphrase(file)
+    if not interactive():
+        raise KeyFormatError(
+            f"{prompt}: nobody can be asked, since standard input is no terminal.",
+            "Name a file with --passphrase-file.",
+            code="passphrase-missing",
+        )
+    return ask_new(prompt) if new else _ask(prompt)
+
+
+def read_passphrase(file: Path) -> bytearray:
+    """Read the first line of a file, or of standard input for ``-``.
+
+    Raises:
+        KeyFormatError: It cannot be read, is empty, or is not UTF-8.
+    """
+    try:
+        if file == STDIN:
+            line = sys.stdin.readline(_MAX)
+        else:
+            with file.open(encoding="utf-8-sig") as stream:
+                line = stream.readline(_MAX)
+    except OSError as error:
+        raise KeyFormatError(
+            f"The passphrase file cannot be read: {error.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+            code="passphrase-missing",
+        ) from None
+    except UnicodeDecodeError:
+        raise KeyFormatError(
+            "The passphrase file is not text in UTF-8.", "Write it as plain text.",
+            code="passphrase-missing",
+        ) from None  # fmt: skip
+    words = line.rstrip("\r\n")
+    if not words:
+        raise KeyFormatError(
+            "The passphrase file is empty.", "Write the passphrase into its first line.",
+            code="passphrase-missing",
+        )  # fmt: skip
+    return passphrase_bytes(words)
+
+
+def ask_new(prompt: str) -> bytearray:
+    """Ask twice for a new passphrase.
+
+    Raises:
+        KeyFormatError: Three times too short, or not the same.
+    """
+    for _ in range(_TRIES):
+        first = getpass.getpass(f"{prompt} (at least {MIN_PASSPHRASE} characters, not shown): ")
+        if len(first) < MIN_PASSPHRASE:
+            err.print(f"That has {len(first)} characters. Several words in a row are good.")
+        elif getpass.getpass("Once more: ") == first:
+            return passphrase_bytes(first)
+        else:
+            err.print("The two were not the same.")
+    raise KeyFormatError(
+        "No passphrase was chosen.", "Nothing was written. Try again.", code="passphrase-missing"
+    )
+
+
+def _ask(prompt: str) -> bytearray:
+    return passphrase_bytes(getpass.getpass(f"{prompt} (not shown): "))

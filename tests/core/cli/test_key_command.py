@@ -1,0 +1,189 @@
+"""``pura key`` in this process, on a machine without a keyring."""
+
+from __future__ import annotations
+
+import base64
+import getpass
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pura.cli import common, passphrases
+from pura.cli.__main__ import app
+from pura.errors import PuraError
+from pura.paths import user_paths
+from pura.scheme import Profile, SecretKey
+
+WORDS = "four words in a row"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pass.txt").write_text(WORDS + "\nnot this line\n")
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The derivation at its least cost, so that tests are quick."""
+    from pura.audit.keys import sealed, store
+    from pura.audit.keys.folder import KeyFolder
+
+    low = sealed.Cost(log2_n=14)
+    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
+    monkeypatch.setattr(store.KeyStore.export, "__kwdefaults__", {"cost": low})
+
+
+def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> Any:
+    options = ["--passphrase-file", str(file)] if file is not None else []
+    return CliRunner().invoke(app, [*options, *map(str, words)], input=stdin)
+
+
+def refusal(done: Any) -> str:
+    assert done.exit_code != 0
+    assert isinstance(done.exception, PuraError), done.exception
+    return done.exception.code
+
+
+def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path) -> None:
+    passphrase = folder / "pass.txt"
+    assert refusal(pura("key", "new", "Newsroom")) == "no-keyring"
+    assert pura("key", "state").exit_code == 1
+    made = pura("key", "new", "Newsroom", "--note", "first", file=passphrase)
+    assert made.exit_code == 0, made.output
+    fingerprint = made.stdout.split()[1]
+    listed = json.loads(pura("key", "list", "--json").stdout)
+    assert listed["fingerprint"] == fingerprint
+    assert (listed["note"], listed["place"], listed["role"]) == ("first", "files", "single")
+    assert json.loads(pura("key", "state", "--json").stdout)["state"] == "locked"
+    # Without the passphrase the folder is locked; with a wrong one it says so.
+    with pytest.raises(PuraError) as caught:
+        common.find_keys(["Newsroom"], None)
+    assert caught.value.code == "keyring-locked"
+    (folder / "wrong.txt").write_text("four words in a raw")
+    checked = pura("key", "state", "--check", file=folder / "wrong.txt")
+    assert refusal(checked) == "key-file-passphrase"
+    checked = pura("key", "state", "--check", file=passphrase)
+    assert checked.exit_code == 0
+    assert "can be read" in checked.stdout
+    [found] = common.find_keys(["Newsroom"], None)  # the file is remembered for the run
+    assert found.key.fingerprint == fingerprint
+
+
+@pytest.mark.parametrize("form", ["hex", "base64"])
+@pytest.mark.parametrize("way", ["stdin", "file", "prompt"])
+def test_import_by_each_way_and_form(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, form: str, way: str
+) -> None:
+    key = SecretKey.generate()
+    text = key.to_hex() if form == "hex" else base64.b64encode(key.copy_secret()).decode()
+    words: list[object] = ["key", "import", "Newsroom"]
+    if way == "file":
+        (folder / "key").write_text(text)
+        words += ["--file", folder / "key"]
+    elif way == "prompt":
+        from pura.cli import keys
+
+        monkeypatch.setattr(keys, "interactive", lambda: True)
+        monkeypatch.setattr(getpass, "getpass", lambda _: text)
+    done = pura(*words, stdin=text if way == "stdin" else "", file=folder / "pass.txt")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.split() == ["Newsroom", key.fingerprint]
+    assert text not in done.output
+
+
+def test_export_is_encrypted_asks_and_comes_back(folder: Path) -> None:
+    passphrase, copy = folder / "pass.txt", folder / "copy.purakey"
+    (folder / "other.txt").write_text("another set of words")
+    pura("key", "new", "House", "--note", "n", file=passphrase)
+    pura("key", "derive", "House", "newsroom-2026", file=passphrase)
+    name = "House/newsroom-2026"
+    words = ("key", "export", name, "-o", copy, "--passphrase-file", folder / "other.txt")
+    refused = pura(*words, stdin="n\n", file=passphrase)
+    assert refused.exit_code == 1
+    assert "can forge marks" in refused.output
+    assert not copy.exists()
+    done = pura(*words, stdin="y\n", file=passphrase)
+    assert done.exit_code == 0, done.output
+    assert copy.stat().st_mode & 0o077 == 0
+    assert refusal(pura(*words, "--yes", file=passphrase)) == "file-exists"
+    before = json.loads(pura("key", "list", "--json").stdout.splitlines()[1])
+    assert pura("key", "delete", name, "--yes", file=passphrase).exit_code == 0
+    again = ("key", "import", "--file", copy, "--passphrase-file")
+    assert refusal(pura(*again, passphrase, file=passphrase)) == "key-file-passphrase"
+    done = pura(*again, folder / "other.txt", file=passphrase)
+    assert done.exit_code == 0, done.output
+    after = json.loads(pura("key", "list", "--json").stdout.splitlines()[1])
+    assert after == before, "name, date, note, master and label came back"
+    short = folder / "short.txt"
+    short.write_text("short")
+    out = ("key", "export", "House", "-o", "-", "--yes", "--passphrase-file")
+    assert refusal(pura(*out, short, file=passphrase)) == "passphrase-short"
+    assert pura(*out, folder / "other.txt", file=passphrase).stdout.startswith("-----BEGIN PURA")
+
+
+def test_rename_note_and_a_deletion_that_names_what_is_lost(folder: Path) -> None:
+    passphrase = folder / "pass.txt"
+    made = pura("key", "new", "House", file=passphrase)
+    fingerprint = made.stdout.split()[1]
+    assert pura("key", "rename", "House", "Haus").exit_code == 0
+    assert pura("key", "note", "Haus", "kept in the safe").exit_code == 0
+    assert pura("key", "derive", "Haus", "desk", file=passphrase).exit_code == 0
+    profile = Profile(payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal",
+                      key=fingerprint)  # fmt: skip
+    profiles = user_paths().profiles
+    profiles.mkdir(parents=True)
+    (profiles / "internal.json").write_text(profile.to_json())
+    (profiles / "broken.json").write_text("{")
+    asked = pura("key", "delete", "Haus", stdin="n\n")
+    assert asked.exit_code == 1
+    for part in ("Haus", fingerprint, "Internal", "Haus/desk", "cannot be undone", "Audits"):
+        assert part in asked.output, part
+    assert len(pura("key", "list").stdout.splitlines()) == 2
+    asked = pura("key", "delete", "Haus/desk", stdin="n\n")
+    assert "“desk”" in asked.output
+    assert fingerprint in asked.output
+    assert pura("key", "delete", "Haus", stdin="y\n").exit_code == 0
+    assert len(pura("key", "list").stdout.splitlines()) == 1
+
+
+def test_no_command_takes_a_secret_as_an_argument() -> None:
+    from typer.main import get_command
+
+    group: Any = get_command(app)
+    for name, command in group.commands["key"].commands.items():
+        for option in command.params:
+            words = {option.name, *getattr(option, "opts", [])}
+            assert not words & {"--passphrase", "--key", "--secret", "--hex", "secret"}, name
+
+
+def test_a_new_passphrase_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter(["short", WORDS, "not the same at all", WORDS, WORDS])
+    monkeypatch.setattr(getpass, "getpass", lambda _: next(answers))
+    assert passphrases.ask_new("Passphrase") == bytearray(WORDS.encode())
+    answers = iter(["short"] * 3)
+    with pytest.raises(PuraError, match="No passphrase was chosen"):
+        passphrases.ask_new("Passphrase")
+
+
+def test_a_passphrase_file_must_hold_one(folder: Path) -> None:
+    (folder / "empty").write_text("\nsecond line")
+    (folder / "binary").write_bytes(b"\xff\xfe\xff")
+    for name in ("empty", "binary", "missing"):
+        with pytest.raises(PuraError) as caught:
+            passphrases.read_passphrase(folder / name)
+        assert caught.value.code == "passphrase-missing"
+    with pytest.raises(PuraError, match="nobody can be asked"):
+        passphrases.passphrase(None, "Passphrase")
+
+
+def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
+    key = SecretKey.generate()
+    for name in ("a", "b"):
+        (folder / name).write_text(key.to_hex())
+    (folder / "c").write_text(SecretKey.generate().to_hex())
+    found = common.find_keys(None, [folder / n for n in ("a", "b", "c")])
+    assert len(found) == 2

@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format bench screenshots translations wheel package clean system system-tests
+.PHONY: help install demo test check format audit bench screenshots translations wheel package clean system system-tests
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -37,6 +37,9 @@ check: install ## Style, types, import arrows
 format: install ## Format the code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+audit: install ## Look for known holes: security rules, published advisories (asks the network)
+	@packaging/setup/audit.sh
 
 bench: install ## Print the benchmarks, side by side, with the machine
 	@for file in bench/trellis.py bench/evidence_pass.py bench/generation.py bench/startup.py \

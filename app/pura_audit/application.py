@@ -109,6 +109,8 @@ def make_window(
     window = MainWindow(session, colours)
     session.setParent(window)
     colours.setParent(window)
+    for problem in settings.problems:
+        window.status.say(problem)
     # Once the window is on screen: find keys, models and profiles, then import torch, all in
     # the model thread.
     QTimer.singleShot(0, session, session.jobs.look_around)

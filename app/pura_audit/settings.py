@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import shutil
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
 from pura.audit.files import write_atomic
+from pura_audit.i18n import translate
 
 FILE: Final = "settings.json"
 MAX_BYTES: Final = 1 << 20
@@ -76,13 +78,40 @@ _CHOICES: Final = {
 class SettingsFile:
     """The settings on disk.
 
+    A file that is no settings file is set aside whole; in one that is, only the values that do
+    not fit go back to what is usual.
+
     Args:
         folder: The configuration folder.
+
+    Attributes:
+        current: The settings in use.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        self._bad: tuple[str, ...] = ()
+        self._unreadable = False
         self.current = self._read()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was wrong with the file, in the language in use; empty when all was well."""
+        if self._unreadable:
+            words = translate(
+                "Settings",
+                "The settings could not be read, so the usual ones are in use. The old file is "
+                "kept beside them as “%1”.",
+            )
+            return (words.replace("%1", self._aside.name),)
+        if self._bad:
+            words = translate(
+                "Settings",
+                "These settings did not fit and are back to what is usual: %1. The old file is "
+                "kept beside them as “%2”.",
+            )
+            return (words.replace("%1", ", ".join(self._bad)).replace("%2", self._aside.name),)
+        return ()
 
     def update(self, **changes: Any) -> None:
         """Change settings and write them; a disk that refuses is logged, never in the way."""
@@ -106,29 +135,49 @@ class SettingsFile:
         except OSError:
             return Settings()
         try:
-            return _parse(json.loads(data))
+            found = json.loads(data)
+            if not isinstance(found, dict):
+                raise TypeError
         except (ValueError, TypeError, RecursionError):
-            _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
-            with contextlib.suppress(OSError):
-                self.path.replace(self.path.with_suffix(".json.bak"))
+            self._set_aside(keep=False)
+            self._unreadable = True
             return Settings()
+        settings, self._bad = _parse(found)
+        if self._bad:
+            self._set_aside(keep=True)
+        return settings
+
+    @property
+    def _aside(self) -> Path:
+        return self.path.with_suffix(".json.bak")
+
+    def _set_aside(self, *, keep: bool) -> None:
+        """Keep the file as it was found, for somebody who wants to look what was wrong."""
+        _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
+        with contextlib.suppress(OSError):
+            if keep:
+                shutil.copyfile(self.path, self._aside)
+                self._aside.chmod(0o600)
+            else:
+                self.path.replace(self._aside)
 
 
-def _parse(data: object) -> Settings:
-    if not isinstance(data, dict):
-        raise TypeError
+def _parse(data: dict[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings, and the names of those that did not fit."""
     defaults = asdict(Settings())
     values: dict[str, Any] = {}
+    bad: list[str] = []
     for field in fields(Settings):
         if field.name not in data:
             continue
         value = data[field.name]
         if isinstance(value, list):
             value = tuple(value)
-        if not _fits(field.name, value, defaults[field.name]):
-            raise ValueError(field.name)
-        values[field.name] = value
-    return Settings(**values)
+        if _fits(field.name, value, defaults[field.name]):
+            values[field.name] = value
+        else:
+            bad.append(field.name)
+    return Settings(**values), tuple(bad)
 
 
 def _fits(name: str, value: object, default: object) -> bool:

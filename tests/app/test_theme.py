@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from PySide6.QtGui import QColor, QPalette
 
+from pura.paths import Paths
+from pura_audit.application import make_window
 from pura_audit.settings import FILE, MAX_RECENT, Settings, SettingsFile
 from pura_audit.theme import DARK, LIGHT, PAIRS, Mode, Tokens, contrast, from_palette
 
@@ -61,15 +63,57 @@ def test_settings_come_back(tmp_path: Path) -> None:
     assert SettingsFile(tmp_path).current == first.current
 
 
-@pytest.mark.parametrize(
-    "content",
-    ["{", "[]", '{"theme": "pink"}', '{"text_size": "15"}', '{"rows": [1, "2"]}', "\x00",
-     '{"text_size": true}', '{"recent": [1]}'],
-)  # fmt: skip
-def test_a_damaged_settings_file_is_set_aside(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("content", ["{", "[]", "\x00", "[" * 100_000, '"text"'])
+def test_a_file_that_is_no_settings_file_is_set_aside_and_said(
+    tmp_path: Path, content: str
+) -> None:
     (tmp_path / FILE).write_text(content, encoding="utf-8")
-    assert SettingsFile(tmp_path).current == Settings()
+    found = SettingsFile(tmp_path)
+    assert found.current == Settings()
     assert (tmp_path / f"{FILE}.bak").read_text(encoding="utf-8") == content
+    assert not (tmp_path / FILE).exists()
+    assert f"{FILE}.bak" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("theme", "pink"), ("text_size", "15"), ("text_size", True), ("rows", [1, "2"]),
+     ("recent", [1]), ("keep_recent", "yes"), ("queue_folded", 3)],
+)  # fmt: skip
+def test_only_a_bad_setting_goes_back_to_what_is_usual(
+    tmp_path: Path, name: str, value: object
+) -> None:
+    content = json.dumps({"language": "de", name: value})
+    (tmp_path / FILE).write_text(content, encoding="utf-8")
+    found = SettingsFile(tmp_path)
+    assert found.current == Settings(language="de")
+    assert (tmp_path / f"{FILE}.bak").read_text(encoding="utf-8") == content
+    assert name in found.problems[0]
+    assert str(value) not in found.problems[0] or len(str(value)) < 3
+    found.update(text_size=20)
+    again = SettingsFile(tmp_path)
+    assert again.problems == ()
+    assert again.current == Settings(language="de", text_size=20)
+
+
+def test_a_sound_file_gives_no_cause_for_words(tmp_path: Path) -> None:
+    assert SettingsFile(tmp_path).problems == ()
+    SettingsFile(tmp_path).update(theme="dark")
+    assert SettingsFile(tmp_path).problems == ()
+    assert not list(tmp_path.glob("*.bak"))
+
+
+def test_the_window_says_what_was_wrong_with_its_settings(qapp: Any, tmp_path: Path) -> None:
+    config = tmp_path / "c"
+    config.mkdir()
+    (config / FILE).write_text('{"theme": "pink"}', encoding="utf-8")
+    paths = Paths(data=tmp_path / "d", config=config, state=tmp_path / "s")
+    window = make_window(paths)
+    try:
+        assert "theme" in window.status.words.text()
+    finally:
+        window.session.close()
+        window.close()
 
 
 def test_unknown_settings_of_a_newer_version_do_no_harm(tmp_path: Path) -> None:

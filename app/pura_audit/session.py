@@ -15,6 +15,7 @@ from PySide6.QtGui import QUndoStack
 from pura.audit.documents import MAX_CHARACTERS, from_text
 from pura.audit.record import Audit
 from pura.errors import PuraError
+from pura.model.reading import SHORT_OF_MEMORY
 from pura_audit.i18n import translate
 from pura_audit.jobs.engine import Engine
 from pura_audit.jobs.messages import (
@@ -280,6 +281,14 @@ class Session(QObject):
             self._chore_ended(None)
             if isinstance(audit, str):
                 self.noticed.emit(audit)
+        elif isinstance(audit, Audit) and SHORT_OF_MEMORY in _notes(audit):
+            self.noticed.emit(
+                translate(
+                    "Session",
+                    "The memory of the device ran short, so the text was read in smaller pieces. "
+                    "The findings are the same.",
+                )
+            )
         self._set(number, state=ItemState.DONE, audit=audit, progress=None)
 
     def _failed(self, number: int, failure: Failure) -> None:
@@ -311,6 +320,10 @@ def _pick(choices: Sequence[object], name: str, current: object, wanted: str) ->
     if current is not None and current in choices:
         return current
     return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
+
+
+def _notes(audit: Audit) -> str:
+    return " ".join(step.note for step in audit.log)
 
 
 def _files(paths: Iterable[Path]) -> list[Path]:

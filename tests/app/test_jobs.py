@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from pura.audit.record import Audit
 from pura.errors import Cancelled
+from pura.model.reading import SHORT_OF_MEMORY
 from pura_audit.jobs.context import INTERVAL, JobContext
 from pura_audit.jobs.messages import Progress
 
@@ -70,3 +74,32 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
     clock.now += 1.5
     context.progress(Progress(step=5, name="reading", done=20, total=100))
     assert told[-1].seconds_left == pytest.approx(8.0)
+
+
+def test_reading_is_told_in_tokens_and_other_steps_in_shares(qapp: Any) -> None:
+    from pura_audit.views.state_views import progress_words
+
+    reading = Progress(step=5, name="reading", done=1240, total=4000, seconds_left=12.0)
+    words = progress_words(reading)
+    assert "of" in words
+    assert "tokens" in words
+    assert "12" in words
+    assert "%" not in words
+    assert "50" in progress_words(Progress(step=9, name="significance", done=1, total=2))
+
+
+def test_a_text_that_was_read_in_smaller_pieces_is_said(window: Any, audit: Audit) -> None:
+
+    said: list[str] = []
+    window.session.noticed.connect(said.append)
+    window.session.add_text("a text")
+    number = window.session.current.number
+    window.session._finished(number, audit)
+    assert said == []
+    log = tuple(
+        replace(step, note=f"1 window(s); {SHORT_OF_MEMORY}") if step.number == 5 else step
+        for step in audit.log
+    )
+    window.session._finished(number, replace(audit, log=log))
+    assert len(said) == 1
+    assert "smaller pieces" in said[0]

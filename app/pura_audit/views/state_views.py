@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.i18n import duration, translate
+from pura_audit.i18n import duration, number, translate
 from pura_audit.icons import app_icon
 from pura_audit.jobs.messages import Failure, Progress
 from pura_audit.models.items import Item, ItemState
@@ -22,6 +22,7 @@ from pura_audit.views.card import Card, label
 from pura_audit.views.setup_view import SetupView
 
 STEPS = 12
+READING = "reading"
 
 
 def step_words(progress: Progress) -> str:
@@ -47,7 +48,11 @@ def step_words(progress: Progress) -> str:
 def progress_words(progress: Progress) -> str:
     """Say how far a step is, and how long it will take."""
     parts = [step_words(progress)]
-    if progress.total:
+    if progress.name == READING and progress.total:
+        words = translate("Busy", "%1 of %2 tokens")
+        words = words.replace("%1", number(progress.done)).replace("%2", number(progress.total))
+        parts[0] += f", {words}"
+    elif progress.total:
         parts[0] += f", {100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
     if progress.seconds_left is not None:
         parts.append(translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left)))

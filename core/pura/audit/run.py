@@ -253,8 +253,12 @@ class _Audit:
     def _read(self, tokens: Tokens, prompt_ids: npt.NDArray[np.int64] | None) -> list[Intervals]:
         from pura.model.evidence import read
 
+        size = int(tokens.ids.size)
+
         def report(done: int, total: int) -> None:
-            self._progress(Stage(number=5, name=STEPS[4], done=done, total=total))
+            # The pass counts layers and tiles of the vocabulary; people count tokens.
+            read = size * done // total if total else 0
+            self._progress(Stage(number=5, name=STEPS[4], done=read, total=size))
 
         with self._step(5) as note:
             reading = read(

@@ -21,7 +21,7 @@ from pura.errors import InputError, ModelError, ProfileError
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.naive import full_order
-from pura.model.reading import Reading
+from pura.model.reading import SHORT_OF_MEMORY, Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling, row_sums, tile_count
 from pura.model.windows import Window, plan
 from pura.scheme import Profile, SecretKey, ranks
@@ -252,9 +252,8 @@ class _Run:
                 code="model-memory",
             )
         self.tiling = smaller
-        note = "The memory of the device ran short; the text was read in smaller pieces."
-        if note not in self.notes:
-            self.notes.append(note)
+        if SHORT_OF_MEMORY not in self.notes:
+            self.notes.append(SHORT_OF_MEMORY)
 
     def finish(self) -> Reading:
         """Return the reading.

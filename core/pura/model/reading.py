@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
 
 
 @dataclass(frozen=True, kw_only=True)

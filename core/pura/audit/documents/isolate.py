@@ -149,7 +149,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
             raise memory()
         raise InputError(
-            f"The reader for {form.label} stopped on this file (status {status}); nothing was read.",
+            f"The reader for {form.label} stopped on this file (status {status}).",
             _HINT,
             code="input-crash",
         )

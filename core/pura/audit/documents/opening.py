@@ -51,6 +51,11 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
             "Check the path and the permissions.",
             code="input-unreadable",
         ) from None
+    try:
+        _check_kind(os.fstat(handle).st_mode)
+    except BaseException:
+        os.close(handle)
+        raise
     with os.fdopen(handle, "rb", buffering=0) as file:
         return _read(file)
 
@@ -68,14 +73,6 @@ def read_standard_input() -> bytes:
 
 def _read(file: BinaryIO) -> bytes:
     before = os.fstat(file.fileno())
-    if stat.S_ISDIR(before.st_mode):
-        raise _folder()
-    if not stat.S_ISREG(before.st_mode):
-        raise InputError(
-            "This is not an ordinary file (a pipe, a device or a socket).",
-            "Save the text to a file, or pass it on standard input as “-”.",
-            code="input-unreadable",
-        )
     check_size(before.st_size)
     pieces, size = [], 0
     try:
@@ -98,6 +95,17 @@ def _read(file: BinaryIO) -> bytes:
             code="input-changed",
         )
     return b"".join(pieces)
+
+
+def _check_kind(mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise _folder()
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            "This is not an ordinary file (a pipe, a device or a socket).",
+            "Save the text to a file, or pass it on standard input as “-”.",
+            code="input-unreadable",
+        )
 
 
 def _folder() -> InputError:

@@ -34,6 +34,12 @@ class Format:
     textual: bool = False
 
 
+_MAIL_LATE: Final = (
+    "email.feedparser", "email.message", "email.contentmanager", "email.headerregistry",
+    "email.quoprimime", "email.base64mime", "email.iterators", "email.generator", "quopri", "uu",
+    "email._policybase", "email.mime.text", "email._header_value_parser",
+)  # fmt: skip
+
 FORMATS: Final = {
     f.name: f
     for f in (
@@ -41,6 +47,45 @@ FORMATS: Final = {
             name="text",
             label="plain text",
             endings=(".txt", ".text", ".md", ".markdown", ".log", ".rst", ".tex"),
+            textual=True,
+        ),
+        Format(
+            name="csv",
+            label="a table (CSV)",
+            endings=(".csv", ".tsv"),
+            module="csv_cells",
+            textual=True,
+        ),
+        Format(name="json", label="JSON", endings=(".json",), module="json_rows", textual=True),
+        Format(
+            name="jsonl",
+            label="JSON lines",
+            endings=(".jsonl", ".ndjson"),
+            module="json_lines",
+            textual=True,
+        ),
+        Format(
+            name="html",
+            label="a web page (HTML)",
+            endings=(".html", ".htm", ".xhtml"),
+            module="html",
+            preload=("charset_normalizer",),
+            textual=True,
+        ),
+        Format(
+            name="eml",
+            label="an e-mail",
+            endings=(".eml",),
+            module="mail",
+            preload=_MAIL_LATE,
+            textual=True,
+        ),
+        Format(
+            name="mbox",
+            label="a mailbox (mbox)",
+            endings=(".mbox",),
+            module="mbox",
+            preload=_MAIL_LATE,
             textual=True,
         ),
     )

@@ -56,6 +56,10 @@ FORMATS: Final = {
             module="csv_cells",
             textual=True,
         ),
+        Format(name="pdf", label="a PDF", endings=(".pdf",), module="pdf"),
+        Format(name="docx", label="a Word document", endings=(".docx", ".docm"), module="docx"),
+        Format(name="odt", label="an OpenDocument text", endings=(".odt",), module="odt"),
+        Format(name="rtf", label="a rich text (RTF)", endings=(".rtf",), module="rtf"),
         Format(name="json", label="JSON", endings=(".json",), module="json_rows", textual=True),
         Format(
             name="jsonl",

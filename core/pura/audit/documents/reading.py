@@ -156,7 +156,7 @@ def _document(extract: Extract, name: str, form: Format, digest: str, size: int)
         text=extract.text,
         sha256=digest,
         size_bytes=size,
-        encoding=extract.encoding or form.name,
+        encoding=extract.encoding or "unicode",
         format=form.name,
         part=extract.part,
         role=extract.role,

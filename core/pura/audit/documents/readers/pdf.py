@@ -1,0 +1,123 @@
+"""PDF: lines are put together to paragraphs again, and what the page adds is taken away.
+
+A PDF holds placed glyphs, not a text, so the text is always a reconstruction; every step that
+changes characters is counted. Order is the order in which the page was written, which in
+documents with columns is column after column.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Final
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as raw
+
+from pura.audit.documents.limits import MAX_PAGES, MAX_TOTAL_CHARACTERS, over
+from pura.audit.documents.readers.packed import locked
+from pura.audit.documents.readers.pdf_lines import Line, assemble
+from pura.audit.documents.values import Extract, ReadOptions, Transform
+
+_LIGATURES: Final = {
+    "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
+}  # fmt: skip
+_WRONG_PASSWORD: Final = 4
+_HYPHEN: Final = "\x02"  # how pdfium gives a hyphen at the end of a line, soft or hard
+
+
+def read(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text of all pages as one; empty when the pages hold pictures only."""
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError:
+        if raw.FPDF_GetLastError() == _WRONG_PASSWORD:
+            raise locked() from None
+        raise
+    if len(document) > MAX_PAGES:
+        raise over(f"The PDF has more than {MAX_PAGES:,} pages.")
+    pages: list[list[Line]] = []
+    characters = unreadable = 0
+    for number in range(len(document)):
+        try:
+            page = document[number]
+        except pdfium.PdfiumError:
+            unreadable += 1
+            continue
+        lines = _lines(page)
+        page.close()
+        characters += sum(len(line.text) for line in lines)
+        if characters > MAX_TOTAL_CHARACTERS:
+            raise over(f"The PDF has more than {MAX_TOTAL_CHARACTERS:,} characters.")
+        pages.append(lines)
+    text, transforms = assemble(pages)
+    text, ligatures = _expand(text)
+    if not text.strip():
+        return []
+    if ligatures:
+        note = f"{ligatures} ligatures written as letters"
+        transforms.append(Transform(name="ligatures", count=ligatures, note=note))
+    notes = ["The text was put together again from the pages of a PDF."]
+    if unreadable:
+        notes.append(f"{unreadable} damaged pages could not be read.")
+    return [Extract(text=text, transforms=tuple(transforms), notes=tuple(notes))]
+
+
+def _expand(text: str) -> tuple[str, int]:
+    count = sum(text.count(sign) for sign in _LIGATURES)
+    return text.translate(str.maketrans(_LIGATURES)) if count else text, count
+
+
+def _lines(page: pdfium.PdfPage) -> list[Line]:
+    """Return the lines of a page in the order of the page."""
+    height = page.get_height()
+    text = page.get_textpage()
+    count = raw.FPDFText_CountChars(text.raw)
+    lines: list[Line] = []
+    signs: list[str] = []
+    where: list[int] = []
+    for index in range(max(0, count) + 1):
+        sign = "\n" if index == count else chr(raw.FPDFText_GetUnicode(text.raw, index))
+        if sign not in ("\r", "\n", _HYPHEN, "\ufffe"):
+            if "\ud800" <= sign <= "\udfff" or sign == "\x00":
+                sign = "\ufffd"
+            if sign != " " and not sign.isspace():
+                where.append(index)
+            signs.append(sign)
+            continue
+        if where:
+            lines.append(
+                _line(text, "".join(signs), where, height, hyphen=sign in (_HYPHEN, "\ufffe"))
+            )
+        signs, where = [], []
+    text.close()
+    return lines
+
+
+def _line(
+    text: pdfium.PdfTextPage, words: str, where: list[int], height: float, *, hyphen: bool
+) -> Line:
+    left, _, bottom, top = _box(text, where[0])
+    _, right, last_bottom, last_top = _box(text, where[-1])
+    size = raw.FPDFText_GetFontSize(text.raw, where[0]) or 0.0
+    # The end of the first word, to know what would have fitted on the line before.
+    first = min(len(words.split(maxsplit=1)[0]), len(where)) - 1
+    word_right = _box(text, where[first])[1]
+    return Line(
+        text=" ".join(words.split()) if "\t" in words else words.strip(),
+        left=left,
+        right=right,
+        bottom=min(bottom, last_bottom),
+        top=max(top, last_top),
+        size=max(size, 1.0),
+        first_word=word_right - left,
+        page_height=height,
+        hyphen=hyphen,
+    )
+
+
+def _box(text: pdfium.PdfTextPage, index: int) -> tuple[float, float, float, float]:
+    """Return left, right, bottom, top of a character's em box, in points."""
+    box = raw.FS_RECTF()
+    if not raw.FPDFText_GetLooseCharBox(text.raw, index, ctypes.byref(box)):
+        return 0.0, 0.0, 0.0, 0.0
+    return box.left, box.right, box.bottom, box.top

@@ -43,6 +43,10 @@ ModelOption = Annotated[
 DeviceOption = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda or mps; cuda is never replaced silently.")
 ]
+DtypeOption = Annotated[
+    str,
+    typer.Option("--dtype", help="Number format: float32; bfloat16 or float16 on a GPU."),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +119,7 @@ def find_profile(name: str) -> Profile:
     )
 
 
-def find_model(name: str | None, device: str) -> LanguageModel:
+def find_model(name: str | None, device: str, dtype: str = "float32") -> LanguageModel:
     """Load the model that the options name, or the only one that is installed.
 
     Raises:
@@ -129,7 +133,7 @@ def find_model(name: str | None, device: str) -> LanguageModel:
     from pura.model.load import load_model
     from pura.model.store import ModelStore
 
-    chosen = choose_device(device)
+    chosen = choose_device(device, dtype)
     store = ModelStore(user_paths().models)
     if name is None:
         installed = store.list()

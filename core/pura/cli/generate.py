@@ -12,6 +12,7 @@ import typer
 from pura.audit.files import write_atomic
 from pura.cli.common import (
     DeviceOption,
+    DtypeOption,
     KeyFile,
     KeyName,
     ModelOption,
@@ -42,6 +43,7 @@ def generate(
     key_file: KeyFile = None,
     model: ModelOption = None,
     device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
     tokens: Annotated[int, typer.Option(min=1, max=100_000, help="Length of the text.")] = 200,
     seed: Annotated[
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
@@ -60,7 +62,7 @@ def generate(
     if len(keys) != 1:
         raise KeyStoreError("A text is marked with one key.", "Name one key.", code="key-missing")
     start = _prompt(prompt, prompt_file)
-    language_model = find_model(model, device)
+    language_model = find_model(model, device, dtype)
 
     from pura.embed import generate as run
 

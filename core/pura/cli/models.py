@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 from pura.cli.common import err, out
@@ -49,9 +56,9 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
 class _progress:  # noqa: N801 - used like a function
     """A progress bar on a terminal, nothing in a pipe."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: str = "Installing") -> None:
         self._bar = Progress(
-            TextColumn("Installing"), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
+            TextColumn(words), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
             console=err, disable=not err.is_terminal, transient=True,
         )  # fmt: skip
 
@@ -75,9 +82,11 @@ def add(
     copy: Annotated[
         bool, typer.Option("--copy", help="Copy it instead of pointing at it.")
     ] = False,
+    licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
-    """Add a local model; a GGUF file is converted once."""
-    model = _store().add(path, name, copy=copy)
+    """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
+    with _progress("Adding") as report:
+        model = _store().add(path, name, copy=copy, licence=licence, progress=report)
     out.print(f"{model.name}  {model.fingerprint}", markup=False)
 
 
@@ -89,19 +98,56 @@ def list_(
     models = _store().list()
     if as_json:
         for m in models:
-            sys.stdout.write(json.dumps(m.to_dict(), ensure_ascii=False) + "\n")
+            facts = m.to_dict() | {"memory": asdict(_room(m))}
+            sys.stdout.write(json.dumps(facts, ensure_ascii=False) + "\n")
     elif not out.is_terminal:
         for m in models:
             out.print(f"{m.fingerprint}  {m.name}", markup=False)
     elif not models:
         out.print("No models yet. Install the built-in one with “pura model install”.")
     else:
-        table = Table("Name", "Fingerprint", "Architecture", "Parameters", "Size", "Licence")
+        table = Table(
+            "Name", "Fingerprint", "Architecture", "Parameters", "Size", "Licence", "Tokenizer",
+            "Fits here",
+        )  # fmt: skip
         for m in models:
             size = f"{m.size_bytes / 1e6:.0f} MB"
             million = f"{m.parameters / 1e6:.0f} M"
-            table.add_row(m.name, m.fingerprint, m.architecture, million, size, m.licence or "?")
+            fits = {True: "yes", False: "no", None: "unknown"}[_room(m).fits]
+            table.add_row(m.name, m.fingerprint, m.architecture, million, size, m.licence or "?",
+                          m.tokenizer_fingerprint, fits)  # fmt: skip
         out.print(table)
+
+
+def _room(model: Any) -> Any:
+    """Whether a model fits into main memory; a GPU is asked by whoever loads."""
+    from pura.model.memory import free_memory, room_for
+
+    return room_for(model.parameters, free=free_memory())
+
+
+@app.command("show")
+def show(name: Name) -> None:
+    """Show what is known of an installed model."""
+    m = _store().get(name)
+    rows = (
+        ("Name", m.name), ("Source", m.source), ("Licence", m.licence or "unknown"),
+        ("Architecture", m.architecture), ("Parameters", f"{m.parameters:,}"),
+        ("Format as stored", m.dtype), ("Size", f"{m.size_bytes:,} bytes"),
+        ("Fingerprint", m.fingerprint), ("Tokenizer", m.tokenizer_fingerprint),
+        ("Vocabulary", f"{m.vocab_size:,} tokens"), ("Place", str(m.path)),
+        ("Installed", m.created), ("Memory", _room(m).reason),
+    )  # fmt: skip
+    for title, value in rows:
+        out.print(f"{title}: {value}", markup=False)
+
+
+@app.command("verify")
+def verify(name: Name) -> None:
+    """Hash every file of a model again and compare with what was installed."""
+    with _progress("Checking") as report:
+        model = _store().verify(name, report)
+    out.print(f"“{model.name}” is what was installed: {len(model.files)} files.", markup=False)
 
 
 @app.command("remove")

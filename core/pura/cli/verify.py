@@ -15,6 +15,7 @@ from pura.audit.json_io import summary, to_dict
 from pura.audit.policy import load_policy
 from pura.cli.common import (
     DeviceOption,
+    DtypeOption,
     KeyFile,
     KeyName,
     LabelledKey,
@@ -47,6 +48,7 @@ def verify(
     key_file: KeyFile = None,
     model: ModelOption = None,
     device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
     prompt_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt, if it is known.")
     ] = None,
@@ -80,7 +82,7 @@ def verify(
         raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
     run = _Run(as_json=as_json, full=full, language=language)
     try:
-        run.prepare(key, key_file, profile, model, device)
+        run.prepare(key, key_file, profile, model, device, dtype)
         run.options = _options(prompt_file, decoder, policy, use_register=register)
     except PuraError as error:
         # Without key, profile and model no input can be audited; each of them says so.
@@ -138,11 +140,11 @@ class _Run:
 
     def prepare(
         self, key: list[str] | None, key_file: list[Path] | None, profile: str,
-        model: str | None, device: str,
+        model: str | None, device: str, dtype: str,
     ) -> None:  # fmt: skip
         self._profile = find_profile(profile)
         self._keys = find_keys(key, key_file)
-        self._model = find_model(model, device)
+        self._model = find_model(model, device, dtype)
 
     def wipe(self) -> None:
         """Overwrite the keys in memory."""

@@ -7,14 +7,17 @@ be stopped at any moment and a damaged file takes no window down with it.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pura.errors import ModelError, PuraError
 from pura.model import offline
 from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
+
+PACKED: Final = "packed as "  # the last line of a conversion that went well
 
 
 def convert_gguf(source: Path, target: Path) -> None:
@@ -61,10 +64,25 @@ def _convert(source: Path, target: Path) -> None:
     tokenizer.save_pretrained(target)
 
 
+def packing(source: Path) -> str:
+    """Return how most of a GGUF file's weights are packed, e.g. ``Q4_K`` or ``F16``."""
+    from collections import Counter
+
+    from gguf import GGUFReader
+
+    sizes: Counter[str] = Counter()
+    for tensor in GGUFReader(str(source)).tensors:
+        sizes[tensor.tensor_type.name] += int(tensor.n_elements)
+    return sizes.most_common(1)[0][0] if sizes else ""
+
+
 def main() -> int:
     """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
     try:
-        convert_gguf(Path(sys.argv[1]), Path(sys.argv[2]))
+        source = Path(sys.argv[1])
+        convert_gguf(source, Path(sys.argv[2]))
+        with contextlib.suppress(Exception):  # a detail for the record, nothing depends on it
+            sys.stderr.write(f"\n{PACKED}{packing(source)}\n")
     except ModelError as error:
         sys.stderr.write(f"\n{error.message}\n")
         return 1

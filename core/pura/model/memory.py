@@ -1,0 +1,122 @@
+"""Whether a model fits into the memory of this machine, estimated before anything is loaded.
+
+An estimate and no promise: other programs come and go. It errs on the careful side, and names the
+numbers that it was made from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ITEM_BYTES: Final = {"float32": 4, "bfloat16": 2, "float16": 2}
+# Python with torch and transformers, and the tiles and the cache of one reading.
+WORKING_BYTES: Final = 800 << 20
+SPARE: Final = 1.1  # weights are laid out with gaps, and copied layer by layer while loading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """Whether a model fits.
+
+    Attributes:
+        fits: None when the machine does not tell how much memory it has.
+        need_bytes: Estimate of what loading and reading take.
+        free_bytes: What is free, or None.
+        reason: The same in a sentence.
+    """
+
+    fits: bool | None
+    need_bytes: int
+    free_bytes: int | None
+    reason: str
+
+
+def room_for(
+    parameters: int, dtype: str = "float32", *, free: int | None, place: str = "memory"
+) -> Room:
+    """Estimate whether a model fits.
+
+    Args:
+        parameters: Numbers in the model.
+        dtype: Number format that they are loaded in.
+        free: Bytes that are free, or None when that is unknown.
+        place: Which memory is meant, in words.
+    """
+    need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
+    weights = f"{parameters:,} parameters as {dtype} and the work on a text"
+    if free is None:
+        words = f"It takes about {_gigabytes(need)} ({weights}); how much is free is unknown."
+        return Room(fits=None, need_bytes=need, free_bytes=None, reason=words)
+    verb = "and" if need <= free else "but only"
+    words = (
+        f"It takes about {_gigabytes(need)} ({weights}), {verb} {_gigabytes(free)} of {place} "
+        "are free."
+    )
+    return Room(fits=need <= free, need_bytes=need, free_bytes=free, reason=words)
+
+
+def free_memory() -> int | None:
+    """Return how many bytes of main memory a program can still get, or None."""
+    if sys.platform == "linux":
+        return _linux()
+    if sys.platform == "win32":
+        return _windows()
+    try:  # macOS does not say what is free without a program of its own; half is a fair guess
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (ValueError, OSError):
+        return None
+
+
+def free_on(kind: str) -> tuple[int | None, str]:
+    """Return free bytes where a device computes, and how that memory is called.
+
+    Args:
+        kind: ``cuda``, ``mps`` or ``cpu``. torch is imported for ``cuda`` only.
+    """
+    if kind != "cuda":
+        return free_memory(), "memory"
+    import torch
+
+    return int(torch.cuda.mem_get_info()[0]), "the GPU's memory"
+
+
+def _linux(table: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")) -> int | None:
+    free = None
+    try:
+        for line in table.read_text(encoding="ascii", errors="replace").splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        return None
+    # A container may get less than the machine has.
+    try:
+        limit = int((group / "memory.max").read_text(encoding="ascii"))
+        used = int((group / "memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return free
+    left = max(0, limit - used)
+    return left if free is None else min(free, left)
+
+
+def _windows() -> int | None:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = [("length", ctypes.c_uint32), ("load", ctypes.c_uint32)] + [
+            (name, ctypes.c_uint64)
+            for name in ("total", "free", "page", "page_free", "room", "room_free", "extended")
+        ]
+
+    status = Status(length=ctypes.sizeof(Status))
+    windows = getattr(ctypes, "windll", None)
+    if windows is None or not windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+        return None
+    return int(status.free)
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB"

@@ -32,16 +32,16 @@ class Flags:
 
     Attributes:
         files: Files and folders to open.
-        log_level: How much is logged.
+        log_level: How much is logged; None leaves it to the settings.
         config_dir: Put everything below this folder.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``; None leaves it to the settings.
         debug_stalls: Log what keeps the window from answering.
     """
 
     files: tuple[Path, ...] = ()
-    log_level: str = "info"
+    log_level: str | None = None
     config_dir: Path | None = None
-    device: str = "auto"
+    device: str | None = None
     debug_stalls: bool = False
 
 
@@ -52,11 +52,11 @@ def parse(arguments: Sequence[str]) -> Flags:
     )
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="texts to open")
     parser.add_argument("--version", action="version", version=f"PURA Audit {__version__}")
-    parser.add_argument("--log-level", choices=logs.LEVELS, default="info")
+    parser.add_argument("--log-level", choices=logs.LEVELS)
     parser.add_argument(
         "--config-dir", type=Path, metavar="DIR", help="keep settings, models and logs below DIR"
     )
-    parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
     parser.add_argument(
         "--debug-stalls", action="store_true", help="log what keeps the window from answering"
     )
@@ -87,7 +87,7 @@ def make_application() -> QApplication:
 
 
 def make_window(
-    paths: Paths, *, engine: Engine | None = None, device: str = "auto",
+    paths: Paths, *, engine: Engine | None = None, device: str | None = None,
     session_keys: Mapping[str, SecretKey] | None = None, theme: str | None = None,
 ) -> MainWindow:  # fmt: skip
     """Build the window; nothing heavy happens before it is shown.
@@ -95,7 +95,7 @@ def make_window(
     Args:
         paths: The user's folders.
         engine: Who does the work; the real one when left out.
-        device: Which device the model runs on.
+        device: Which device the model runs on, instead of the one in the settings.
         session_keys: Keys for this run only, by label.
         theme: Colours instead of the remembered ones.
     """
@@ -105,7 +105,10 @@ def make_window(
     i18n.set_language(settings.current.language or None)
     colours = Theme(Mode(settings.current.theme))
     colours.apply()
-    session = Session(engine or PuraEngine(paths, session_keys, device), settings)
+    now = settings.current
+    if engine is None:
+        engine = PuraEngine(paths, session_keys, device or now.device, now.dtype)
+    session = Session(engine, settings)
     window = MainWindow(session, colours)
     session.setParent(window)
     colours.setParent(window)
@@ -133,8 +136,9 @@ def run(arguments: Sequence[str]) -> int:
     name = single.socket_name(paths.state)
     if single.hand_over(name, flags.files):
         return 0
-    crash = logs.start(paths.state / "log", flags.log_level)
+    crash = logs.start(paths.state / "log", flags.log_level or "info")
     window = make_window(paths, device=flags.device)
+    logs.set_level(flags.log_level or window.session.settings.current.log_level)
     first = single.FirstWindow(name, window)
     first.asked.connect(window.open_for_another_start)
     first.listen()

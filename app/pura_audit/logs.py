@@ -54,6 +54,11 @@ def start(folder: Path, level: str) -> str:
     return _watch_crashes(folder / _CRASH)
 
 
+def set_level(level: str) -> None:
+    """Log more or less from now on."""
+    logging.getLogger().setLevel(level.upper())
+
+
 def _watch_crashes(path: Path) -> str:
     """Let a fatal crash leave its stack; return what the last one left."""
     left = ""

@@ -39,6 +39,9 @@ class Settings:
         geometry: Of the window, as Qt saves it, hex.
         columns: Widths of the three columns.
         rows: Heights of the three cards of evidence.
+        device: Where the model runs: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Its number format: ``float32``, ``bfloat16`` or ``float16``.
+        log_level: How much is logged.
         keep_recent: Whether recent files are remembered.
         recent: Paths of recent files, newest first.
     """
@@ -54,6 +57,9 @@ class Settings:
     geometry: str = ""
     columns: tuple[int, ...] = ()
     rows: tuple[int, ...] = ()
+    device: str = "auto"
+    dtype: str = "float32"
+    log_level: str = "info"
     keep_recent: bool = True
     recent: tuple[str, ...] = ()
 
@@ -72,6 +78,9 @@ class Settings:
 _CHOICES: Final = {
     "theme": ("system", "light", "dark", "contrast"),
     "language": ("", "en", "de"),
+    "device": ("auto", "cpu", "cuda", "mps"),
+    "dtype": ("float32", "bfloat16", "float16"),
+    "log_level": ("debug", "info", "warning", "error"),
 }
 
 

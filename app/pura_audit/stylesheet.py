@@ -5,6 +5,8 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING, Final
 
+from pura.resources import resource
+
 if TYPE_CHECKING:
     from pura_audit.theme import Tokens
 
@@ -73,6 +75,35 @@ QLineEdit, QPlainTextEdit {
 }
 QLineEdit:focus, QPlainTextEdit:focus { border: 2px solid $accent; padding: 4px 7px; }
 
+QComboBox, QSpinBox {
+  background: $card; border: 1px solid $line; border-radius: 6px; padding: 5px 10px;
+  min-height: 20px;
+}
+QComboBox:hover, QSpinBox:hover { border-color: $accent; }
+QComboBox:focus, QSpinBox:focus { border: 2px solid $accent; padding: 4px 9px; }
+QComboBox:disabled, QSpinBox:disabled { color: $muted; }
+QComboBox::drop-down { border: none; width: 28px; }
+QComboBox::down-arrow { image: url("$arrow_down"); width: 12px; height: 12px; }
+QComboBox QAbstractItemView {
+  background: $card; border: 1px solid $line; border-radius: 6px; padding: 4px;
+  selection-background-color: $accent_soft; selection-color: $text; outline: none;
+}
+QSpinBox::up-button, QSpinBox::down-button { border: none; width: 24px; }
+QSpinBox::up-arrow { image: url("$arrow_up"); width: 10px; height: 10px; }
+QSpinBox::down-arrow { image: url("$arrow_down"); width: 10px; height: 10px; }
+QCheckBox, QRadioButton {
+  spacing: 8px; padding: 3px; border: 2px solid transparent; border-radius: 6px;
+}
+QCheckBox::indicator {
+  width: 16px; height: 16px; border: 1px solid $muted; border-radius: 4px; background: $card;
+}
+QCheckBox::indicator:checked {
+  background: $accent; border-color: $accent; image: url("$check");
+}
+QCheckBox::indicator:disabled { border-color: $line; background: $background; }
+QSpinBox QLineEdit { border: none; padding: 0; background: transparent; }
+QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
+
 QListView { background: transparent; border: none; outline: none; }
 QListView:focus { border: none; }
 QTableView {
@@ -120,7 +151,19 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 def stylesheet(tokens: Tokens) -> str:
     """Return the style sheet of the whole application."""
-    from pura_audit.theme import mix, token_names
+    from pura_audit.theme import contrast, mix, token_names
 
     colours = {name: getattr(tokens, name) for name in token_names()}
-    return _SHEET.substitute(colours, scroll=mix(tokens.card, tokens.muted, 0.45))
+
+    white = contrast("#FFFFFF", tokens.accent) >= contrast("#12161C", tokens.accent)
+    check = resource("ui", "icons", f"box-check-{'white' if white else 'dark'}.svg")
+    arrows = {
+        f"arrow_{way}": resource("ui", "icons", f"box-{way}.svg").as_posix()
+        for way in ("up", "down")
+    }
+    return _SHEET.substitute(
+        colours,
+        scroll=mix(tokens.card, tokens.muted, 0.45),
+        **arrows,
+        check=check.as_posix(),
+    )

@@ -111,6 +111,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "shortcuts": lambda: dialogs.show_shortcuts(window),
         "details": lambda: dialogs.show_details(window),
         "candidates": lambda: dialogs.show_candidates(window),
+        "settings": lambda: dialogs.show_settings(window),
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
         "open files": asked(window.open_files),

@@ -99,6 +99,13 @@ def import_register(window: MainWindow) -> QDialog | None:
     return _open(dialog)
 
 
+def show_settings(window: MainWindow) -> QDialog:
+    """Show the settings."""
+    from pura_audit.dialogs.settings import SettingsDialog
+
+    return _open(SettingsDialog(window))
+
+
 def show_guide(window: MainWindow) -> QDialog:
     """Show the user guide; it stays open beside the work."""
     from pura_audit.dialogs.guide import GuideDialog
@@ -106,6 +113,17 @@ def show_guide(window: MainWindow) -> QDialog:
     dialog = GuideDialog(window)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
+    return dialog
+
+
+def show_keys(window: MainWindow, kind: str = "") -> QDialog:
+    """Show the keys; with the kind of a chore, ask for that at once."""
+    from pura_audit.dialogs.keys import KeysDialog
+
+    dialog = KeysDialog(window.session, window)
+    _open(dialog)
+    if kind:
+        dialog.ask(kind)
     return dialog
 
 
@@ -122,7 +140,9 @@ __all__ = [
     "show_candidates",
     "show_details",
     "show_guide",
+    "show_keys",
     "show_log",
+    "show_settings",
     "show_shortcuts",
     "show_table",
 ]

@@ -29,6 +29,7 @@ from pura_audit.jobs.messages import (
 from pura_audit.samples import sample
 
 if TYPE_CHECKING:
+    from pura.audit.policy import Policy
     from pura.audit.run import Stage
     from pura.model.load import LanguageModel
 
@@ -68,15 +69,16 @@ class PuraEngine:
         paths: The user's folders.
         session_keys: Keys that live in memory for this run only, by label.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Number format of the model.
     """
 
     def __init__(
         self, paths: Paths, session_keys: Mapping[str, SecretKey] | None = None,
-        device: str = "auto",
+        device: str = "auto", dtype: str = "float32",
     ) -> None:  # fmt: skip
         self._paths = paths
         self._session = dict(session_keys or {})
-        self._request = device
+        self._request, self._dtype = device, dtype
         self._store: KeyStore | None = None
         self._model: LanguageModel | None = None
 
@@ -100,10 +102,11 @@ class PuraEngine:
             for m in ModelStore(self._paths.models).list()
         )  # fmt: skip
         profiles = self._profiles(problems)
+        policy = self._policy(problems)
         state = store.state() if store.available else State.NO_BACKEND
         return Catalogue(
             keys=tuple(keys), models=models, profiles=profiles, keyring=state,
-            backend=store.title, problems=tuple(problems),
+            backend=store.title, problems=tuple(problems), policy=policy,
         )  # fmt: skip
 
     def device(self) -> DeviceWords:
@@ -113,7 +116,7 @@ class PuraEngine:
         offline.prepare()
         from pura.model.device import choose_device
 
-        found = choose_device(self._request)
+        found = choose_device(self._request, self._dtype)
         return DeviceWords(kind=found.kind, name=found.name, dtype=found.dtype, reason=found.reason)
 
     def run(
@@ -180,8 +183,17 @@ class PuraEngine:
         from pura.model.store import ModelStore
 
         installed = ModelStore(self._paths.models).get(name)
-        self._model = load_model(installed, choose_device(self._request))
+        self._model = load_model(installed, choose_device(self._request, self._dtype))
         return self._model
+
+    def _policy(self, problems: list[Failure]) -> Policy | None:
+        from pura.audit.policy import load_policy
+
+        try:
+            return load_policy(self._paths.policy)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+            return None
 
     def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
         found = []

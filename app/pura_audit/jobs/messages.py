@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pura.audit.documents import Document
 from pura.audit.keys import State
+from pura.audit.policy import Policy
 from pura.errors import PuraError
 from pura.scheme import Profile
 
@@ -104,6 +105,7 @@ class Catalogue:
         keyring: State of the keyring.
         backend: How the keyring is called.
         problems: What could not be read, in words.
+        policy: The decision rule in force; None when its file is damaged.
     """
 
     keys: tuple[KeyChoice, ...] = ()
@@ -112,6 +114,7 @@ class Catalogue:
     keyring: State = State.NO_BACKEND
     backend: str = ""
     problems: tuple[Failure, ...] = ()
+    policy: Policy | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

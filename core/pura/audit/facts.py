@@ -8,7 +8,14 @@ import platform
 from typing import TYPE_CHECKING, Final
 
 from pura.audit.documents import Document
-from pura.audit.record import DeviceFacts, InputFacts, KeyFacts, ModelFacts, PromptFacts
+from pura.audit.record import (
+    DeviceFacts,
+    InputFacts,
+    KeyFacts,
+    ModelFacts,
+    PromptFacts,
+    TransformFacts,
+)
 from pura.scheme import SecretKey
 from pura.version import __version__
 
@@ -27,6 +34,11 @@ def input_facts(document: Document, tokens: int) -> InputFacts:
         characters=len(document.text),
         tokens=tokens,
         encoding=document.encoding,
+        format=document.format,
+        part=document.part,
+        transforms=tuple(
+            TransformFacts(name=t.name, count=t.count, note=t.note) for t in document.transforms
+        ),
     )
 
 

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from pura.audit.record_input import InputFacts as InputFacts
+from pura.audit.record_input import PromptFacts as PromptFacts
+from pura.audit.record_input import TransformFacts as TransformFacts
 from pura.scheme import FieldValue, Profile
 
 SCHEMA = "pura-audit/1"
@@ -19,42 +22,6 @@ SCHEMA = "pura-audit/1"
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, kw_only=True)
-class InputFacts:
-    """What was examined.
-
-    Attributes:
-        name: File name, or ``-`` for standard input, or ``pasted text``.
-        sha256: Of the original bytes (of the UTF-8 text when it was pasted).
-        size_bytes: Length of the original bytes.
-        characters: Code points of the text that was tokenised.
-        tokens: ``L``.
-        encoding: How bytes became text.
-    """
-
-    name: str
-    sha256: str
-    size_bytes: int
-    characters: int
-    tokens: int
-    encoding: str = "utf-8"
-
-
-@dataclass(frozen=True, kw_only=True)
-class PromptFacts:
-    """Whether the verifier knew the prompt.
-
-    Attributes:
-        known: True when a prompt was given.
-        sha256: Of the prompt's UTF-8 bytes, or None.
-        tokens: Its length.
-    """
-
-    known: bool = False
-    sha256: str | None = None
-    tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

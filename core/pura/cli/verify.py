@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from pura.audit.documents import read_file, read_stdin
+from pura.audit.documents import (
+    Document,
+    ReadOptions,
+    choose,
+    read_document,
+    read_file,
+    read_input,
+)
 from pura.audit.json_io import summary, to_dict
 from pura.audit.policy import load_policy
 from pura.cli.common import (
@@ -41,7 +48,7 @@ if TYPE_CHECKING:
 
 def verify(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Text files; “-” is standard input.")
+        list[str], typer.Argument(metavar="FILE…", help="Files; “-” is standard input.")
     ],
     profile: ProfileOption,
     key: KeyName = None,
@@ -69,6 +76,19 @@ def verify(
         ),
     ] = None,
     language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
+    ] = None,
+    format_name: Annotated[
+        str | None, typer.Option("--format", metavar="NAME", help="Read files as this format.")
+    ] = None,
+    field: Annotated[
+        str | None, typer.Option(metavar="NAME", help="JSON: the field that holds the text.")
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
+    ] = None,
 ) -> None:
     """Audit texts: does one carry a mark of these keys, and which payload?
 
@@ -81,6 +101,8 @@ def verify(
     if fdr is not None and not 0 < fdr < 1:
         raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
     run = _Run(as_json=as_json, full=full, language=language)
+    run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
+    run.parts = tuple(part or ())
     try:
         run.prepare(key, key_file, profile, model, device, dtype)
         run.options = _options(prompt_file, decoder, policy, use_register=register)
@@ -133,6 +155,8 @@ class _Run:
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
         self.failed = False
+        self.reading = ReadOptions()
+        self.parts: tuple[str, ...] = ()
         self.options: Options
         self._keys: list[LabelledKey]
         self._profile: Profile
@@ -152,11 +176,24 @@ class _Run:
             one.key.wipe()
 
     def audit(self, name: str) -> None:
+        """Audit every part of a file that is asked for; each is one finding or one error."""
+        try:
+            if name == "-":
+                found = read_input(self.reading)
+            else:
+                found = read_document(Path(name), options=self.reading)
+            documents = choose(found, self.parts)
+        except PuraError as error:
+            self.refuse(name, error)
+            return
+        for document in documents:
+            self._audit(name, document)
+
+    def _audit(self, name: str, document: Document) -> None:
         from pura.audit.run import audit_document
 
         try:
-            document = read_stdin() if name == "-" else read_file(Path(name))
-            with _progress(document.name) as report:
+            with _progress(document.title) as report:
                 audit = audit_document(
                     document,
                     model=self._model,
@@ -166,19 +203,21 @@ class _Run:
                     progress=report,
                 )
         except PuraError as error:
-            self.refuse(name, error)
+            self.refuse(name, error, part=document.part)
             return
-        self._strengths.append((audit.input.name, audit.evidence.log10_e))
+        self._strengths.append((document.title, audit.evidence.log10_e))
         if self._json:
             self._write(to_dict(audit) if self._full else summary(audit))
         else:
             print_audit(out, audit, self._language)
 
-    def refuse(self, name: str, error: PuraError, *, once: bool = False) -> None:
+    def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True
         if self._json:
             shown = "-" if name == "-" else Path(name).name
             row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
+            if part:
+                row["input"]["part"] = part
             if _unsuitable(name, error):
                 row["verdict"] = "not-examinable"
             self._write(row)
@@ -186,7 +225,7 @@ class _Run:
             if str(error) not in self._said:
                 complain(error)
         else:
-            complain(error, name)
+            complain(error, f"{name} · {part}" if part else name)
         self._said.add(str(error))
 
     def choose(self, alpha: float) -> None:

@@ -43,7 +43,8 @@ _LABELS = {
 def print_audit(console: Console, audit: Audit, language: str) -> None:
     """Print the findings: the outcome first, then what supports it, then what weakens it."""
     words = _LABELS[language]
-    console.print(Text(f"{audit.input.name}: {title(audit.verdict, language)}", style="bold"))
+    name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
+    console.print(Text(f"{name}: {title(audit.verdict, language)}", style="bold"))
     for sentence in audit.sentences:
         console.print(Text(fill(sentence, language)))
     if audit.verdict in ("mark", "indication"):

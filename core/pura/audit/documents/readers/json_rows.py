@@ -62,7 +62,7 @@ def _lines(decoded: Decoded, options: ReadOptions) -> list[Extract]:
 def _extracts(
     found: Iterator[tuple[str, str]], decoded: Decoded, options: ReadOptions
 ) -> list[Extract]:
-    extracts = []
+    extracts: list[Extract] = []
     for part, text in found:
         if len(extracts) >= MAX_PARTS:
             raise over(f"The file holds more than {MAX_PARTS:,} texts.")

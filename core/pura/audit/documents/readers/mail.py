@@ -44,7 +44,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
 
 def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Extract]:
     """Return the texts of one message; part names begin with ``prefix``."""
-    message = cast("EmailMessage", BytesParser(policy=policy.default).parsebytes(data))
+    message = BytesParser(policy=policy.default).parsebytes(data)
     leaves = list(_leaves(message))
     body = _body(leaves)
     extracts: list[Extract] = []
@@ -78,13 +78,9 @@ def _leaves(message: Message) -> Iterator[EmailMessage]:
             raise over(f"The message has more than {MAX_MAIL_PARTS:,} parts.")
         inside = part.get_payload()
         if isinstance(inside, list):
-            stack += [(child, depth + 1) for child in reversed(inside) if _is_message(child)]
+            stack += [(c, depth + 1) for c in reversed(inside) if isinstance(c, Message)]
         else:
             yield cast("EmailMessage", part)
-
-
-def _is_message(part: object) -> bool:
-    return isinstance(part, Message)
 
 
 def _body(leaves: list[EmailMessage]) -> EmailMessage | None:

@@ -21,6 +21,7 @@ from pura.audit.documents.values import Extract, ReadOptions, Transform
 _LIGATURES: Final = {
     "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
 }  # fmt: skip
+_TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
 _HYPHEN: Final = "\x02"  # how pdfium gives a hyphen at the end of a line, soft or hard
 
@@ -64,7 +65,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
 
 def _expand(text: str) -> tuple[str, int]:
     count = sum(text.count(sign) for sign in _LIGATURES)
-    return text.translate(str.maketrans(_LIGATURES)) if count else text, count
+    return text.translate(_TABLE) if count else text, count
 
 
 def _lines(page: pdfium.PdfPage) -> list[Line]:

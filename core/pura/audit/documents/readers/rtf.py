@@ -23,7 +23,9 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         raise over(f"The RTF holds more than {_MAX_RTF >> 20} MiB besides its pictures.")
     # RTF is ASCII; other bytes are of the code page that it names, like its \'xx escapes.
     source = re.sub(rb"[\x80-\xff]", lambda m: b"\\'%02x" % m[0][0], data).decode("ascii")
-    text = rtf_to_text(source, encoding=options.encoding or "cp1252", errors="replace")
+    text: str = rtf_to_text(  # type: ignore[no-untyped-call]
+        source, encoding=options.encoding or "cp1252", errors="replace"
+    )
     damaged = text.count("\ufffd")
     notes = (f"{damaged} characters could not be read.",) if damaged else ()
     joined, transforms = join([Block(text=line) for line in text.split("\n")])

@@ -35,6 +35,7 @@ class TokenFacts:
         weights: float64 [K], kernel weight of every sector.
         posterior: float64 [K], the weights as shares; zeros when there is none.
         expected: Sector that the decoded payload asks for, or None.
+        kernel: How the weight falls off around an anchor.
     """
 
     index: int
@@ -52,6 +53,19 @@ class TokenFacts:
     weights: F64
     posterior: F64
     expected: int | None
+    kernel: str
+
+    @property
+    def radius(self) -> float:
+        """How far the kernel reaches around an anchor, as a part of the circle."""
+        return float(0.5 ** (self.arity + 1))
+
+    def sector_at(self, turn: float) -> int | None:
+        """Return the sector that holds a place on the circle."""
+        if not self.anchors.size:
+            return None
+        away = np.abs(self.anchors - turn)
+        return int(np.argmin(np.minimum(away % 1.0, 1.0 - away % 1.0)))
 
     @property
     def strongest(self) -> int | None:
@@ -95,7 +109,7 @@ def token_facts(audit: Audit, index: int) -> TokenFacts:
         entropy_bits=float(tokens.entropy_bits[index]), lo=lo, hi=hi,
         log10_evidence=float(tokens.log10_evidence[index]), arity=arity, phase=phase,
         positions=positions, labels=labels, anchors=centres, weights=weights,
-        posterior=posterior, expected=expected,
+        posterior=posterior, expected=expected, kernel=audit.profile.kernel,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
@@ -243,7 +244,7 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
     window: Any, audit: Audit
 ) -> None:
     session = window.session
-    session.key = session.model = session.profile = None
+    session.keys, session.model, session.profile = (), None, None
     session.choices_changed.emit()
     assert window.header.key.accessibleName().endswith("none")
     session.add_audit(audit)
@@ -253,3 +254,40 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
     assert "36 bits" in window.header.profile.accessibleName() or (
         audit.profile.name and audit.profile.name in window.header.profile.accessibleName()
     )
+
+
+def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
+    window: Any, audit: Audit
+) -> None:
+    window.session.add_audit(audit)
+    window.selection.next_carrier(1)
+    ring = window.evidence.token.ring
+    ring.resize(200, 200)
+    facts = token_facts(audit, window.selection.token)
+    assert facts.arity
+    middle = QPointF(ring.width() / 2, ring.height() / 2)
+    assert ring.words_at(middle) == ""
+    assert ring.words_at(QPointF(0, 0)) == ""
+    radius = (min(ring.width(), ring.height()) - 2) / 2 - 20
+    for sector, anchor in enumerate(facts.anchors):
+        angle = 2 * np.pi * anchor
+        place = middle + QPointF(radius * np.sin(angle), -radius * np.cos(angle))
+        words = ring.words_at(place)
+        assert facts.labels[sector] in words
+        assert facts.sector_at(float(anchor)) == sector
+
+
+def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit: Audit) -> None:
+    from pura.extract.kernels import kernel_value
+
+    window.session.add_audit(audit)
+    window.selection.next_carrier(1)
+    facts = token_facts(audit, window.selection.token)
+    assert facts.radius == pytest.approx(0.5 / len(facts.labels))
+    edge = kernel_value(facts.kernel, np.array([0.0, facts.radius]), facts.radius)
+    assert edge[0] == 1
+    assert edge[1] == pytest.approx(0)
+    before = window.evidence.token.ring.grab().toImage()
+    facts_without = dataclasses.replace(facts, kernel="hard")
+    window.evidence.token.ring.show_facts(facts_without)
+    assert window.evidence.token.ring.grab().toImage() != before

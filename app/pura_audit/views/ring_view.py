@@ -5,15 +5,27 @@ from __future__ import annotations
 import math
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPainterPath, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPolygonF,
+)
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from pura.extract.kernels import kernel_value
 from pura_audit import fonts
 from pura_audit.i18n import decimal, translate
 from pura_audit.theme import Theme
 from pura_audit.token_facts import TokenFacts
 
+CURVE_POINTS: Final = 25  # of the kernel around one anchor
+KERNEL_SHARE: Final = 0.24  # of the ring's width
 LEAST_ARC: Final = 0.006  # of the circle; a smaller interval is drawn as a diamond
 
 
@@ -67,6 +79,7 @@ class Ring(QWidget):
         else:
             for sector in range(len(facts.labels)):
                 self._sector(painter, centre, inner, outer, sector, facts)
+            self._kernel(painter, centre, inner, outer, facts)
             self._anchors(painter, centre, outer, facts)
         if facts is not None:
             self._interval(painter, centre, outer, facts)
@@ -110,13 +123,61 @@ class Ring(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.colour("support"), 2))
             painter.drawPath(_wedge(centre, inner, outer, start, 1 / count))
-        middle = _point(centre, (inner + outer) / 2, start + 0.5 / count)
+        middle = _point(centre, inner + 0.56 * (outer - inner), start + 0.5 / count)
         painter.setFont(fonts.mono(fonts.LABEL if outer > 64 else 9, strong=asked))
         painter.setPen(self._theme.colour("text" if asked else "muted"))
         painter.drawText(
             QRectF(middle.x() - 20, middle.y() - 9, 40, 18),
             Qt.AlignmentFlag.AlignCenter, facts.labels[sector],
         )  # fmt: skip
+
+    def _kernel(
+        self, painter: QPainter, centre: QPointF, inner: float, outer: float, facts: TokenFacts
+    ) -> None:
+        """Draw how the weight falls off around each anchor, along the inner edge."""
+        if facts.kernel == "hard":
+            return
+        away = np.linspace(-facts.radius, facts.radius, CURVE_POINTS)
+        height = kernel_value(facts.kernel, np.abs(away), facts.radius)
+        height = height / height.max() * KERNEL_SHARE * (outer - inner)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for sector, anchor in enumerate(facts.anchors):
+            asked = sector == facts.expected
+            tone = self._theme.colour("support" if asked else "muted")
+            painter.setPen(QPen(tone, 1.5 if asked else 1))
+            places = [
+                _point(centre, inner + up, float(anchor) + side)
+                for side, up in zip(away.tolist(), height.tolist(), strict=True)
+            ]
+            painter.drawPolyline(QPolygonF(places))
+
+    def event(self, event: QEvent) -> bool:
+        """Tell the numbers of the sector under the mouse."""
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            QToolTip.showText(event.globalPos(), self.words_at(QPointF(event.pos())), self)
+            return True
+        return super().event(event)
+
+    def words_at(self, place: QPointF) -> str:
+        """Return what is known of the sector at a place; empty beside the ring."""
+        facts = self._facts
+        side = min(self.width(), self.height()) - 2
+        away = place - QPointF(self.width() / 2, self.height() / 2)
+        outer = side / 2 - 14
+        distance = math.hypot(away.x(), away.y())
+        if facts is None or not outer * 0.52 <= distance <= outer + 12:
+            return ""
+        sector = facts.sector_at(math.atan2(away.x(), -away.y()) / (2 * math.pi) % 1.0)
+        if sector is None:
+            return ""
+        words = translate("Ring", "Sector %1\nAnchor %2\nKernel weight %3\nShare %4")
+        weight = f"{float(facts.weights[sector]):.2e}".replace("-", "\N{MINUS SIGN}")
+        return (
+            words.replace("%1", facts.labels[sector])
+            .replace("%2", decimal(float(facts.anchors[sector]), 3))
+            .replace("%3", weight)
+            .replace("%4", decimal(float(facts.posterior[sector]), 3))
+        )
 
     def _anchors(self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts) -> None:
         for sector, anchor in enumerate(facts.anchors):

@@ -27,6 +27,8 @@ def _file(window: MainWindow) -> list[Command]:
                 act=window.session.add_sample, group=group),
         Command(name="register", words=translate("Menu", "Import issued payloads …"), keys=(),
                 act=lambda: dialogs.import_register(window), group=group),
+        Command(name="keys", words=translate("Menu", "Keys …"), keys=("Ctrl+K",),
+                act=lambda: dialogs.show_keys(window), group=group),
         Command(name="settings", words=translate("Menu", "Settings …"), keys=("Ctrl+,",),
                 act=lambda: dialogs.show_settings(window), group=group),
         Command(name="close", words=translate("Menu", "Quit"), keys=("Ctrl+Q",),

@@ -127,6 +127,8 @@ class MainWindow(QMainWindow):
         session.chore_changed.connect(self._tell_chore)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
+        self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
+        self.setup.keys_wanted.connect(lambda kind: dialogs.show_keys(self, kind))
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)

@@ -70,7 +70,7 @@ class Session(QObject):
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
         self.device: DeviceWords | Failure | None = None
-        self.key: KeyChoice | None = None
+        self.keys: tuple[KeyChoice, ...] = ()
         self.model: ModelChoice | None = None
         self.profile: ProfileChoice | None = None
         self.current: Item | None = None
@@ -168,7 +168,7 @@ class Session(QObject):
     @property
     def ready(self) -> bool:
         """Whether key, model and profile are chosen."""
-        return self.key is not None and self.model is not None and self.profile is not None
+        return bool(self.keys) and self.model is not None and self.profile is not None
 
     def due(self) -> tuple[Item, ...]:
         """Return the rows that the Audit button would do: all new ones, else the one on screen."""
@@ -191,14 +191,14 @@ class Session(QObject):
                 self.jobs.add(item.number, request)
 
     def _request(self, item: Item) -> Request | None:
-        key = item.key or self.key
+        keys = (item.key,) if item.key is not None else self.keys
         profile = item.profile or (self.profile.profile if self.profile else None)
-        if item.document is None or key is None or profile is None or self.model is None:
+        if item.document is None or not keys or profile is None or self.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
             return None
         return Request(
-            document=item.document, key=key, model=self.model.name, profile=profile,
+            document=item.document, keys=keys, model=self.model.name, profile=profile,
             prompt=item.prompt.strip() or None,
         )  # fmt: skip
 
@@ -228,10 +228,15 @@ class Session(QObject):
 
     # Choices
 
-    def choose_key(self, key: KeyChoice) -> None:
-        """Use a key from now on."""
-        self.key = key
-        self.settings.update(key=key.fingerprint)
+    @property
+    def key(self) -> KeyChoice | None:
+        """The key that is chosen; the first, when several are."""
+        return self.keys[0] if self.keys else None
+
+    def choose_keys(self, keys: Sequence[KeyChoice]) -> None:
+        """Use these keys from now on: every audit tries them all in one pass of the model."""
+        self.keys = tuple(keys)
+        self.settings.update(key=",".join(key.fingerprint for key in self.keys))
         self.choices_changed.emit()
 
     def choose_model(self, model: ModelChoice) -> None:
@@ -249,7 +254,7 @@ class Session(QObject):
     def _catalogued(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         now = self.settings.current
-        self.key = _pick(catalogue.keys, "fingerprint", self.key, now.key)
+        self.keys = _pick_keys(catalogue.keys, self.keys, now.key)
         self.model = _pick(catalogue.models, "name", self.model, now.model)
         self.profile = _pick(catalogue.profiles, "name", self.profile, now.profile)
         self.choices_changed.emit()
@@ -313,6 +318,17 @@ class Session(QObject):
         self.queue.touch(item)
         if item is self.current:
             self.item_changed.emit()
+
+
+def _pick_keys(
+    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], wanted: str
+) -> tuple[KeyChoice, ...]:
+    """Return the keys in use that are still there, else the remembered ones, else the first."""
+    for fingerprints in ([key.fingerprint for key in current], wanted.split(",")):
+        found = tuple(key for key in choices if key.fingerprint in fingerprints)
+        if found:
+            return found
+    return tuple(choices[:1])
 
 
 def _pick(choices: Sequence[object], name: str, current: object, wanted: str) -> object:

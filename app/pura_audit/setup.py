@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
 from pura_audit.i18n import translate
@@ -14,7 +14,13 @@ from pura_audit.views.setup_view import SetupView
 
 
 class Setup(QObject):
-    """Between the first-run page and the session."""
+    """Between the first-run page and the session.
+
+    Signals:
+        keys_wanted: Show the dialog of the keys and ask for this chore.
+    """
+
+    keys_wanted = Signal(str)
 
     def __init__(self, view: SetupView, session: Session, window: QWidget) -> None:
         super().__init__(window)
@@ -30,8 +36,8 @@ class Setup(QObject):
         match kind:
             case "install-model":
                 self.begin(Chore(kind=kind))
-            case "new-key":
-                self._ask_name(kind, translate("Setup", "Name of the key, e.g. Newsroom 2026"))
+            case "new-key" | "import-key":
+                self.keys_wanted.emit(kind)
             case "new-profile":
                 self._ask_name(kind, translate("Setup", "Name of the profile, e.g. Internal"))
             case _:
@@ -63,10 +69,7 @@ class Setup(QObject):
         dialog.open()
 
     def _placed(self, kind: str, path: Path) -> None:
-        if kind == "import-key":
-            self._ask_name(kind, translate("Setup", "Name of the key"), path)
-        else:
-            self.begin(Chore(kind=kind, path=path))
+        self.begin(Chore(kind=kind, path=path))
 
     def _refresh(self) -> None:
         self._view.show_catalogue(self._session.catalogue)

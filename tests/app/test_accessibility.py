@@ -106,6 +106,9 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
 
         return find
 
+    def key_dialogs() -> Any:
+        return dialogs.show_keys(window)
+
     return {
         "about": lambda: dialogs.show_about(window),
         "shortcuts": lambda: dialogs.show_shortcuts(window),
@@ -116,7 +119,14 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
         "open files": asked(window.open_files),
         "issued payloads": lambda: dialogs.import_register(window),
-        "name of a key": asked(lambda: window.setup.ask("new-key")),
+        "keys": lambda: dialogs.show_keys(window),
+        "new key": lambda: key_dialogs().ask("new-key"),
+        "key to import": lambda: key_dialogs().ask("import-key"),
+        "deployment key": lambda: key_dialogs().ask("derive-key"),
+        "name of a key": lambda: key_dialogs().ask("rename-key"),
+        "note on a key": lambda: key_dialogs().ask("note-key"),
+        "new passphrase": lambda: key_dialogs().ask("export-key"),
+        "deletion of a key": lambda: key_dialogs().ask("delete-key"),
         "name of a profile": asked(lambda: window.setup.ask("new-profile")),
         "folder of a model": asked(lambda: window.setup.ask("add-model")),
         "file of a profile": asked(lambda: window.setup.ask("import-profile")),

@@ -14,7 +14,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from pura.errors import ModelError
-from pura_audit.jobs.messages import Chore
+from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.models.items import ItemState
 from pura_audit.models.queue_model import verdict_words
 
@@ -250,7 +250,7 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     qtbot.mouseClick(setup.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "No space is left." in setup.words.text())
     engine.error = None
-    window.setup.begin(Chore(kind="new-key", name="Newsroom"))
+    window.setup.begin(KeyChore(kind="new-key", name="Newsroom"))
     qtbot.waitUntil(lambda: not setup.isVisible())
     assert [c.kind for c in engine.chores] == ["install-model", "new-key"]
 

@@ -27,7 +27,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from pura_audit import application
-from pura_audit.jobs.messages import Chore
+from pura_audit.jobs.key_chores import KeyChore
 
 text, key, folder, out = map(Path, sys.argv[1:])
 app = application.make_application()
@@ -40,7 +40,7 @@ def steps():
     w = yield lambda: window() is not None and window().isVisible()
     w = window()
     yield lambda: w.session.catalogue is not None and w.session.device is not None
-    w.setup.begin(Chore(kind="import-key", name="Test", path=key))  # as the first-run page does
+    w.setup.begin(KeyChore(kind="import-key", name="Test", path=key))  # as the first-run page does
     yield lambda: w.session.ready
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(text))])

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from pura.audit.files import write_atomic
 from pura.audit.keys import KeyStore
-from pura.errors import KeyFormatError, ProfileError
+from pura.errors import ProfileError
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey
 from pura_audit.i18n import number, translate
+from pura_audit.jobs.key_chores import KeyChore, do_key_chore
 from pura_audit.jobs.messages import Chore, Progress
-
-MAX_KEY_FILE = 4096  # a key file holds 64 hex digits
 
 
 def do_chore(
@@ -29,11 +28,10 @@ def do_chore(
         PuraError: It did not work, in words.
         Cancelled: The user stopped it.
     """
+    if isinstance(chore, KeyChore):
+        do_key_chore(chore, keys, session_keys)
+        return None
     match chore.kind:
-        case "new-key":
-            _keep_key(SecretKey.generate(), chore.name, keys, session_keys)
-        case "import-key":
-            _keep_key(_read_key(_path(chore)), chore.name, keys, session_keys)
         case "install-model" | "add-model":
             _model(chore, paths, progress, checkpoint)
         case "new-profile":
@@ -65,32 +63,6 @@ def _path(chore: Chore) -> Path:
     if chore.path is None:
         raise ValueError(chore.kind)
     return chore.path
-
-
-def _keep_key(
-    key: SecretKey, name: str, keys: KeyStore, session_keys: dict[str, SecretKey]
-) -> None:
-    # Without a keyring the key lives for this run only; the window says so where it is chosen.
-    if keys.available:
-        keys.add(name, key)
-    else:
-        session_keys[name] = key
-
-
-def _read_key(path: Path) -> SecretKey:
-    try:
-        with path.open("rb") as file:
-            text = file.read(MAX_KEY_FILE).decode("ascii")
-    except OSError as error:
-        raise KeyFormatError(
-            f"The key file cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
-    except UnicodeDecodeError:
-        raise KeyFormatError(
-            "The key file is not a text of 64 hex digits.", "Use the key file as it was exported."
-        ) from None
-    return SecretKey.from_hex(text)
 
 
 def _model(

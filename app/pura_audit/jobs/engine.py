@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from pura.audit.keys import KeyStore, State
+from pura.audit.keys import KeyStore, State, find_usage
 from pura.audit.record import Audit
 from pura.errors import PuraError
+from pura.model.held import HeldModel
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey
 from pura_audit.jobs.chores import do_chore
@@ -80,7 +82,7 @@ class PuraEngine:
         self._session = dict(session_keys or {})
         self._request, self._dtype = device, dtype
         self._store: KeyStore | None = None
-        self._model: LanguageModel | None = None
+        self._held = HeldModel()
 
     def catalogue(self) -> Catalogue:
         """Find keys, models and profiles; what is damaged is named, not fatal."""
@@ -93,7 +95,7 @@ class PuraEngine:
             for label, key in self._session.items()
         ]
         try:
-            keys += [KeyChoice(label=e.name, fingerprint=e.fingerprint) for e in store.list()]
+            keys += self._stored(store)
         except PuraError as error:
             problems.append(Failure.of(error))
         models = tuple(
@@ -106,7 +108,7 @@ class PuraEngine:
         state = store.state() if store.available else State.NO_BACKEND
         return Catalogue(
             keys=tuple(keys), models=models, profiles=profiles, keyring=state,
-            backend=store.title, problems=tuple(problems), policy=policy,
+            backend=store.title, files=store.files.state(), problems=tuple(problems), policy=policy,
         )  # fmt: skip
 
     def device(self) -> DeviceWords:
@@ -131,7 +133,6 @@ class PuraEngine:
         from pura.audit.run import Options, audit_document
 
         progress(Progress(step=0, name="model"))
-        key = self._secret(request.key)
         model = self._load(request.model)
         checkpoint()
         register = Register(self._paths.register) if self._paths.register.exists() else None
@@ -141,14 +142,15 @@ class PuraEngine:
                 Progress(step=stage.number, name=stage.name, done=stage.done, total=stage.total)
             )
 
-        return audit_document(
-            request.document, model=model, keys=[(key, request.key.label)],
-            profile=request.profile,
-            options=Options(
-                prompt=request.prompt, policy=load_policy(self._paths.policy), register=register
-            ),
-            progress=report, checkpoint=checkpoint,
-        )  # fmt: skip
+        options = Options(
+            prompt=request.prompt, policy=load_policy(self._paths.policy), register=register
+        )
+        with ExitStack() as fetched:
+            keys = [(self._secret(key, fetched), key.label) for key in request.keys]
+            return audit_document(
+                request.document, model=model, keys=keys, profile=request.profile,
+                options=options, progress=report, checkpoint=checkpoint,
+            )  # fmt: skip
 
     def do(
         self,
@@ -164,27 +166,33 @@ class PuraEngine:
             self._store = KeyStore(self._paths.config / "keys.json")
         return self._store
 
-    def _secret(self, choice: KeyChoice) -> SecretKey:
+    def _stored(self, store: KeyStore) -> list[KeyChoice]:
+        entries, paths = store.list(), self._paths
+        return [
+            KeyChoice(
+                label=entry.name, fingerprint=entry.fingerprint, entry=entry,
+                usage=find_usage(entry, entries, paths.profiles, paths.register),
+            )
+            for entry in entries
+        ]  # fmt: skip
+
+    def _secret(self, choice: KeyChoice, fetched: ExitStack) -> SecretKey:
+        # Session keys and the public one of the sample stay; what was fetched is wiped afterwards.
         if choice.session and choice.label in self._session:
             return self._session[choice.label]
         if choice.fingerprint == sample().key.fingerprint:
             return sample().key
-        return self._keys().get(choice.label)
+        return fetched.enter_context(self._keys().get(choice.label))
 
     def _load(self, name: str) -> LanguageModel:
-        if self._model is not None and self._model.name == name:
-            return self._model
-        self._model = None  # frees the memory of the other one first
         from pura.model import offline
 
         offline.prepare()
         from pura.model.device import choose_device
-        from pura.model.load import load_model
         from pura.model.store import ModelStore
 
         installed = ModelStore(self._paths.models).get(name)
-        self._model = load_model(installed, choose_device(self._request, self._dtype))
-        return self._model
+        return self._held.get(installed, choose_device(self._request, self._dtype))
 
     def _policy(self, problems: list[Failure]) -> Policy | None:
         from pura.audit.policy import load_policy

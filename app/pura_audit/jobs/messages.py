@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pura.audit.documents import Document
-from pura.audit.keys import State
+from pura.audit.keys import KeyEntry, State, Usage
 from pura.audit.policy import Policy
 from pura.errors import PuraError
 from pura.scheme import Profile
@@ -59,11 +59,15 @@ class KeyChoice:
         label: Its name.
         fingerprint: 16 hex digits.
         session: It lives in memory only, for this run.
+        entry: What else is known of a stored key.
+        usage: What refers to it.
     """
 
     label: str
     fingerprint: str
     session: bool = False
+    entry: KeyEntry | None = field(default=None, compare=False)
+    usage: Usage | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +108,7 @@ class Catalogue:
         profiles: Stored profiles that are sound.
         keyring: State of the keyring.
         backend: How the keyring is called.
+        files: State of the folder of encrypted key files; "no backend" when it was never set up.
         problems: What could not be read, in words.
         policy: The decision rule in force; None when its file is damaged.
     """
@@ -113,6 +118,7 @@ class Catalogue:
     profiles: tuple[ProfileChoice, ...] = ()
     keyring: State = State.NO_BACKEND
     backend: str = ""
+    files: State = State.NO_BACKEND
     problems: tuple[Failure, ...] = ()
     policy: Policy | None = None
 
@@ -140,14 +146,14 @@ class Request:
 
     Attributes:
         document: The text and where it came from.
-        key: The key, by its fingerprint.
+        keys: The keys, by their fingerprints; all are tried in one pass of the model.
         model: Name of the installed model.
         profile: The profile.
         prompt: The prompt, when it is known.
     """
 
     document: Document
-    key: KeyChoice
+    keys: tuple[KeyChoice, ...]
     model: str
     profile: Profile
     prompt: str | None = None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QColor, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from pura_audit.theme import Theme
+from pura_audit.views.choice_menu import ChoiceMenu
 
 MAX_CHIP = 248
 
@@ -16,15 +17,27 @@ MAX_CHIP = 248
 class Chip(QToolButton):
     """A button that says what is chosen and opens the list of choices.
 
+    Args:
+        kind: What is chosen here.
+        several: How the chip names several choices, ``%1`` for their number; empty where only one
+            can be made.
+        manage: Last line of the list.
+
     Signals:
         chosen: Place of the choice in the list.
+        several_chosen: Places of the choices, where there can be several.
+        manage_wanted: The last line of the list.
     """
 
     chosen = Signal(int)
+    several_chosen = Signal(list)
+    manage_wanted = Signal()
 
-    def __init__(self, kind: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, kind: str, parent: QWidget | None = None, *, several: str = "", manage: str = ""
+    ) -> None:
         super().__init__(parent)
-        self._kind = kind
+        self._kind, self._several = kind, several
         self._value = ""
         self.setProperty("role", "chip")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
@@ -32,39 +45,41 @@ class Chip(QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaximumWidth(MAX_CHIP)
-        self._menu = QMenu(self)
+        self._menu = ChoiceMenu(self, several=bool(several), manage=manage)
         self._menu.setAccessibleName(kind)
+        self._menu.chosen.connect(self.chosen)
+        self._menu.several_chosen.connect(self.several_chosen)
+        self._menu.manage_wanted.connect(self.manage_wanted)
         self.setMenu(self._menu)
 
     def set_choices(
-        self, choices: Sequence[tuple[str, str]], current: int, missing: str, hint: str
-    ) -> None:
+        self, choices: Sequence[tuple[str, str]], current: int | Collection[int], missing: str,
+        hint: str,
+    ) -> None:  # fmt: skip
         """Fill the list.
 
         Args:
             choices: Title and remark of every choice.
-            current: Place of the one in use, -1 for none.
+            current: Place of the one in use, -1 for none; the places where there can be several.
             missing: What the chip says when nothing is chosen.
             hint: What to do about that, shown in the list.
         """
-        self._menu.clear()
-        group = QActionGroup(self._menu)
-        for place, (title, remark) in enumerate(choices):
-            text = f"{title}\t{remark}" if remark else title
-            action = QAction(text.replace("&", "&&"), group)
-            action.setCheckable(True)
-            action.setChecked(place == current)
-            action.triggered.connect(lambda _checked=False, p=place: self.chosen.emit(p))
-            self._menu.addAction(action)
-        if not choices:
-            self._menu.addAction(hint).setEnabled(False)
-        self._value = choices[current][0] if 0 <= current < len(choices) else missing
-        self.setProperty("missing", current < 0)
+        ticked = [current] if isinstance(current, int) else sorted(current)
+        used = [choices[place] for place in ticked if 0 <= place < len(choices)]
+        lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
+        self._menu.fill(lines, ticked, hint)
+        self._value = missing
+        if used:
+            self._value = used[0][0]
+        if len(used) > 1:
+            self._value = self._several.replace("%1", str(len(used)))
+        self.setProperty("missing", not used)
         self.style().unpolish(self)
         self.style().polish(self)
-        self.setAccessibleName(f"{self._kind}: {self._value}")
-        remark = choices[current][1] if 0 <= current < len(choices) else hint
-        self.setToolTip(f"{self._kind}: {self._value}\n{remark}")
+        named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []
+        self.setAccessibleName(f"{self._kind}: {', '.join(named) or self._value}")
+        below = "\n".join(named) if named else used[0][1] if used else hint
+        self.setToolTip(f"{self._kind}: {self._value}\n{below}")
         self._fit()
 
     def sizeHint(self) -> QSize:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -21,9 +23,11 @@ class Header(QWidget):
     Signals:
         audit_wanted: The main button.
         cancel_wanted: The button beside it.
+        keys_wanted: Show the dialog of the keys.
     """
 
     audit_wanted = Signal()
+    keys_wanted = Signal()
     cancel_wanted = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
@@ -34,7 +38,10 @@ class Header(QWidget):
         self._session = session
         brand = QLabel("PURA Audit")
         brand.setObjectName("brand")
-        self.key = Chip(translate("Header", "Key"))
+        self.key = Chip(
+            translate("Header", "Key"), several=translate("Header", "%1 keys"),
+            manage=translate("Header", "Manage keys …"),
+        )  # fmt: skip
         self.model = Chip(translate("Header", "Model"))
         self.profile = Chip(translate("Header", "Profile"))
         self.badge = DeviceBadge(theme)
@@ -66,7 +73,8 @@ class Header(QWidget):
         session = self._session
         self.audit.clicked.connect(self.audit_wanted)
         self.cancel.clicked.connect(self.cancel_wanted)
-        self.key.chosen.connect(lambda i: session.choose_key(session.catalogue.keys[i]))
+        self.key.several_chosen.connect(self._choose_keys)
+        self.key.manage_wanted.connect(self.keys_wanted)
         self.model.chosen.connect(lambda i: session.choose_model(session.catalogue.models[i]))
         self.profile.chosen.connect(lambda i: session.choose_profile(session.catalogue.profiles[i]))
         for signal in (
@@ -91,6 +99,11 @@ class Header(QWidget):
         self.audit.setToolTip(self._why_not(due))
         self._fill_chips()
 
+    def _choose_keys(self, places: Sequence[int]) -> None:
+        found = self._session.catalogue
+        if found is not None:
+            self._session.choose_keys([found.keys[place] for place in places])
+
     def _why_not(self, due: int) -> str:
         if not self._session.ready:
             return translate("Header", "Choose a key, a model and a profile first.")
@@ -108,8 +121,8 @@ class Header(QWidget):
         used = self._used()
         self.key.set_choices(
             [(k.label, _spaced(k.fingerprint)) for k in found.keys],
-            found.keys.index(session.key) if session.key in found.keys else -1,
-            used[0], translate("Header", "No key yet: make one with “pura key new NAME”."),
+            [place for place, key in enumerate(found.keys) if key in session.keys],
+            used[0], translate("Header", "No key yet: make one under “Manage keys …”."),
         )  # fmt: skip
         self.model.set_choices(
             [(m.name, _spaced(m.fingerprint)) for m in found.models],

@@ -20,9 +20,11 @@ from rich.progress import (
 from rich.table import Table
 
 from pura.cli.common import err, out
+from pura.cli.model_fitness import fitness
 from pura.paths import user_paths
 
 app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
+app.command("fitness")(fitness)
 
 Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 

@@ -13,18 +13,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.errors import ModelError
+from pura.model.divergence import divergence_bits
 from pura.model.head import decoder_of, find_head
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-I64 = npt.NDArray[np.int64]
-F64 = npt.NDArray[np.float64]
+__all__ = ["divergence_bits", "drop_layers", "perturb_weights"]
 
-_BLOCK: Final = 64  # rows of the distribution held at once
 _HINT: Final = "Use a decoder model whose layers stand in one list, as the Llama family's do."
 
 
@@ -72,36 +70,6 @@ def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator
                 noise = torch.randn(weight.shape, generator=dice).to(weight.device, weight.dtype)
                 weight.add_(noise * (scale * float(weight.float().std())))
     return _like(model, network, f"{model.name} with {scale:g} noise on its weights")
-
-
-def divergence_bits(source: LanguageModel, proxy: LanguageModel, texts: Sequence[I64]) -> F64:
-    """Return ``KL(source ‖ proxy)`` of the next-token distributions, at temperature 1.
-
-    Args:
-        source: The generating model.
-        proxy: The verifying model, with the same tokenizer.
-        texts: Token ids [L] each; every token but the first is predicted by both.
-
-    Returns:
-        float64 [Σ (L - 1)], in bits a token.
-    """
-    import torch
-
-    rows = []
-    with torch.inference_mode():
-        for ids in texts:
-            fed = torch.from_numpy(np.asarray(ids))[None, :-1].to(source.device.torch_device)
-            hidden = [
-                decoder_of(m.network)(input_ids=fed, use_cache=False).last_hidden_state[0]
-                for m in (source, proxy)
-            ]
-            for start in range(0, hidden[0].shape[0], _BLOCK):
-                part = [
-                    m.head.logits(h[start : start + _BLOCK]).double().log_softmax(dim=1)
-                    for m, h in zip((source, proxy), hidden, strict=True)
-                ]
-                rows.append((part[0].exp() * (part[0] - part[1])).sum(dim=1).cpu().numpy())
-    return np.asarray(np.concatenate(rows) / np.log(2)) if rows else np.zeros(0)
 
 
 def _renumber(layer: Any, number: int) -> None:

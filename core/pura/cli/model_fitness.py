@@ -1,0 +1,138 @@
+"""``pura model fitness``: how good a proxy a model is for a profile."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    KeyFile,
+    KeyName,
+    ProfileOption,
+    err,
+    find_keys,
+    find_model,
+    find_profile,
+    out,
+)
+from pura.errors import KeyStoreError
+
+if TYPE_CHECKING:
+    from pura.audit.proxy_fitness import ProxyFitness, Sample
+    from pura.audit.proxy_statistics import Share
+    from pura.model.load import LanguageModel
+    from pura.scheme import Profile, SecretKey
+
+
+def fitness(
+    name: Annotated[str, typer.Argument(help="The model to measure: a stored name or a folder.")],
+    profile: ProfileOption,
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    samples: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON Lines with text and payload; else texts are made."),
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The generating model, where it is here.")
+    ] = None,
+    texts: Annotated[int, typer.Option(min=1, max=1000, help="How many texts to make.")] = 12,
+    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of a made text.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, help="Of the made texts.")] = 1,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Measure how well a model reads the marks of a profile, on texts with known payloads."""
+    shared, keys = find_profile(profile), find_keys(key, key_file)
+    if len(keys) != 1:
+        raise KeyStoreError("A measurement takes one key.", "Give --key or --key-file once.")
+    secret = keys[0].key
+    try:
+        proxy = find_model(name, device, dtype)
+        other = proxy if source in (None, name) else find_model(source, device, dtype)
+        with _bar() as bar:
+            found = _measure(
+                proxy, other, shared, secret, bar, samples=samples, known=source is not None,
+                texts=texts, tokens=tokens, seed=seed,
+            )  # fmt: skip
+    finally:
+        secret.wipe()
+    if as_json:
+        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False) + "\n")
+    else:
+        _print(found)
+
+
+def _measure(
+    proxy: LanguageModel, other: LanguageModel, profile: Profile, key: SecretKey, bar: Progress,
+    *, samples: Path | None, known: bool, texts: int, tokens: int, seed: int,
+) -> ProxyFitness:  # fmt: skip
+    from pura.audit.proxy_fitness import measure
+    from pura.audit.proxy_samples import make_samples, read_samples
+
+    marked: tuple[Sample, ...]
+    if samples is not None:
+        marked = read_samples(samples)
+    else:
+        task = bar.add_task("Making texts", total=None)
+        marked = make_samples(
+            other, profile, key, texts=texts, tokens=tokens, seed=seed,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+        )  # fmt: skip
+    reading = bar.add_task("Reading them", total=None)
+    return measure(
+        proxy, marked, profile, key, made_here=samples is None, source=other if known else None,
+        progress=lambda done, total: bar.update(reading, completed=done, total=total),
+    )  # fmt: skip
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
+        console=err, disable=not err.is_terminal, transient=True,
+    )  # fmt: skip
+
+
+def _print(found: ProxyFitness) -> None:
+    from pura.audit.proxy_words import plain_sentence
+
+    rows = [
+        ("Texts", str(len(found.results))),
+        ("Reach log10 e = 6", _percent(found.found)),
+        ("Whole payload found", _percent(found.matched)),
+        ("Payload bits right", _percent(found.bits_right)),
+        ("Mean log10 e a text", _plain(found.evidence, 1)),
+        ("Mean log10 e per 100 tokens", _plain(found.evidence_per_100, 2)),
+    ]
+    if found.kl_bits is not None:
+        rows.append((f"KL from {found.source}, bits a token", _plain(found.kl_bits, 3)))
+    width = max(len(title) for title, _ in rows)
+    for title, value in rows:
+        out.print(f"{title:<{width}}  {value}", markup=False)
+    out.print(plain_sentence(found), markup=False)
+    out.print(f"Rule: {found.rule}", markup=False)
+
+
+def _percent(value: Share) -> str:
+    scaled = [None if v is None else 100 * v for v in (value.value, value.low, value.high)]
+    return _interval(scaled, 0, " %")
+
+
+def _plain(value: Share, digits: int) -> str:
+    return _interval([value.value, value.low, value.high], digits, "")
+
+
+def _interval(numbers: list[float | None], digits: int, unit: str) -> str:
+    middle, low, high = numbers
+    words = f"{middle:.{digits}f}{unit}"
+    if low is None or high is None:
+        return words
+    return f"{words}  (95 %: {low:.{digits}f} to {high:.{digits}f}{unit})"

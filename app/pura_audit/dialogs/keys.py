@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
+    QLabel,
     QMessageBox,
     QPushButton,
     QTableView,
@@ -31,6 +32,9 @@ from pura_audit.session import Session
 from pura_audit.theme import GAP, GRID, PADDING
 from pura_audit.views.card import label
 
+NOTE = 5  # the last column takes the room that is left
+WIDEST = 176
+
 
 class KeysDialog(QDialog):
     """Table of the keys, with one button for everything that is done to them.
@@ -44,7 +48,7 @@ class KeysDialog(QDialog):
         self._chore: KeyChore | None = None
         self._rows: tuple[KeyChoice, ...] = ()
         self.setWindowTitle(translate("Keys", "Keys"))
-        self.resize(880, 560)
+        self.resize(960, 560)
         self.title = label("", "answer")
         self.state = label("", "muted", wrap=True)
         self.unlock = QPushButton(translate("Keys", "Unlock …"))
@@ -54,6 +58,7 @@ class KeysDialog(QDialog):
         self.words = label("", "attention", wrap=True)
         self.buttons = self._make_buttons()
         self._lay_out()
+        self._say("")
         session.choices_changed.connect(self.refresh)
         session.chore_changed.connect(self._chore_changed)
         self.refresh()
@@ -71,8 +76,6 @@ class KeysDialog(QDialog):
         table.verticalHeader().hide()
         table.verticalHeader().setDefaultSectionSize(32)
         header = table.horizontalHeader()
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        header.setStretchLastSection(True)
         header.setHighlightSections(False)
         return table
 
@@ -158,7 +161,7 @@ class KeysDialog(QDialog):
         self.table.setModel(RowsModel(headers, [_row(key) for key in self._rows], self.table))
         if old is not None:
             old.deleteLater()
-        self.table.resizeColumnsToContents()
+        self._fit_columns()
         self.none.setVisible(not self._rows)
         self.table.selectionModel().selectionChanged.connect(
             lambda *_: self._refresh_buttons()
@@ -166,6 +169,15 @@ class KeysDialog(QDialog):
         places = [p for p, key in enumerate(self._rows) if key.fingerprint == chosen]
         if self._rows:
             self.table.selectRow(places[0] if places else 0)
+
+    def _fit_columns(self) -> None:
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.table.resizeColumnsToContents()
+        for column in range(NOTE):
+            # Room for the edges, and none so wide that the note has no place.
+            header.resizeSection(column, min(header.sectionSize(column) + GRID, WIDEST))
+        header.setSectionResizeMode(NOTE, QHeaderView.ResizeMode.Stretch)
 
     @property
     def selected(self) -> KeyChoice | None:
@@ -190,11 +202,15 @@ class KeysDialog(QDialog):
     def _unset(found: Catalogue) -> bool:
         return found.backend in ("", "none") and found.files is State.NO_BACKEND
 
+    def _say(self, words: str) -> None:
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+
     # What is asked
 
     def ask(self, kind: str) -> QDialog | None:
         """Ask what a chore needs; returns the dialog that is open then."""
-        self.words.setText("")
+        self._say("")
         found, key = self._session.catalogue or Catalogue(), self.selected
         if kind in ("new-key", "import-key"):
             return self._open(KeyForm(kind, found, self))
@@ -252,6 +268,8 @@ class KeysDialog(QDialog):
             translate("Keys", "Delete %1?").replace("%1", f"“{key.label}” ({key.fingerprint})")
         )
         box.setInformativeText(lost_words(key, audits))
+        for words in box.findChildren(QLabel):
+            words.setMinimumWidth(0 if words.text() == "" else 440)
         yes = box.addButton(translate("Keys", "Delete for good"), QMessageBox.ButtonRole.AcceptRole)
         no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(no)
@@ -303,7 +321,7 @@ class KeysDialog(QDialog):
         if chore.place == "files" and chore.folder is None and found.files is not State.READY:
             self.ask_folder(chore, new=found.files is State.NO_BACKEND)
             return
-        self.words.setText("")
+        self._say("")
         self._chore = chore
         self._refresh_buttons()
         self._session.do_chore(chore)
@@ -315,7 +333,7 @@ class KeysDialog(QDialog):
         self._refresh_buttons()
         if not isinstance(state, Failure):
             return
-        self.words.setText(f"{state.message} {state.hint}".strip())
+        self._say(f"{state.message} {state.hint}".strip())
         found = self._session.catalogue or Catalogue()
         if state.code == "key-file-passphrase" and chore.kind == "import-key":
             self._ask_file(replace(chore, passphrase=None, folder=None))

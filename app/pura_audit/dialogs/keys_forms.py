@@ -115,7 +115,8 @@ class KeyForm(QDialog):
         column.setSpacing(GRID)
         for button in self.places.values():
             column.addWidget(button)
-        self._form.addRow(translate("Keys", "Keep it"), column)
+        if len(self.places) > 1:
+            self._form.addRow(translate("Keys", "Keep it"), column)
         usable = ring and found.keyring is State.READY
         self.places["keyring" if usable or (ring and "files" not in self.places) else
                     "files"].setChecked(True)  # fmt: skip

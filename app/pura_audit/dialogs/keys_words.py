@@ -113,7 +113,7 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
     said.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
     if entry is None or not entry.deployment:
         said.append(translate("Keys", "Without an exported copy this cannot be undone."))
-    return "\n".join(said)
+    return "\n\n".join(said)
 
 
 def _derived(entry: KeyEntry) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pura.errors import ModelError, ProfileError
+from pura.errors import ModelError, ProfileError, PuraError
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -22,27 +22,59 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
         ProfileError: The tokenizer or the key is not the one that the profile names.
         ModelError: The profile wants a start token and the model has none.
     """
-    if profile.vocab_size != model.vocab_size:
-        raise ProfileError(
-            f"The profile is for a tokenizer of {profile.vocab_size:,} tokens; that of the model "
-            f"“{model.name}” has {model.vocab_size:,}.",
-            "Use a model with the tokenizer of the generating model.",
-            code="tokenizer-mismatch",
-        )
-    if profile.tokenizer is not None and profile.tokenizer != model.tokenizer_fingerprint:
-        raise ProfileError(
-            f"The tokenizer of the model “{model.name}” is not the one that the profile names.",
-            "Use a model with the tokenizer of the generating model.",
-            code="tokenizer-mismatch",
-        )
-    if profile.key is not None and all(key.fingerprint != profile.key for key in keys):
-        raise ProfileError(
-            f"The profile belongs to the key {profile.key}, which was not given.",
-            "Choose that key, or the profile of the key that you have.",
-            code="key-mismatch",
-        )
+    found = mismatches(
+        profile, model=model.name, vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint, keys=[key.fingerprint for key in keys],
+    )  # fmt: skip
+    if found:
+        raise found[0]
     if profile.prefix == "bos" and model.bos_id is None:
         raise ModelError(
             "The profile asks for a start token, and this model has none.",
             "Use a model of the generating model's family.",
         )
+
+
+def mismatches(
+    profile: Profile, *, model: str, vocab_size: int, tokenizer: str, keys: Sequence[str]
+) -> tuple[PuraError, ...]:
+    """Say what does not belong together, from fingerprints alone: nothing is loaded for it.
+
+    Args:
+        profile: The profile.
+        model: Name of the model.
+        vocab_size: Of its tokenizer.
+        tokenizer: Fingerprint of its tokenizer.
+        keys: Fingerprints of the keys; none chosen is no mismatch.
+
+    Returns:
+        One error a mismatch; empty when an audit can begin.
+    """
+    found: list[PuraError] = []
+    hint = "Use a model with the tokenizer of the generating model."
+    if profile.vocab_size != vocab_size:
+        found.append(
+            ProfileError(
+                f"The profile is for a tokenizer of {profile.vocab_size:,} tokens; that of the "
+                f"model “{model}” has {vocab_size:,}.",
+                hint,
+                code="tokenizer-mismatch",
+            )
+        )
+    elif profile.tokenizer is not None and profile.tokenizer != tokenizer:
+        found.append(
+            ProfileError(
+                f"The tokenizer of the model “{model}” is not the one that the profile names.",
+                hint,
+                code="tokenizer-mismatch",
+            )
+        )
+    if profile.key is not None and keys and profile.key not in keys:
+        found.append(
+            ProfileError(
+                f"The profile belongs to the key {profile.key}, which was not given.",
+                "Choose that key, or the profile of the key that you have.",
+                code="key-mismatch",
+            )
+        )
+    return tuple(found)

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from pura.audit.files import write_atomic
+from pura.audit.profile_advice import advise, length_needed
+from pura.audit.profiles import ProfileFolder
 from pura.cli.common import err, find_profile, out
 from pura.errors import ProfileError
 from pura.paths import user_paths
@@ -99,25 +101,23 @@ def _model_facts(name: str | None) -> dict[str, Any]:
 def _store(name: str, profile: Profile) -> None:
     if not name.strip() or "/" in name or "\\" in name or name.startswith("."):
         raise ProfileError("A profile's name holds no slashes.", "Choose a plain name.")
-    path = user_paths().profiles / f"{name}.json"
-    if path.exists():
-        raise ProfileError(
-            f"There already is a profile “{name}”.", "Choose another name.", code="file-exists"
-        )
-    write_atomic(path, profile.to_json().encode())
+    _folder().save(name, profile)
+
+
+def _folder() -> ProfileFolder:
+    return ProfileFolder(user_paths().profiles)
 
 
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
-    folder = user_paths().profiles
-    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        out.print(path.stem, markup=False)
+    for name in _folder().names():
+        out.print(name, markup=False)
 
 
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
-    """Check a profile and print it with every default filled in."""
+    """Check a profile, print it with every default filled in, and what is odd about it."""
     checked = find_profile(profile)
     sys.stdout.write(checked.to_json())
     err.print(
@@ -125,3 +125,52 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
         f"{checked.codeword_length} positions.",
         markup=False,
     )
+    needed = length_needed(checked)
+    if needed.tokens is None:
+        words = (
+            "How much text a finding takes was not measured for these settings; “pura model "
+            "fitness” measures it."
+        )
+    else:
+        words = (
+            f"A finding takes {needed.usable} usable positions, about {needed.tokens} tokens of "
+            "unedited text of the built-in model."
+        )
+    err.print(words, markup=False)
+    for advice in advise(checked):
+        err.print(f"{advice.setting}: {advice.words}", markup=False)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A profile file.")],
+    name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
+) -> None:
+    """Take a profile file in; one of an older version is brought to the present one."""
+    stored = _folder().take_in(file, name)
+    err.print(f"Stored as “{stored}”.", markup=False)
+
+
+@app.command("export")
+def export(
+    name: Annotated[str, typer.Argument(help="A stored name.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+) -> None:
+    """Write a stored profile to a file."""
+    if output.exists():
+        raise ProfileError(
+            "There already is a file of that name.", "Choose another name.", code="file-exists"
+        )
+    _folder().hand_out(name, output)
+
+
+@app.command("remove")
+def remove(
+    name: Annotated[str, typer.Argument(help="A stored name.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a stored profile; texts that were marked with it cannot be audited without it."""
+    _folder().get(name)
+    if not yes:
+        typer.confirm(f"Delete the profile “{name}”?", abort=True)
+    _folder().remove(name)

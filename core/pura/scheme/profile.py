@@ -19,6 +19,8 @@ from typing import Any, Final
 from pura.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_MIN_BITS, codeword_length
+from pura.scheme.profile_versions import FIELD as VERSION_FIELD
+from pura.scheme.profile_versions import VERSION, migrate
 
 SCHEME: Final = "pura1"
 CODES: Final = ("spc", "tbcc")
@@ -108,6 +110,7 @@ class Profile:
         """
         if not isinstance(data, dict):
             raise ProfileError("The profile is not a JSON object.", _HINT)
+        data, _ = migrate(data)
         known = {f.name for f in dataclass_fields(cls)}
         if unknown := sorted(str(k) for k in data.keys() - known):
             raise ProfileError(f"The profile holds the unknown field “{unknown[0]}”.", _HINT)
@@ -172,8 +175,9 @@ class Profile:
         return out
 
     def to_json(self) -> str:
-        """Return the profile as JSON text for people and programs."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+        """Return the profile as the text of a profile file, in the present version."""
+        data = {"scheme": self.scheme, VERSION_FIELD: VERSION} | self.to_dict()
+        return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,0 +1,40 @@
+"""Versions of the profile file: older ones are read, newer ones refused in words.
+
+Version 1 had no number and could leave out whatever had its default. Version 2 says its number,
+and spells every setting out. The number belongs to the file and not to the profile: both versions
+of one profile have the same fingerprint.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pura.errors import ProfileError
+
+VERSION: Final = 2
+FIELD: Final = "version"
+
+
+def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return a profile file's entries in the present form, and what was done, in words.
+
+    Raises:
+        ProfileError: Written by a newer program, or with a number that is none.
+    """
+    if FIELD not in data:
+        note = "The profile file is of the first form (version 1); it was read as it stands."
+        return dict(data), (note,)
+    version = data[FIELD]
+    if type(version) is not int or version < 1:
+        raise ProfileError(
+            f"The profile's field “{FIELD}” is not a version number.",
+            "Use the profile exactly as the generator's team handed it over.",
+        )
+    if version > VERSION:
+        raise ProfileError(
+            f"The profile was written by a newer program (version {version} of the file; this "
+            f"program reads up to {VERSION}).",
+            "Update PURA Audit, or ask for the profile in the older form.",
+            code="profile-newer",
+        )
+    return {name: value for name, value in data.items() if name != FIELD}, ()

@@ -108,6 +108,18 @@ class PolicyError(PuraError):
     code = "policy"
 
 
+class SigningError(PuraError):
+    """A report cannot be signed with this certificate, or not at all."""
+
+    code = "signing"
+
+
+class ReportFileError(PuraError):
+    """A file that shall be a report of ours cannot be taken apart."""
+
+    code = "report-file"
+
+
 class Cancelled(BaseException):
     """The user asked to stop.
 

@@ -1,0 +1,59 @@
+"""A fresh audit of the embedded text, held against what the report says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from pura.audit.record import Audit
+from pura.audit.reportcheck.judge import BAD, GOOD, OPEN, Check
+from pura.errors import PuraError
+
+TOLERANCE: Final = 0.05
+"""In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
+
+Again = Callable[[Audit], Audit]
+
+
+def repeat(audits: Sequence[Audit], again: Again) -> list[Check]:
+    """Audit each embedded text again.
+
+    Args:
+        audits: From the record.
+        again: Does the audit with the same key, profile and model; raises PuraError where key or
+            model is not there.
+    """
+    return [_one(audit, again) for audit in audits]
+
+
+def _one(audit: Audit, again: Again) -> Check:
+    if audit.text is None:
+        return _not_possible("the record leaves the text out.")
+    try:
+        fresh = again(audit)
+    except PuraError as error:
+        return _not_possible(error.message)
+    return compare(audit, fresh)
+
+
+def compare(audit: Audit, fresh: Audit) -> Check:
+    """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
+    delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
+    differing = [
+        name
+        for name, same in (
+            ("payload", audit.payload.bits == fresh.payload.bits),
+            ("outcome", audit.verdict == fresh.verdict),
+            ("number of tokens", audit.input.tokens == fresh.input.tokens),
+            ("evidence", delta <= max(TOLERANCE, 0.005 * abs(audit.evidence.log10_e))),
+        )
+        if not same
+    ]
+    if differing:
+        what = ", ".join(differing)
+        return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
+    return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
+
+
+def _not_possible(why: str) -> Check:
+    return Check(name="repeat", state=OPEN, key="repeat.not-possible", values={"why": why})

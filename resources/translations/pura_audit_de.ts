@@ -218,6 +218,10 @@
         <translation>Das Ergebnis wird in Worte gefasst</translation>
     </message>
     <message>
+        <source>%1 of %2 tokens</source>
+        <translation>%1 von %2 Token</translation>
+    </message>
+    <message>
         <source>%1 left</source>
         <translation>noch %1</translation>
     </message>
@@ -304,7 +308,7 @@
         <translation>Was</translation>
     </message>
     <message>
-        <source>Keys</source>
+        <source>Shortcut</source>
         <translation>Tasten</translation>
     </message>
     <message>
@@ -513,10 +517,41 @@
     </message>
 </context>
 <context>
+    <name>Guide</name>
+    <message>
+        <source>User guide</source>
+        <translation>Benutzerhandbuch</translation>
+    </message>
+    <message>
+        <source>Find in this page</source>
+        <translation>Auf dieser Seite suchen</translation>
+    </message>
+    <message>
+        <source>Back</source>
+        <translation>Zurück</translation>
+    </message>
+    <message>
+        <source>Beginning</source>
+        <translation>Anfang</translation>
+    </message>
+    <message>
+        <source>not found</source>
+        <translation>nicht gefunden</translation>
+    </message>
+</context>
+<context>
     <name>Header</name>
     <message>
         <source>Key</source>
         <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>%1 keys</source>
+        <translation>%1 Schlüssel</translation>
+    </message>
+    <message>
+        <source>Manage keys …</source>
+        <translation>Schlüssel verwalten …</translation>
     </message>
     <message>
         <source>Model</source>
@@ -559,12 +594,12 @@
         <translation>wird gesucht …</translation>
     </message>
     <message>
-        <source>none</source>
-        <translation>fehlt</translation>
+        <source>No key yet: make one under “Manage keys …”.</source>
+        <translation>Noch kein Schlüssel: Legen Sie unter »Schlüssel verwalten …« einen an.</translation>
     </message>
     <message>
-        <source>No key yet: make one with “pura key new NAME”.</source>
-        <translation>Noch kein Schlüssel: »pura key new NAME« legt einen an.</translation>
+        <source>none</source>
+        <translation>fehlt</translation>
     </message>
     <message>
         <source>No model yet: install one with “pura model install”.</source>
@@ -584,6 +619,385 @@
     </message>
 </context>
 <context>
+    <name>Keys</name>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Unlock …</source>
+        <translation>Entsperren …</translation>
+    </message>
+    <message>
+        <source>No keys yet. Create one or import one.</source>
+        <translation>Noch keine Schlüssel. Legen Sie einen an oder importieren Sie einen.</translation>
+    </message>
+    <message>
+        <source>New …</source>
+        <translation>Neu …</translation>
+    </message>
+    <message>
+        <source>Import …</source>
+        <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>Derive …</source>
+        <translation>Ableiten …</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Rename …</source>
+        <translation>Umbenennen …</translation>
+    </message>
+    <message>
+        <source>Note …</source>
+        <translation>Notiz …</translation>
+    </message>
+    <message>
+        <source>Delete …</source>
+        <translation>Löschen …</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Set up encrypted files …</source>
+        <translation>Verschlüsselte Dateien einrichten …</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Fingerprint</source>
+        <translation>Fingerabdruck</translation>
+    </message>
+    <message>
+        <source>Created</source>
+        <translation>Angelegt</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>Kept in</source>
+        <translation>Aufbewahrt in</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Notiz</translation>
+    </message>
+    <message>
+        <source>Whoever has this file and its passphrase can forge marks of %1 and read every one. Keep file and passphrase in different places.</source>
+        <translation>Wer diese Datei und ihre Passphrase hat, kann Markierungen von %1 fälschen und jede lesen. Bewahren Sie Datei und Passphrase an verschiedenen Orten auf.</translation>
+    </message>
+    <message>
+        <source>Export “%1”, encrypted</source>
+        <translation>»%1« verschlüsselt exportieren</translation>
+    </message>
+    <message>
+        <source>Choose the file …</source>
+        <translation>Datei wählen …</translation>
+    </message>
+    <message>
+        <source>Write the encrypted key</source>
+        <translation>Verschlüsselten Schlüssel schreiben</translation>
+    </message>
+    <message>
+        <source>Delete a key</source>
+        <translation>Schlüssel löschen</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>%1 löschen?</translation>
+    </message>
+    <message>
+        <source>Delete for good</source>
+        <translation>Endgültig löschen</translation>
+    </message>
+    <message>
+        <source>Keep it</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>Keys are kept in encrypted files under one passphrase, which is asked for once a session. Without it they are lost: nobody can reset it.</source>
+        <translation>Schlüssel liegen in verschlüsselten Dateien unter einer Passphrase, nach der einmal je Sitzung gefragt wird. Ohne sie sind sie verloren: Niemand kann sie zurücksetzen.</translation>
+    </message>
+    <message>
+        <source>Passphrase for encrypted key files</source>
+        <translation>Passphrase für verschlüsselte Schlüsseldateien</translation>
+    </message>
+    <message>
+        <source>Passphrase of the encrypted key files</source>
+        <translation>Passphrase der verschlüsselten Schlüsseldateien</translation>
+    </message>
+    <message>
+        <source>Set up</source>
+        <translation>Einrichten</translation>
+    </message>
+    <message>
+        <source>Unlock</source>
+        <translation>Entsperren</translation>
+    </message>
+    <message>
+        <source>Passphrase of %1</source>
+        <translation>Passphrase von %1</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>64 hex digits or base64; not shown</source>
+        <translation>64 Hexadezimalziffern oder Base64; wird nicht angezeigt</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Choose a file …</source>
+        <translation>Datei wählen …</translation>
+    </message>
+    <message>
+        <source>or file</source>
+        <translation>oder Datei</translation>
+    </message>
+    <message>
+        <source>In the keyring (%1)</source>
+        <translation>Im Schlüsselbund (%1)</translation>
+    </message>
+    <message>
+        <source>In an encrypted file, under a passphrase</source>
+        <translation>In einer verschlüsselten Datei unter einer Passphrase</translation>
+    </message>
+    <message>
+        <source>For this session only; it is gone when the window closes</source>
+        <translation>Nur für diese Sitzung; er verschwindet, wenn das Fenster schließt</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>File of the key</source>
+        <translation>Datei des Schlüssels</translation>
+    </message>
+    <message>
+        <source>Deployment</source>
+        <translation>Einsatz</translation>
+    </message>
+    <message>
+        <source>New key</source>
+        <translation>Neuer Schlüssel</translation>
+    </message>
+    <message>
+        <source>A fresh key from the randomness of this computer.</source>
+        <translation>Ein neuer Schlüssel aus dem Zufall dieses Rechners.</translation>
+    </message>
+    <message>
+        <source>Create</source>
+        <translation>Anlegen</translation>
+    </message>
+    <message>
+        <source>Import a key</source>
+        <translation>Schlüssel importieren</translation>
+    </message>
+    <message>
+        <source>In hex, in base64, or an encrypted key file of this program.</source>
+        <translation>Hexadezimal, in Base64 oder als verschlüsselte Schlüsseldatei dieses Programms.</translation>
+    </message>
+    <message>
+        <source>Import</source>
+        <translation>Importieren</translation>
+    </message>
+    <message>
+        <source>Derive a key from “%1”</source>
+        <translation>Schlüssel aus »%1« ableiten</translation>
+    </message>
+    <message>
+        <source>The same master and the same label always give the same key. Whoever holds the derived key can work out neither the master nor another one.</source>
+        <translation>Derselbe Hauptschlüssel und dieselbe Bezeichnung ergeben immer denselben Schlüssel. Wer den abgeleiteten Schlüssel hat, kann daraus weder den Hauptschlüssel noch einen anderen berechnen.</translation>
+    </message>
+    <message>
+        <source>Derive</source>
+        <translation>Ableiten</translation>
+    </message>
+    <message>
+        <source>Rename “%1”</source>
+        <translation>»%1« umbenennen</translation>
+    </message>
+    <message>
+        <source>The fingerprint stays the same.</source>
+        <translation>Der Fingerabdruck bleibt derselbe.</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Note on “%1”</source>
+        <translation>Notiz zu »%1«</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Encrypted key files</source>
+        <translation>Verschlüsselte Schlüsseldateien</translation>
+    </message>
+    <message>
+        <source>No keyring</source>
+        <translation>Kein Schlüsselbund</translation>
+    </message>
+    <message>
+        <source>This computer offers no keyring.</source>
+        <translation>Dieser Rechner bietet keinen Schlüsselbund an.</translation>
+    </message>
+    <message>
+        <source>Keep keys in encrypted files under a passphrase, or for this session only.</source>
+        <translation>Bewahren Sie Schlüssel in verschlüsselten Dateien unter einer Passphrase auf oder nur für diese Sitzung.</translation>
+    </message>
+    <message>
+        <source>Ready. New keys are kept in it.</source>
+        <translation>Bereit. Neue Schlüssel werden darin aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>Locked: no key can be read or stored.</source>
+        <translation>Gesperrt: Schlüssel können weder gelesen noch gespeichert werden.</translation>
+    </message>
+    <message>
+        <source>Unlock it here, or log in to your desktop session again.</source>
+        <translation>Entsperren Sie ihn hier oder melden Sie sich neu an Ihrem Rechner an.</translation>
+    </message>
+    <message>
+        <source>It refuses this program.</source>
+        <translation>Er verweigert diesem Programm den Zugriff.</translation>
+    </message>
+    <message>
+        <source>Allow this program to use it, or ask whoever manages this computer. Keys can be kept in encrypted files meanwhile.</source>
+        <translation>Erlauben Sie diesem Programm den Zugriff oder fragen Sie, wer diesen Rechner verwaltet. Bis dahin können Schlüssel in verschlüsselten Dateien liegen.</translation>
+    </message>
+    <message>
+        <source>Unlocked for this session. New keys are kept in them.</source>
+        <translation>Für diese Sitzung entsperrt. Neue Schlüssel werden darin aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>Unlock them with their passphrase.</source>
+        <translation>Entsperren Sie sie mit ihrer Passphrase.</translation>
+    </message>
+    <message>
+        <source>The file that checks the passphrase is damaged.</source>
+        <translation>Die Datei, die die Passphrase prüft, ist beschädigt.</translation>
+    </message>
+    <message>
+        <source>Put the folder “keys” back from a backup.</source>
+        <translation>Stellen Sie den Ordner »keys« aus einer Sicherung wieder her.</translation>
+    </message>
+    <message>
+        <source>The folder cannot be read.</source>
+        <translation>Der Ordner kann nicht gelesen werden.</translation>
+    </message>
+    <message>
+        <source>Check its permissions.</source>
+        <translation>Prüfen Sie seine Zugriffsrechte.</translation>
+    </message>
+    <message>
+        <source>Single</source>
+        <translation>Einzeln</translation>
+    </message>
+    <message>
+        <source>Master</source>
+        <translation>Hauptschlüssel</translation>
+    </message>
+    <message>
+        <source>Derived: %1</source>
+        <translation>Abgeleitet: %1</translation>
+    </message>
+    <message>
+        <source>This session only</source>
+        <translation>Nur diese Sitzung</translation>
+    </message>
+    <message>
+        <source>Encrypted file</source>
+        <translation>Verschlüsselte Datei</translation>
+    </message>
+    <message>
+        <source>Keyring</source>
+        <translation>Schlüsselbund</translation>
+    </message>
+    <message>
+        <source>Texts marked with it can no longer be examined on this computer.</source>
+        <translation>Damit markierte Texte können auf diesem Rechner nicht mehr geprüft werden.</translation>
+    </message>
+    <message>
+        <source>Profiles that belong to it: %1.</source>
+        <translation>Zugehörige Profile: %1.</translation>
+    </message>
+    <message>
+        <source>Payloads in the register that fit these profiles: %1.</source>
+        <translation>Nutzlasten im Register, die zu diesen Profilen passen: %1.</translation>
+    </message>
+    <message>
+        <source>Derived from it: %1. They stay, but cannot be derived again.</source>
+        <translation>Daraus abgeleitet: %1. Sie bleiben, können aber nicht noch einmal abgeleitet werden.</translation>
+    </message>
+    <message>
+        <source>Texts on the list that were audited with it: %1.</source>
+        <translation>Texte in der Liste, die damit geprüft wurden: %1.</translation>
+    </message>
+    <message>
+        <source>Recorded audits stay readable; they cannot be repeated.</source>
+        <translation>Aufgezeichnete Prüfungen bleiben lesbar; sie können nicht wiederholt werden.</translation>
+    </message>
+    <message>
+        <source>Without an exported copy this cannot be undone.</source>
+        <translation>Ohne eine exportierte Kopie lässt sich das nicht rückgängig machen.</translation>
+    </message>
+    <message>
+        <source>It serves the deployment “%1”. Whoever holds the master key %2 can derive it again.</source>
+        <translation>Er dient dem Einsatz »%1«. Wer den Hauptschlüssel %2 hat, kann ihn wieder ableiten.</translation>
+    </message>
+    <message>
+        <source>and %1 more</source>
+        <translation>und %1 weitere</translation>
+    </message>
+    <message>
+        <source>%1 of at least %2 characters</source>
+        <translation>%1 von mindestens %2 Zeichen</translation>
+    </message>
+    <message>
+        <source>Long enough. Longer is better.</source>
+        <translation>Lang genug. Länger ist besser.</translation>
+    </message>
+    <message>
+        <source>Good length.</source>
+        <translation>Gute Länge.</translation>
+    </message>
+    <message>
+        <source>Passphrase</source>
+        <translation>Passphrase</translation>
+    </message>
+    <message>
+        <source>Once more</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <source>Show what I type</source>
+        <translation>Eingabe anzeigen</translation>
+    </message>
+    <message>
+        <source>The two are not the same yet.</source>
+        <translation>Die beiden stimmen noch nicht überein.</translation>
+    </message>
+</context>
+<context>
     <name>Menu</name>
     <message>
         <source>Menu</source>
@@ -600,6 +1014,18 @@
     <message>
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
+    </message>
+    <message>
+        <source>Import issued payloads …</source>
+        <translation>Ausgegebene Nutzlasten importieren …</translation>
+    </message>
+    <message>
+        <source>Keys …</source>
+        <translation>Schlüssel …</translation>
+    </message>
+    <message>
+        <source>Settings …</source>
+        <translation>Einstellungen …</translation>
     </message>
     <message>
         <source>Quit</source>
@@ -698,6 +1124,10 @@
         <translation>Hilfe</translation>
     </message>
     <message>
+        <source>User guide</source>
+        <translation>Benutzerhandbuch</translation>
+    </message>
+    <message>
         <source>Keyboard shortcuts</source>
         <translation>Tastenkürzel</translation>
     </message>
@@ -708,6 +1138,41 @@
     <message>
         <source>About PURA Audit</source>
         <translation>Über PURA Audit</translation>
+    </message>
+    <message>
+        <source>Recent files</source>
+        <translation>Zuletzt geöffnet</translation>
+    </message>
+    <message>
+        <source>No recent files</source>
+        <translation>Keine zuletzt geöffneten Dateien</translation>
+    </message>
+    <message>
+        <source>Recent files are not remembered</source>
+        <translation>Zuletzt geöffnete Dateien werden nicht gemerkt</translation>
+    </message>
+    <message>
+        <source>Clear the list</source>
+        <translation>Liste leeren</translation>
+    </message>
+    <message>
+        <source>Remember recent files</source>
+        <translation>Zuletzt geöffnete Dateien merken</translation>
+    </message>
+</context>
+<context>
+    <name>Models</name>
+    <message>
+        <source>The model “%1” is installed.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>“%1” is what was installed: all %2 files are unchanged.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The model “%1” was removed.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -755,6 +1220,25 @@
     <message>
         <source>Exported: %1</source>
         <translation>Exportiert: %1</translation>
+    </message>
+</context>
+<context>
+    <name>Profiles</name>
+    <message>
+        <source>The profile “%1” was saved.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The profile “%1” was imported.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The profile “%1” was exported.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The profile “%1” was deleted.</source>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>
@@ -888,7 +1372,40 @@
     </message>
 </context>
 <context>
+    <name>Register</name>
+    <message>
+        <source>Choose a profile first: it says what a payload is.</source>
+        <translation>Wählen Sie zuerst ein Profil: Es sagt, was eine Nutzlast ist.</translation>
+    </message>
+    <message>
+        <source>Import issued payloads</source>
+        <translation>Ausgegebene Nutzlasten importieren</translation>
+    </message>
+    <message>
+        <source>Tables (*.csv)</source>
+        <translation>Tabellen (*.csv)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>%1 entries were added to the register; it has %2 now.</source>
+        <translation>%1 Einträge kamen in das Register; es hat jetzt %2.</translation>
+    </message>
+</context>
+<context>
     <name>Ring</name>
+    <message>
+        <source>Sector %1
+Anchor %2
+Kernel weight %3
+Share %4</source>
+        <translation>Sektor %1
+Anker %2
+Kerngewicht %3
+Anteil %4</translation>
+    </message>
     <message>
         <source>of the circle</source>
         <translation>des Kreises</translation>
@@ -1028,13 +1545,184 @@
         <source>Choose a key, a model and a profile first.</source>
         <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
     </message>
+    <message>
+        <source>The memory of the device ran short, so the text was read in smaller pieces. The findings are the same.</source>
+        <translation>Der Speicher des Geräts wurde knapp, daher wurde der Text in kleineren Stücken gelesen. Die Befunde sind dieselben.</translation>
+    </message>
+</context>
+<context>
+    <name>Settings</name>
+    <message>
+        <source>Settings</source>
+        <translation>Einstellungen</translation>
+    </message>
+    <message>
+        <source>Takes effect when the program starts the next time.</source>
+        <translation>Gilt ab dem nächsten Start des Programms.</translation>
+    </message>
+    <message>
+        <source>Look</source>
+        <translation>Aussehen</translation>
+    </message>
+    <message>
+        <source>Colours</source>
+        <translation>Farben</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Language of the system</source>
+        <translation>Sprache des Systems</translation>
+    </message>
+    <message>
+        <source> px</source>
+        <translation> px</translation>
+    </message>
+    <message>
+        <source>Size of the examined text</source>
+        <translation>Größe des geprüften Textes</translation>
+    </message>
+    <message>
+        <source>Privacy</source>
+        <translation>Datenschutz</translation>
+    </message>
+    <message>
+        <source>Remember recent files (their names only)</source>
+        <translation>Zuletzt geöffnete Dateien merken (nur die Namen)</translation>
+    </message>
+    <message>
+        <source>Clear the list</source>
+        <translation>Liste leeren</translation>
+    </message>
+    <message>
+        <source>What the log file notes</source>
+        <translation>Was das Protokoll festhält</translation>
+    </message>
+    <message>
+        <source>Faults only</source>
+        <translation>Nur Fehler</translation>
+    </message>
+    <message>
+        <source>Faults and warnings</source>
+        <translation>Fehler und Warnungen</translation>
+    </message>
+    <message>
+        <source>What the program does</source>
+        <translation>Was das Programm tut</translation>
+    </message>
+    <message>
+        <source>Everything, for support</source>
+        <translation>Alles, für die Betreuung</translation>
+    </message>
+    <message>
+        <source>Texts and keys never stand in the log.</source>
+        <translation>Texte und Schlüssel stehen nie im Protokoll.</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>The model runs on</source>
+        <translation>Das Modell läuft auf</translation>
+    </message>
+    <message>
+        <source>The fastest that is here</source>
+        <translation>Dem schnellsten, das da ist</translation>
+    </message>
+    <message>
+        <source>The processor</source>
+        <translation>Dem Prozessor</translation>
+    </message>
+    <message>
+        <source>The NVIDIA or AMD card (CUDA, ROCm)</source>
+        <translation>Der NVIDIA- oder AMD-Karte (CUDA, ROCm)</translation>
+    </message>
+    <message>
+        <source>The Apple GPU</source>
+        <translation>Der Apple-GPU</translation>
+    </message>
+    <message>
+        <source>Numbers of the model</source>
+        <translation>Zahlen des Modells</translation>
+    </message>
+    <message>
+        <source>32 bit (usual)</source>
+        <translation>32 Bit (üblich)</translation>
+    </message>
+    <message>
+        <source>16 bit, bfloat16 (GPU only)</source>
+        <translation>16 Bit, bfloat16 (nur GPU)</translation>
+    </message>
+    <message>
+        <source>16 bit, float16 (GPU only)</source>
+        <translation>16 Bit, float16 (nur GPU)</translation>
+    </message>
+    <message>
+        <source>Decision rule</source>
+        <translation>Entscheidungsregel</translation>
+    </message>
+    <message>
+        <source>The policy cannot be read; see the line at the bottom.</source>
+        <translation>Die Richtlinie kann nicht gelesen werden; siehe die Zeile ganz unten.</translation>
+    </message>
+    <message>
+        <source>The rule is part of the organisation&apos;s policy file. It is fixed before anything is examined, and every record holds it.</source>
+        <translation>Die Regel gehört zur Richtlinie der Organisation. Sie steht fest, bevor etwas geprüft wird, und in jeder Aufzeichnung.</translation>
+    </message>
+    <message>
+        <source>at most 1 in %1 texts without the mark</source>
+        <translation>höchstens einer von %1 Texten ohne die Markierung</translation>
+    </message>
+    <message>
+        <source>Rule</source>
+        <translation>Regel</translation>
+    </message>
+    <message>
+        <source>A mark is found</source>
+        <translation>Markierung gefunden</translation>
+    </message>
+    <message>
+        <source>from log₁₀ %1 on: %2</source>
+        <translation>ab log₁₀ %1: %2</translation>
+    </message>
+    <message>
+        <source>Indication only</source>
+        <translation>Nur Anhaltspunkt</translation>
+    </message>
+    <message>
+        <source>from log₁₀ %1 on</source>
+        <translation>ab log₁₀ %1</translation>
+    </message>
+    <message>
+        <source>Reported at most</source>
+        <translation>Höchstens berichtet</translation>
+    </message>
+    <message>
+        <source>unknown: the policy states no number of texts a year</source>
+        <translation>unbekannt: Die Richtlinie nennt keine Zahl von Texten im Jahr</translation>
+    </message>
+    <message>
+        <source>at most %1 a year, of %2 texts</source>
+        <translation>höchstens %1 im Jahr bei %2 Texten</translation>
+    </message>
+    <message>
+        <source>False alarms expected</source>
+        <translation>Erwartete Fehlalarme</translation>
+    </message>
+    <message>
+        <source>The settings could not be read, so the usual ones are in use. The old file is kept beside them as “%1”.</source>
+        <translation>Die Einstellungen konnten nicht gelesen werden, daher gelten die üblichen. Die alte Datei liegt als »%1« daneben.</translation>
+    </message>
+    <message>
+        <source>These settings did not fit and are back to what is usual: %1. The old file is kept beside them as “%2”.</source>
+        <translation>Diese Einstellungen passten nicht und sind wieder wie üblich: %1. Die alte Datei liegt als »%2« daneben.</translation>
+    </message>
 </context>
 <context>
     <name>Setup</name>
-    <message>
-        <source>Name of the key, e.g. Newsroom 2026</source>
-        <translation>Name des Schlüssels, z. B. Redaktion 2026</translation>
-    </message>
     <message>
         <source>Name of the profile, e.g. Internal</source>
         <translation>Name des Profils, z. B. Intern</translation>
@@ -1046,10 +1734,6 @@
     <message>
         <source>Choose</source>
         <translation>Auswählen</translation>
-    </message>
-    <message>
-        <source>Name of the key</source>
-        <translation>Name des Schlüssels</translation>
     </message>
     <message>
         <source>Key</source>

@@ -56,7 +56,7 @@ def show_shortcuts(window: MainWindow) -> QDialog:
     """Show all shortcuts."""
     from pura_audit.dialogs.table_dialog import TableDialog
 
-    headers = (translate("Dialog", "What"), translate("Dialog", "Keys"))
+    headers = (translate("Dialog", "What"), translate("Dialog", "Shortcut"))
     rows = [*shortcut_rows(window.actions_by_name), *_more_keys()]
     title = translate("Dialog", "Keyboard shortcuts")
     return _open(TableDialog(title, headers, rows, "", window))

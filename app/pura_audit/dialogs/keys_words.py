@@ -93,7 +93,7 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
         audits: How many texts on the list were audited with it.
     """
     said = [
-        translate("Keys", "Texts marked with it can no longer be verified on this computer."),
+        translate("Keys", "Texts marked with it can no longer be examined on this computer."),
     ]  # fmt: skip
     entry, usage = choice.entry, choice.usage
     if entry is not None and entry.deployment:

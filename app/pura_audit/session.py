@@ -13,6 +13,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
 from pura.audit.documents import MAX_CHARACTERS, from_text
+from pura.audit.fitness import mismatches
+from pura.audit.proxy_fitness import ProxyFitness
 from pura.audit.record import Audit
 from pura.errors import PuraError
 from pura.model.reading import SHORT_OF_MEMORY
@@ -50,6 +52,7 @@ class Session(QObject):
         busy_changed: Whether audits run or wait.
         noticed: Something to say in the status line.
         chore_changed: How a chore goes: Progress, then a Failure or None.
+        measured: How good a proxy a model is.
     """
 
     current_changed = Signal()
@@ -59,6 +62,7 @@ class Session(QObject):
     busy_changed = Signal(bool)
     noticed = Signal(str)
     chore_changed = Signal(object)
+    measured = Signal(object)
 
     def __init__(
         self, engine: Engine, settings: SettingsFile, parent: QObject | None = None
@@ -170,6 +174,16 @@ class Session(QObject):
         """Whether key, model and profile are chosen."""
         return bool(self.keys) and self.model is not None and self.profile is not None
 
+    def mismatches(self) -> tuple[PuraError, ...]:
+        """Return why key, model and profile that are chosen cannot go together."""
+        facts = self.model.facts if self.model is not None else None
+        if facts is None or self.profile is None:
+            return ()
+        return mismatches(
+            self.profile.profile, model=facts.name, vocab_size=facts.vocab_size,
+            tokenizer=facts.tokenizer_fingerprint, keys=[key.fingerprint for key in self.keys],
+        )  # fmt: skip
+
     def due(self) -> tuple[Item, ...]:
         """Return the rows that the Audit button would do: all new ones, else the one on screen."""
         fresh = tuple(i for i in self.queue.items if i.runnable and i.state is ItemState.READY)
@@ -191,7 +205,9 @@ class Session(QObject):
                 self.jobs.add(item.number, request)
 
     def _request(self, item: Item) -> Request | None:
-        keys = (item.key,) if item.key is not None else self.keys
+        chosen = (item.key,) if item.key is not None else self.keys
+        # One key under two names would count twice in the mean over the keys.
+        keys = tuple({key.fingerprint: key for key in reversed(chosen)}.values())[::-1]
         profile = item.profile or (self.profile.profile if self.profile else None)
         if item.document is None or not keys or profile is None or self.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
@@ -286,6 +302,8 @@ class Session(QObject):
             self._chore_ended(None)
             if isinstance(audit, str):
                 self.noticed.emit(audit)
+            elif isinstance(audit, ProxyFitness):
+                self.measured.emit(audit)
         elif isinstance(audit, Audit) and SHORT_OF_MEMORY in _notes(audit):
             self.noticed.emit(
                 translate(

@@ -293,3 +293,18 @@ def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
     assert seen == [[0, 1], [1]]
     assert menu.isVisible()
     menu.close()
+
+
+def test_all_ticked_keys_go_into_one_request_each_once(
+    window: Any, engine: Any, qtbot: Any
+) -> None:
+    from pura_audit.jobs.messages import KeyChoice
+
+    first = window.session.key
+    other = KeyChoice(label="Other", fingerprint="f" * 16)
+    again = KeyChoice(label="Same under another name", fingerprint=first.fingerprint, session=True)
+    window.session.choose_keys([first, other, again])
+    window.session.add_text("A text that is to be audited with two keys.")
+    window.session.audit()
+    qtbot.waitUntil(lambda: bool(engine.requests))
+    assert engine.requests[0].keys == (first, other)

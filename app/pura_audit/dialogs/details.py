@@ -40,6 +40,7 @@ def _provenance(audit: Audit) -> list[tuple[str, str]]:
     device = audit.device
     return [
         (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
+        *_tried(audit),
         (translate("Dialog", "Model"), f"{audit.model.name} {audit.model.fingerprint}"),
         (translate("Dialog", "Tokenizer"), audit.model.tokenizer),
         (
@@ -51,6 +52,14 @@ def _provenance(audit: Audit) -> list[tuple[str, str]]:
         ("log10 e", decimal(audit.evidence.log10_e, 1)),
         (translate("Dialog", "Usable positions"), number(audit.evidence.usable)),
     ]
+
+
+def _tried(audit: Audit) -> list[tuple[str, str]]:
+    if len(audit.keys) < 2:
+        return []
+    names = ", ".join(f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    words = translate("Dialog", "%1. The number is the mean over all of them.")
+    return [(translate("Dialog", "Keys tried"), words.replace("%1", names))]
 
 
 def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:

@@ -19,6 +19,7 @@ _LABELS = {
         "tokens": "tokens",
         "usable": "usable positions",
         "key": "Key",
+        "tried": "Keys tried; the number is the mean over them",
         "model": "Model",
         "device": "Device",
         "candidates": "Candidates",
@@ -32,6 +33,7 @@ _LABELS = {
         "tokens": "Token",
         "usable": "verwertbare Stellen",
         "key": "Schlüssel",
+        "tried": "Versuchte Schlüssel; die Zahl ist das Mittel über sie",
         "model": "Modell",
         "device": "Gerät",
         "candidates": "Kandidaten",
@@ -78,9 +80,17 @@ def _facts(console: Console, audit: Audit, words: dict[str, str]) -> None:
         f"{words['evidence']}: {evidence.log10_e:.1f}",
         f"{audit.input.tokens} {words['tokens']}, {evidence.usable} {words['usable']}",
         f"{words['key']} {audit.key.label or ''} {audit.key.fingerprint}".replace("  ", " "),
+        *_tried(audit, words),
         f"{words['model']} {audit.model.name} {audit.model.fingerprint}",
         f"{words['device']} {audit.device.name} ({audit.device.dtype}). {audit.device.reason}",
         f"SHA-256 {audit.input.sha256}",
     )
     for line in lines:
         console.print(Text(line, style="dim"))
+
+
+def _tried(audit: Audit, words: dict[str, str]) -> list[str]:
+    if len(audit.keys) < 2:
+        return []
+    names = (f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    return [f"{words['tried']}: {', '.join(names)}"]

@@ -1,0 +1,247 @@
+"""A canary: a known key goes through everything, and is then looked for in everything written."""
+
+from __future__ import annotations
+
+import base64
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from pura.scheme import SecretKey
+
+pytestmark = [pytest.mark.model, pytest.mark.slow]
+
+KEY = sha256(b"the canary of the tests").digest()
+PASSPHRASE = "canaries sing in the coal mine"
+
+# The real window, with the log at its loudest: it takes the key in, audits with it, raises in a
+# slot, and at last dies the hard way.
+WINDOW = """
+import os, sys
+from pathlib import Path
+from PySide6.QtCore import QTimer
+from pura.audit.keys import passphrase_bytes
+from pura.scheme import Profile
+from pura_audit import application
+from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura_audit.models.items import ItemState
+
+home, profile, text = map(Path, sys.argv[1:4])
+secret, passphrase, end = os.read(0, 4096).decode().splitlines()
+kept = []
+make = application.make_window
+
+def made(*args, **named):
+    window = make(*args, **named)
+    kept.append(window)
+    QTimer.singleShot(0, step)
+    return window
+
+def step():
+    try:
+        next(walk)
+    except StopIteration:
+        return
+    QTimer.singleShot(50, step)
+
+def steps():
+    [window] = kept
+    session = window.session
+    while session.catalogue is None:
+        yield
+    for chore in (
+        KeyChore(kind="import-key", name="Passing", place="session",
+                 typed=Secret(bytearray(secret.encode()))),
+        KeyChore(kind="unlock-files", folder=Secret(passphrase_bytes("a wrong one, long enough"))),
+        KeyChore(kind="unlock-files", folder=Secret(passphrase_bytes(passphrase))),
+        KeyChore(kind="derive-key", name="Renamed", text="window", place="files"),
+    ):
+        session.do_chore(chore)
+        yield
+        while session.jobs.busy:
+            yield
+    session.jobs.refresh()
+    for _ in range(20):
+        yield
+    session.choose_keys(session.catalogue.keys)
+    assert {"Passing", "Renamed", "Renamed/window"} <= {k.label for k in session.keys}
+    while session.model is None or session.profile is None:
+        yield
+    session.add_paths([text])
+    item = session.queue.items[-1]
+    while item.state is ItemState.LOADING:
+        yield
+    session.audit([item])
+    while item.state not in (ItemState.DONE, ItemState.FAILED):
+        yield
+    assert item.state is ItemState.DONE, item.failure
+    print("audited", item.audit.verdict, item.audit.evidence.keys_tried, flush=True)
+    print(repr(session.keys), repr(session.jobs._model_worker._engine._session), flush=True)
+    if end == "raise":
+        QTimer.singleShot(0, lambda: 1 / 0)
+        for _ in range(4):
+            yield
+        window.close()
+        return
+    import faulthandler
+    faulthandler._sigsegv()
+
+application.make_window = made
+walk = steps()
+sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
+"""
+
+# The command, dying in the middle of an audit with the key in its hands.
+CRASH = """
+import sys
+from pura.audit import run
+def broken(self, seen):
+    raise RuntimeError(f"provoked with {self._keys!r}")
+run._Audit._try_keys = broken
+from pura.cli.__main__ import main
+sys.argv[0] = "pura"
+main()
+"""
+
+
+def forms() -> dict[str, bytes]:
+    """Every written form of the key that is looked for; half of it is as bad as all."""
+    found = {"the passphrase": PASSPHRASE.encode()}
+    for name, part in (("all", KEY), ("first half", KEY[:16]), ("second half", KEY[16:])):
+        found |= {
+            f"{name}, raw": part,
+            f"{name}, hex": part.hex().encode(),
+            f"{name}, HEX": part.hex().upper().encode(),
+            f"{name}, repr": repr(part)[2:-1].encode(),
+            f"{name}, numbers": ", ".join(map(str, part)).encode(),
+            f"{name}, spaced": part.hex(" ").encode(),
+        }
+    for name, coded in (
+        ("base64", base64.b64encode(KEY)), ("URL-safe", base64.urlsafe_b64encode(KEY)),
+        ("base64 of hex", base64.b64encode(KEY.hex().encode())),
+    ):  # fmt: skip
+        found[name] = coded.rstrip(b"=")[:-2]
+    return found
+
+
+def sightings(root: Path) -> list[str]:
+    seen = []
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink() and "models" not in path.parts:
+            data = path.read_bytes()
+            seen += [f"{path.name}: {name}" for name, form in forms().items() if form in data]
+    return seen
+
+
+@dataclass(kw_only=True)
+class Machine:
+    """Runs things as a user with a home of their own; remembers all that they said."""
+
+    root: Path
+    said: list[bytes] = field(default_factory=list)
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    def python(
+        self, *words: str | Path, stdin: str = "", rc: int | None = 0
+    ) -> subprocess.CompletedProcess[bytes]:
+        environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
+        environment |= {
+            "HOME": str(self.home), "PURA_HOME": str(self.home / "pura"), "COLUMNS": "200",
+            "XDG_CONFIG_HOME": str(self.home / ".config"), "TMPDIR": str(self.root / "tmp"),
+            "XDG_CACHE_HOME": str(self.home / ".cache"), "QT_QPA_PLATFORM": "offscreen",
+            "PURA_PASSPHRASE_FILE": str(self.root / "secret" / "passphrase"),
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, *map(str, words)], env=environment, input=stdin.encode(),
+            capture_output=True, timeout=280, check=False, cwd=self.home,
+        )  # fmt: skip
+        self.said += [done.stdout, done.stderr]
+        if rc is not None:
+            assert done.returncode == rc, done.stderr.decode()
+        return done
+
+    def pura(self, *words: str | Path, stdin: str = "", rc: int | None = 0) -> str:
+        return self.python("-m", "pura.cli", *words, stdin=stdin, rc=rc).stdout.decode()
+
+
+@pytest.fixture
+def machine(tmp_path: Path, installed_models: Path) -> Machine:
+    for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
+        (tmp_path / name).mkdir(parents=True)
+    models = tmp_path / "home" / "pura" / "data" / "models"
+    models.symlink_to(installed_models, target_is_directory=True)
+    # The two things that the user keeps elsewhere: not part of what is searched.
+    (tmp_path / "secret" / "passphrase").write_text(PASSPHRASE)
+    (tmp_path / "secret" / "key").write_text(KEY.hex())
+    return Machine(root=tmp_path)
+
+
+def test_the_search_finds_every_form(tmp_path: Path) -> None:
+    for number, form in enumerate(forms().values()):
+        (tmp_path / str(number)).write_bytes(b"around " + form + b" around")
+    found = {line.partition(": ")[2] for line in sightings(tmp_path)}
+    assert found == set(forms())
+
+
+def test_a_key_leaves_no_trace(machine: Machine) -> None:
+    secret, home = machine.root / "secret", machine.home
+    key = ("--profile", "canary", "--key", "Renamed")
+    text, copy = home / "text.txt", home / "copy.purakey"
+    with SecretKey(KEY) as canary:
+        fingerprint = canary.fingerprint
+    # Create and keep, in every way that takes the secret in.
+    assert fingerprint in machine.pura("key", "import", "Canary", stdin=KEY.hex())
+    machine.pura("key", "rename", "Canary", "Renamed")
+    machine.pura("key", "note", "Renamed", "sings")
+    machine.pura("key", "export", "Renamed", "-o", copy, "--yes",
+                 "--passphrase-file", secret / "passphrase")  # fmt: skip
+    assert copy.exists()
+    machine.pura("key", "import", "Twice", "--file", copy,
+                 "--passphrase-file", secret / "passphrase", rc=1)  # fmt: skip
+    machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1], rc=1)
+    machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1] + "g", rc=1)
+    machine.pura("key", "derive", "Renamed", "desk")
+    assert "can be read" in machine.pura("key", "state", "--check")
+    machine.pura("key", "list", "--json")
+    # Mark and verify, in words and as the whole record.
+    profile = home / "pura" / "config" / "profiles" / "canary.json"
+    machine.pura("profile", "new", "--bits", "24", "-o", profile)
+    machine.pura("generate", *key, "--payload", "010110100111100010101101", "--tokens", "60",
+                 "--prompt", "The museum", "-o", text, "--ids", home / "ids.json")  # fmt: skip
+    (home / "record.json").write_text(
+        machine.pura("verify", text, *key, "--key", "Renamed/desk", "--json", "--full")
+    )
+    assert fingerprint in machine.pura("verify", text, *key, "--language", "de")
+    machine.pura("verify", text, "--profile", "canary", "--key-file", secret / "key", "--json")
+    machine.pura("verify", home / "missing.txt", *key, rc=1)
+    # Crash with the key in hand.
+    crashed = machine.python("-c", CRASH, "verify", text, *key, rc=None)
+    assert crashed.returncode != 0
+    assert b"RuntimeError" in crashed.stderr
+    assert fingerprint.encode() in crashed.stderr, "what the crash quotes is the fingerprint"
+    # The window: once an exception in a slot, once a fatal signal.
+    for end, code in (("raise", 0), ("die", -11)):
+        done = machine.python(
+            "-c", WINDOW, home / "pura", profile, text, rc=None,
+            stdin=f"{KEY.hex()}\n{PASSPHRASE}\n{end}",
+        )  # fmt: skip
+        assert b"audited" in done.stdout, done.stderr.decode()
+        assert done.returncode == code, done.stderr.decode()
+        machine.pura("key", "delete", "Renamed/window", "--yes")
+    machine.pura("key", "delete", "Renamed", stdin="n\n", rc=1)
+    machine.pura("key", "delete", "Renamed", "--yes")
+    # Everything that was said, and every file that was written.
+    (home / "said").write_bytes(b"\n".join(machine.said))
+    logs = {path.name for path in home.rglob("*.log")}
+    assert {"pura-audit.log", "crash.log"} <= logs
+    assert b"ZeroDivisionError" in next(home.rglob("pura-audit.log")).read_bytes()
+    assert sightings(home) == []
+    assert sightings(machine.root / "tmp") == []

@@ -207,7 +207,10 @@ class Session(QObject):
     def _request(self, item: Item) -> Request | None:
         chosen = (item.key,) if item.key is not None else self.keys
         # One key under two names would count twice in the mean over the keys.
-        keys = tuple({key.fingerprint: key for key in reversed(chosen)}.values())[::-1]
+        unique: dict[str, KeyChoice] = {}
+        for key in chosen:
+            unique.setdefault(key.fingerprint, key)
+        keys = tuple(unique.values())
         profile = item.profile or (self.profile.profile if self.profile else None)
         if item.document is None or not keys or profile is None or self.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")

@@ -90,7 +90,10 @@ def find_keys(names: list[str] | None, files: list[Path] | None) -> list[Labelle
             "No key was named.", "Use --key NAME or --key-file FILE.", code="key-missing"
         )
     # The mean runs over different keys; one that is named twice would count twice.
-    return list({one.key.fingerprint: one for one in reversed(found)}.values())[::-1]
+    unique: dict[str, LabelledKey] = {}
+    for one in found:
+        unique.setdefault(one.key.fingerprint, one)
+    return list(unique.values())
 
 
 def _from_file(path: Path) -> LabelledKey:

@@ -187,3 +187,4 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
     (folder / "c").write_text(SecretKey.generate().to_hex())
     found = common.find_keys(None, [folder / n for n in ("a", "b", "c")])
     assert len(found) == 2
+    assert found[0].key == key, "the order is that of the options"

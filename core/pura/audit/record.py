@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.record_input import InputFacts as InputFacts
-from pura.audit.record_input import PromptFacts as PromptFacts
-from pura.audit.record_input import TransformFacts as TransformFacts
+from pura.audit.record_input import InputFacts as InputFacts  # noqa: PLC0414 - part of this module
+from pura.audit.record_input import PromptFacts as PromptFacts  # noqa: PLC0414 - part of this module
+from pura.audit.record_input import TransformFacts as TransformFacts  # noqa: PLC0414 - part of this module
 from pura.scheme import FieldValue, Profile
 
 SCHEMA = "pura-audit/1"

@@ -118,7 +118,11 @@ def decode(data: bytes, *, chosen: str | None = None, declared: str | None = Non
             return Decoded(text=text, encoding=encoding, source="mark")
     text = _try(data, "utf-8")
     # Escape sequences of ISO-2022 and HZ are ASCII, so only the declaration can tell.
-    if text is not None and not (declared and _name(declared) in ("iso2022_jp", "hz")):
+    if (
+        text is not None
+        and "\x00" not in text
+        and not (declared and _name(declared) in ("iso2022_jp", "hz"))
+    ):
         return Decoded(text=text, encoding="utf-8", source="strict")
     if declared and (text := _try(data, declared)) is not None:
         return Decoded(text=text, encoding=declared.lower(), source="declared")
@@ -194,10 +198,10 @@ def _guess(data: bytes) -> Decoded:
         text = _try(data, encoding)
         if text is not None:
             return Decoded(text=text, encoding=encoding, source="detected")
-    text = _try(data, "cp1252")
-    if text is None:
-        raise not_text()
-    return Decoded(text=text, encoding="windows-1252", source="fallback")
+    for encoding in ("windows-1252", "windows-1250"):
+        if (text := _try(data, encoding)) is not None:
+            return Decoded(text=text, encoding=encoding, source="fallback")
+    raise not_text()
 
 
 def _without_mark(data: bytes) -> Decoded:

@@ -34,8 +34,6 @@ MAX_UNPACKED_BYTES: Final = 64 << 20
 """Bytes that one part of a packed document (docx, odt) may unpack to."""
 MAX_PACKED_ENTRIES: Final = 10_000
 """Entries of a packed document."""
-MAX_DEPTH: Final = 256
-"""Levels of nesting of XML; ordinary office documents stay below 60."""
 MAX_MAIL_DEPTH: Final = 20
 """Levels of MIME parts and forwarded messages inside one another."""
 MAX_MAIL_PARTS: Final = 1000

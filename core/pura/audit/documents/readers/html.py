@@ -167,6 +167,30 @@ def visible(source: str) -> tuple[str, tuple[Transform, ...]]:
     return page.text(), tuple(transforms)
 
 
+class _Kept(str):
+    """Text of ``<pre>``, whose spaces mean something."""
+
+    __slots__ = ()
+
+
+def _trim(pieces: list[str]) -> None:
+    """Drop spaces before a line end, outside ``<pre>``."""
+    if pieces and not isinstance(pieces[-1], _Kept):
+        pieces[-1] = pieces[-1].rstrip(" ")
+
+
+def _lead(item: str, pieces: list[str], *, fresh: bool) -> str:
+    """Return a run without the spaces that collapse with what stands before it."""
+    if isinstance(item, _Kept):
+        # The first line end after <pre> is not part of it.
+        return _Kept(item.removeprefix("\n")) if fresh else item
+    if item == "\n":
+        _trim(pieces)
+        return item
+    before = next((p for p in reversed(pieces) if p), "\n")
+    return item.lstrip(" ") if fresh or before.endswith((" ", "\n", "\t")) else item
+
+
 class _Page(HTMLParser):
     """Collects text runs and required line breaks."""
 
@@ -226,7 +250,7 @@ class _Page(HTMLParser):
             self._learn(data)
         elif not self._unseen:
             if self._pre:
-                self._out.append(data)
+                self._out.append(_Kept(data))
             else:
                 self._out.append(_SPACE.sub(" ", data))
 
@@ -237,20 +261,16 @@ class _Page(HTMLParser):
         for item in self._out:
             if isinstance(item, int):
                 breaks = max(breaks, item)
+            elif breaks and item.strip(" ") == "":
                 continue
-            if breaks and item.strip(" ") == "":
-                continue
-            if breaks:
-                if pieces:
-                    pieces[-1] = pieces[-1].rstrip(" ")
-                    pieces.append("\n" * breaks)
-                item = item.lstrip(" ")
+            else:
+                if breaks and pieces:
+                    _trim(pieces)
+                    there = 2 if pieces[-1].endswith("\n\n") else pieces[-1].endswith("\n")
+                    pieces.append("\n" * max(0, breaks - there))
+                pieces.append(_lead(item, pieces, fresh=breaks > 0))
                 breaks = 0
-            elif not pieces or pieces[-1].endswith((" ", "\n", "\t")):
-                item = item if item.startswith("\n") else item.lstrip(" ")
-            pieces.append(item)
-        joined = re.sub(r" +\n", "\n", "".join(pieces))
-        return re.sub(r"\n{3,}", "\n\n", joined).strip("\n ")
+        return "".join(pieces).strip("\n").rstrip(" ")
 
     def _edge(self, tag: str) -> None:
         if tag in _PARAGRAPH:

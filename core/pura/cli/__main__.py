@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli import keys, models, profiles, register
+from pura.cli import keys, models, profiles, register, report
 from pura.cli.common import complain, err
 from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
@@ -27,6 +27,7 @@ app.add_typer(keys.app, name="key")
 app.add_typer(models.app, name="model")
 app.add_typer(profiles.app, name="profile")
 app.add_typer(register.app, name="register")
+app.add_typer(report.app, name="report")
 app.command("generate")(generate)
 app.command("verify")(verify)
 app.command("selftest")(selftest)

@@ -1,4 +1,4 @@
-"""Checking a report: single checks with results in words (docs/report.md).
+"""Checking a report: single checks with results in words (docs/report-checking.md).
 
 The file is a stranger's: it is taken apart in a caged child, and what the child says is judged
 here. Nothing is fetched from any network.
@@ -21,7 +21,7 @@ from pura.audit.reportcheck.judge import (
     ReportCheck,
     judge,
 )
-from pura.audit.reportcheck.repeat import Again, compare, repeat
+from pura.audit.reportcheck.repeat import Again, compare, fresh_audit, repeat
 from pura.errors import ReportFileError
 
 MAX_TRUST_BYTES: Final = 1 << 20
@@ -91,6 +91,7 @@ __all__ = [
     "ReportCheck",
     "check_report",
     "compare",
+    "fresh_audit",
     "load_trust",
     "repeat",
 ]

@@ -1,4 +1,4 @@
-"""Taking a report apart; runs in the caged child (docs/report.md, "Signing and checking")."""
+"""Taking a report apart; runs in the caged child (docs/report-checking.md)."""
 
 from __future__ import annotations
 

@@ -44,6 +44,10 @@ class Check:
         """How the check is called."""
         return words.name(self.name, language)
 
+    def result(self, language: str = "en") -> str:
+        """How it ended, in words."""
+        return words.state(self.state, language)
+
     def text(self, language: str = "en") -> str:
         """What was found, in words."""
         return words.say(self.key, language, self.values)

@@ -23,6 +23,13 @@ NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "repeat": ("Fresh audit", "Erneute Prüfung"),
 }
 
+STATES: Final[Mapping[str, tuple[str, str]]] = {
+    "good": ("as it should be", "wie es sein soll"),
+    "notice": ("worth knowing", "wissenswert"),
+    "bad": ("not as it should be", "nicht wie es sein soll"),
+    "open": ("not examined", "nicht geprüft"),
+}
+
 SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "file.sound": (
         "A readable PDF of {pages} pages; SHA-256 of the file {sha}.",
@@ -247,3 +254,8 @@ def say(key: str, language: str, values: Mapping[str, object]) -> str:
 def name(check: str, language: str) -> str:
     """Return how a check is called."""
     return NAMES[check][LANGUAGES.index(language)]
+
+
+def state(of: str, language: str) -> str:
+    """Return how a result is called."""
+    return STATES[of][LANGUAGES.index(language)]

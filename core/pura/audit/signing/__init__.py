@@ -1,4 +1,4 @@
-"""Signing reports with the organisation's certificate (docs/report.md, "Signing and checking")."""
+"""Signing reports with the organisation's certificate (docs/report-checking.md)."""
 
 from pura.audit.signing.identity import Certificate, Identity, load_identity
 from pura.audit.signing.seal import draw_seal, free_place

@@ -1,0 +1,163 @@
+"""``pura report sign`` and ``pura report verify``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from pura.audit.files import write_atomic
+from pura.audit.reportcheck import (
+    BAD,
+    Again,
+    Check,
+    ReportCheck,
+    check_report,
+    fresh_audit,
+    load_trust,
+)
+from pura.cli.common import DeviceOption, err, find_model, key_store, out
+from pura.cli.passphrases import passphrase
+from pura.errors import ReportFileError, SigningError
+from pura.paths import user_paths
+from pura.scheme import SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+_MAX_READ: Final = (64 << 20) + 1
+_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
+
+
+def sign(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    to: Annotated[Path, typer.Argument(metavar="OUT", help="Signed PDF to write.")],
+    certificate: Annotated[
+        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
+    ],
+    passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why it is signed.")] = "",
+    place: Annotated[str, typer.Option(help="Where it is signed.")] = "",
+    seal: Annotated[bool, typer.Option("--seal", help="Also a visible seal.")] = False,
+    tsa: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
+    ] = None,
+    language: Annotated[str, typer.Option(help="Of the seal: en or de.")] = "en",
+) -> None:
+    """Sign the PDF of a report with the organisation's certificate (PAdES)."""
+    from pura.audit.signing import SignOptions, load_identity, sign_report
+
+    _language(language)
+    if to.exists():
+        raise SigningError(
+            f"There already is a file “{to.name}”.", "Choose another name.", code="file-exists"
+        )
+    pdf = _read(file)
+    secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
+    now = datetime.now(UTC)
+    identity = load_identity(_read(certificate), secret, now=now)
+    secret[:] = bytes(len(secret))
+    options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
+    write_atomic(to, sign_report(pdf, identity, options, now=now))
+    facts = identity.certificate
+    out.print(
+        f"Signed as {facts.subject} ({facts.key}, valid until {facts.not_after:%Y-%m-%d}).",
+        markup=False,
+    )
+
+
+def verify(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The PDF of a report.")],
+    trust: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="CERT", help="Certificate you trust (PEM or DER)."),
+    ] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Also audit the embedded text again.")
+    ] = False,
+    device: DeviceOption = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+) -> None:
+    """Check a report: each check with its own result, in words.
+
+    Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
+    """
+    _language(language)
+    trusted = [der for path in trust or [] for der in load_trust(_read(path))]
+    again = _again(device) if rerun else None
+    found = check_report(_read(file), moment=datetime.now(UTC), trust=trusted, again=again)
+    if as_json:
+        sys.stdout.write(json.dumps(_plain(file, found, language), ensure_ascii=False) + "\n")
+    else:
+        _print(found, language)
+    raise typer.Exit(0 if found.sound else 1)
+
+
+def _again(device: str) -> Again:
+    """Audits an embedded text with the stored key and the installed model of the record."""
+    store = key_store()
+    models: dict[str, LanguageModel] = {}
+
+    def key_of(fingerprint: str) -> SecretKey | None:
+        named = {entry.fingerprint: entry.name for entry in store.list()}
+        return store.get(named[fingerprint]) if fingerprint in named else None
+
+    def model_of(fingerprint: str) -> LanguageModel | None:
+        from pura.model.store import ModelStore
+
+        listed = ModelStore(user_paths().models).list()
+        name = next((m.name for m in listed if m.fingerprint == fingerprint), None)
+        if name is not None and fingerprint not in models:
+            models[fingerprint] = find_model(name, device)
+        return models.get(fingerprint)
+
+    return lambda audit: fresh_audit(audit, key_of, model_of)
+
+
+def _language(language: str) -> None:
+    if language not in ("en", "de"):
+        raise typer.BadParameter("Choose en or de.", param_hint="--language")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_READ)
+    except OSError as error:
+        raise ReportFileError(
+            f"“{path.name}” cannot be read: {os.strerror(error.errno or 0)}.",
+            "Check the path and the permissions.",
+            code="file-unreadable",
+        ) from None
+
+
+def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
+    return {
+        "file": file.name,
+        "sha256": found.facts.sha256,
+        "checks": [_row(check, language) for check in found.checks],
+    }
+
+
+def _row(check: Check, language: str) -> dict[str, str]:
+    return {"name": check.name, "state": check.state, "finding": check.key,
+            "text": check.text(language)}  # fmt: skip
+
+
+def _print(found: ReportCheck, language: str) -> None:
+    for check in found.checks:
+        out.print(f"{check.title(language)}: ", style="bold", end="", markup=False)
+        out.print(check.result(language), style=_STYLES[check.state], markup=False)
+        out.print(f"  {check.text(language)}", markup=False)
+    count = found.count(BAD)
+    if count:
+        err.print(f"{count} of {len(found.checks)} checks found something amiss.", markup=False)

@@ -188,7 +188,8 @@ def test_opendocument_gives_spaces_lists_tables_and_notes() -> None:
 def test_opendocument_changes_have_both_readings() -> None:
     body = (
         "<text:tracked-changes><text:changed-region text:id='c1'><text:deletion>"
-        "<text:p>old</text:p></text:deletion></text:changed-region><text:changed-region text:id='c2'><text:insertion/>"
+        "<text:p>old</text:p></text:deletion></text:changed-region>"
+        "<text:changed-region text:id='c2'><text:insertion/>"
         "</text:changed-region></text:tracked-changes><text:p>The "
         "<text:change text:change-id='c1'/>"
         "<text:change-start text:change-id='c2'/>new<text:change-end text:change-id='c2'/> word."

@@ -17,8 +17,8 @@ from dataclasses import asdict
 from typing import IO, Any, Final
 
 from pura.audit.documents import limits
-from pura.audit.documents.child import check, damaged, memory
 from pura.audit.documents.formats import Format
+from pura.audit.documents.refusals import check, damaged, memory
 from pura.audit.documents.values import ROLES, Extract, ReadOptions, Transform
 from pura.errors import InputError
 
@@ -60,7 +60,14 @@ def read_caged(
         InputError: The child refused the file, broke a limit, or died.
     """
     head = json.dumps({"format": form.name, "options": asdict(options)}).encode() + b"\n"
-    child = _start()
+    try:
+        child = _start()
+    except OSError as error:
+        raise InputError(
+            f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
+            "Close other programs, and try again.",
+            code="input-crash",
+        ) from None
     answer = bytearray()
     feeder = threading.Thread(target=_feed, args=(child.stdin, head, data), daemon=True)
     taker = threading.Thread(target=_take, args=(child, answer), daemon=True)

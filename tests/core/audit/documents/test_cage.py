@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +148,27 @@ def test_errors_never_quote_the_text() -> None:
         with pytest.raises(InputError) as caught:
             read_data(data, name=name)
         assert "SECRET" not in json.dumps(caught.value.to_dict())
+
+
+def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start() -> subprocess.Popen[bytes]:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(isolate, "_start", start)
+    with pytest.raises(InputError, match="cannot be started"):
+        read_data(b"<p>words", name="a.html")
+
+
+def test_a_packaged_program_is_its_own_child() -> None:
+    """A frozen build has no ``python -m``; its start script takes the same arguments."""
+    script = Path(__file__).parents[4] / "packaging" / "linux" / "start_command.py"
+    request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
+    done = subprocess.run(
+        [sys.executable, script, "-P", "-B", "-m", "pura.audit.documents.child"],
+        input=json.dumps(request).encode() + b"\n<p>words",
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout)["extracts"][0]["text"] == "words"
+    assert done.stderr == b""

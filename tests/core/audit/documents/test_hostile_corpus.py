@@ -6,6 +6,7 @@ import io
 import os
 import socket
 import sys
+import tempfile
 import zipfile
 from email.message import EmailMessage
 from pathlib import Path
@@ -408,3 +409,21 @@ def test_an_error_in_the_parent_kills_the_child() -> None:
     with pytest.raises(Stop):
         read_data(b"<div>" * 400_000, name="slow.html", beat=stop)
     assert {p.pid for p in psutil.Process().children()} == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other rights there")
+def test_an_unreadable_file_is_refused() -> None:
+    root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "secret.txt"
+        path.write_text("words")
+        path.chmod(0)
+        Path(folder).chmod(0o755)
+        if root:
+            os.seteuid(65534)  # root may read everything
+        try:
+            with pytest.raises(InputError, match="Permission denied"):
+                read_document(path)
+        finally:
+            if root:
+                os.seteuid(0)

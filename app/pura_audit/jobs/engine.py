@@ -14,6 +14,7 @@ from pura.audit.keys import KeyStore, State, find_usage
 from pura.audit.record import Audit
 from pura.errors import PuraError
 from pura.model.held import HeldModel
+from pura.model.memory import free_on, room_for
 from pura.paths import Paths
 from pura.scheme import Profile, SecretKey
 from pura_audit.jobs.chores import do_chore
@@ -28,10 +29,17 @@ from pura_audit.jobs.messages import (
     Progress,
     Request,
 )
+from pura_audit.jobs.store_chores import (
+    FitnessChore,
+    StoreChore,
+    do_store_chore,
+    measure_fitness,
+)
 from pura_audit.samples import sample
 
 if TYPE_CHECKING:
     from pura.audit.policy import Policy
+    from pura.audit.proxy_fitness import ProxyFitness
     from pura.audit.run import Stage
     from pura.model.load import LanguageModel
 
@@ -60,7 +68,7 @@ class Engine(Protocol):
         chore: Chore,
         progress: Callable[[Progress], None],
         checkpoint: Callable[[], None],
-    ) -> str | None:
+    ) -> object:
         """Set something up; return what was done where the window does not show it anyway."""
 
 
@@ -83,12 +91,14 @@ class PuraEngine:
         self._request, self._dtype = device, dtype
         self._store: KeyStore | None = None
         self._held = HeldModel()
+        self._kind = "cpu"  # until the device is known; torch is not imported for less
 
     def catalogue(self) -> Catalogue:
         """Find keys, models and profiles; what is damaged is named, not fatal."""
         from pura.model.store import ModelStore
 
         problems: list[Failure] = []
+        free, place = free_on(self._kind)
         store = self._keys()
         keys = [
             KeyChoice(label=label, fingerprint=key.fingerprint, session=True)
@@ -100,7 +110,8 @@ class PuraEngine:
             problems.append(Failure.of(error))
         models = tuple(
             ModelChoice(name=m.name, fingerprint=m.fingerprint, size_bytes=m.size_bytes,
-                        parameters=m.parameters)
+                        parameters=m.parameters, facts=m,
+                        room=room_for(m.parameters, self._dtype, free=free, place=place))
             for m in ModelStore(self._paths.models).list()
         )  # fmt: skip
         profiles = self._profiles(problems)
@@ -119,6 +130,7 @@ class PuraEngine:
         from pura.model.device import choose_device
 
         found = choose_device(self._request, self._dtype)
+        self._kind = found.kind
         return DeviceWords(kind=found.kind, name=found.name, dtype=found.dtype, reason=found.reason)
 
     def run(
@@ -157,9 +169,25 @@ class PuraEngine:
         chore: Chore,
         progress: Callable[[Progress], None],
         checkpoint: Callable[[], None],
-    ) -> str | None:
-        """Set a key, a model or a profile up."""
+    ) -> object:
+        """Set a key, a model or a profile up, or measure a model."""
+        if isinstance(chore, FitnessChore):
+            return self._fitness(chore, progress, checkpoint)
+        if isinstance(chore, StoreChore):
+            if chore.name == self._held.name:
+                self._held.drop()  # its files are about to be looked at anew, or to go
+            return do_store_chore(chore, self._paths, progress, checkpoint)
         return do_chore(chore, self._paths, self._keys(), self._session, progress, checkpoint)
+
+    def _fitness(
+        self,
+        chore: FitnessChore,
+        progress: Callable[[Progress], None],
+        checkpoint: Callable[[], None],
+    ) -> ProxyFitness:
+        with ExitStack() as fetched:
+            key = self._secret(chore.key, fetched)
+            return measure_fitness(chore, key, self._load, progress, checkpoint)
 
     def _keys(self) -> KeyStore:
         if self._store is None:

@@ -9,6 +9,8 @@ from pura.audit.documents import Document
 from pura.audit.keys import KeyEntry, State, Usage
 from pura.audit.policy import Policy
 from pura.errors import PuraError
+from pura.model.installed import InstalledModel
+from pura.model.memory import Room
 from pura.scheme import Profile
 
 
@@ -72,12 +74,23 @@ class KeyChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelChoice:
-    """An installed model."""
+    """An installed model.
+
+    Attributes:
+        name: Its name in the store.
+        fingerprint: Of its weights.
+        size_bytes: Of all its files.
+        parameters: Numbers in it.
+        facts: What else is known of it.
+        room: Whether it fits into the memory here.
+    """
 
     name: str
     fingerprint: str
     size_bytes: int
     parameters: int
+    facts: InstalledModel | None = field(default=None, compare=False)
+    room: Room | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

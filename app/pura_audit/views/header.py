@@ -90,7 +90,7 @@ class Header(QWidget):
         busy = session.jobs.busy
         self.cancel.setVisible(busy)
         due = len(session.due())
-        self.audit.setEnabled(session.ready and due > 0)
+        self.audit.setEnabled(session.ready and due > 0 and not session.mismatches())
         words = translate("Header", "Audit")
         words = f"{words} {number(due)}" if due > 1 else words
         keys = translate("Header", "Ctrl+⏎")
@@ -107,6 +107,8 @@ class Header(QWidget):
     def _why_not(self, due: int) -> str:
         if not self._session.ready:
             return translate("Header", "Choose a key, a model and a profile first.")
+        if found := self._session.mismatches():
+            return "\n".join(f"{error.message} {error.hint}" for error in found)
         if due == 0:
             return translate("Header", "Add a text first: paste it, open it or drop it here.")
         return translate("Header", "Audit (Ctrl+Return)")
@@ -118,30 +120,41 @@ class Header(QWidget):
             for chip in (self.key, self.model, self.profile):
                 chip.set_choices([], -1, wait, wait)
             return
-        used = self._used()
+        used, none = self._used(), translate("Header", "none")
         self.key.set_choices(
             [(k.label, _spaced(k.fingerprint)) for k in found.keys],
             [place for place, key in enumerate(found.keys) if key in session.keys],
-            used[0], translate("Header", "No key yet: make one under “Manage keys …”."),
+            used[0] or none,
+            translate("Header", "No key yet: make one under “Manage keys …”."),
+            lacking=not used[0],
         )  # fmt: skip
         self.model.set_choices(
             [(m.name, _spaced(m.fingerprint)) for m in found.models],
             found.models.index(session.model) if session.model in found.models else -1,
-            used[1], translate("Header", "No model yet: install one with “pura model install”."),
+            used[1] or none,
+            translate("Header", "No model yet: install one with “pura model install”."),
+            lacking=not used[1],
         )  # fmt: skip
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
             found.profiles.index(session.profile) if session.profile in found.profiles else -1,
-            used[2], translate("Header", "No profile yet: make one with “pura profile new”."),
+            used[2] or none,
+            translate("Header", "No profile yet: make one with “pura profile new”."),
+            lacking=not used[2],
         )  # fmt: skip
 
     def _used(self) -> tuple[str, str, str]:
-        """Say what stands in for a choice that is not made: the facts of the audit on screen."""
+        """Say what stands in for a choice that is not made: what the text on screen goes by."""
         item = self._session.current
-        if item is None or item.audit is None:
-            none = translate("Header", "none")
-            return none, none, none
+        if item is None:
+            return "", "", ""
         audit = item.audit
+        if audit is None:  # a sample brings its own
+            profile = item.profile
+            return (
+                item.key.label if item.key else "", "",
+                profile.name or _shape(profile) if profile else "",
+            )  # fmt: skip
         return (
             audit.key.label or _spaced(audit.key.fingerprint), audit.model.name,
             audit.profile.name or _shape(audit.profile),

@@ -142,17 +142,27 @@ def _read(chore: KeyChore) -> KeyFile:
     ask = None if chore.passphrase is None else chore.passphrase.copy
     try:
         if chore.typed is not None:
-            data = chore.typed.copy()
-            try:
-                return parse_key(bytes(data), ask)
-            finally:
-                wipe_buffer(data)
+            return _typed(chore.typed, ask)
         if chore.path is None:
             raise ValueError(chore.kind)
         return load_key(chore.path, ask)
     finally:
         if chore.passphrase is not None:
             chore.passphrase.wipe()
+
+
+def _typed(typed: Secret, ask: Callable[[], bytearray] | None) -> KeyFile:
+    data = typed.copy()
+    try:
+        found = parse_key(bytes(data), ask)
+    except KeyFormatError as error:
+        if error.code != "key-file-passphrase":  # else it comes again, with a passphrase
+            typed.wipe()
+        raise
+    finally:
+        wipe_buffer(data)
+    typed.wipe()
+    return found
 
 
 def _export(chore: KeyChore, keys: KeyStore) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import getpass
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -188,3 +191,39 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
     found = common.find_keys(None, [folder / n for n in ("a", "b", "c")])
     assert len(found) == 2
     assert found[0].key == key, "the order is that of the options"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_secret_at_the_prompt_is_not_echoed(folder: Path) -> None:
+    """The real command on a real terminal: a key and a new passphrase are typed."""
+    import pty
+
+    key = SecretKey.generate()
+    terminal, inner = pty.openpty()
+    # getpass wants the terminal of its session, so the child takes this one as its own.
+    lead = (
+        "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+        "os.execv(sys.executable, [sys.executable, '-m', 'pura.cli', 'key', 'import', 'Typed'])"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", lead], stdin=inner, stdout=inner, stderr=inner,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(inner)
+    seen, answers = b"", [key.to_hex(), WORDS, WORDS]
+    while True:
+        try:
+            piece = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        seen += piece
+        if piece.rstrip().endswith(b":") and answers:
+            os.write(terminal, answers.pop(0).encode() + b"\n")
+    os.close(terminal)
+    assert child.wait(60) == 0, seen.decode()
+    assert answers == []
+    assert key.fingerprint in seen.decode()
+    assert key.to_hex() not in seen.decode()
+    assert WORDS not in seen.decode()

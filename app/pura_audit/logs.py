@@ -17,6 +17,7 @@ LEVELS = ("debug", "info", "warning", "error")
 _NAME = "pura-audit.log"
 _CRASH = "crash.log"
 _qt = logging.getLogger("qt")
+_qt.addHandler(logging.NullHandler())  # where no log is kept, Qt's remarks go nowhere
 _kept: list[IO[str]] = []
 _folder: list[Path] = []
 
@@ -50,8 +51,13 @@ def start(folder: Path, level: str) -> str:
     root.addHandler(handler)
     sys.excepthook = _uncaught
     threading.excepthook = _uncaught_in_thread
-    qInstallMessageHandler(_from_qt)
+    hear_qt()
     return _watch_crashes(folder / _CRASH)
+
+
+def hear_qt() -> None:
+    """Take Qt's remarks into the log; a terminal is for what the program has to say."""
+    qInstallMessageHandler(_from_qt)
 
 
 def set_level(level: str) -> None:

@@ -12,27 +12,32 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pura.audit.record import Audit
 from pura.paths import Paths, user_paths
 from pura.resources import resource
+from pura.scheme import SecretKey
 from pura_audit.jobs.messages import KeyChoice
 from pura_audit.models.items import Item
 from pura_audit.samples import LABEL, sample
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from pura_audit.main_window import MainWindow
 
 OUT: Final = Path("docs") / "images"
 TIMEOUT_MS: Final = 600_000
+# Brings the window to where the picture is taken; returns a dialog if that is to be painted.
+Act: TypeAlias = "Callable[[MainWindow], QWidget | None]"
 
 
 def main() -> int:
     """Take every picture."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     if "--scaled" in sys.argv:
-        return _Pictures(suffix="-200").take(("audit-light",))
+        return _Pictures(suffix="-200").take(("audit-light", "audit-dark"))
     done = _Pictures().take(())
     # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
     environment = os.environ | {"QT_SCALE_FACTOR": "2"}
@@ -44,8 +49,10 @@ class _Pictures:
     """One run of the window after the other, each with its own empty folders."""
 
     def __init__(self, suffix: str = "") -> None:
+        from pura_audit import logs
         from pura_audit.application import make_application
 
+        logs.hear_qt()
         self._app = make_application()
         self._suffix = suffix
         self._marked: Audit | None = None
@@ -57,10 +64,14 @@ class _Pictures:
                 self._one(name, theme, size, act)
         return 0
 
-    def _plan(self) -> list[tuple[str, str, tuple[int, int], Callable[[MainWindow], None]]]:
+    def _plan(
+        self,
+    ) -> list[tuple[str, str, tuple[int, int], Act]]:
         big, small = (1440, 900), (1280, 720)
         return [
             ("first-run", "light", big, lambda _w: None),
+            ("first-run-dark", "dark", big, lambda _w: None),
+            ("empty", "light", big, lambda _w: None),
             ("audit-light", "light", big, self._audited),
             ("audit-dark", "dark", big, self._audited),
             ("audit-small", "light", small, self._audited),
@@ -69,36 +80,56 @@ class _Pictures:
             ("error", "light", big, self._bad_file),
             ("error-dark", "dark", big, self._bad_file),
             ("busy", "light", big, self._busy),
+            ("busy-dark", "dark", big, self._busy),
             ("ready", "light", big, self._ready),
+            ("audit-german", "light", big, self._audited),
+            ("settings", "light", big, self._settings),
+            ("settings-dark", "dark", big, self._settings),
         ]
 
     def _one(
-        self, name: str, theme: str, size: tuple[int, int], act: Callable[[MainWindow], None]
+        self,
+        name: str,
+        theme: str,
+        size: tuple[int, int],
+        act: Act,
     ) -> None:
         from pura_audit.application import make_window
         from pura_audit.painting import paint, settle
+        from pura_audit.settings import SettingsFile
 
         with tempfile.TemporaryDirectory() as folder:
             base = Path(folder)
             data = base / "data"
             data.mkdir()
-            if name != "first-run":
+            if not name.startswith("first-run"):
                 models = user_paths().models
                 (data / "models").symlink_to(models, target_is_directory=True)
             paths = Paths(data=data, config=base / "config", state=base / "state")
-            window = make_window(paths, theme=theme)
+            # Fixed, so that a picture does not depend on whose machine takes it.
+            SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
+            keys = self._all_there(paths) if name == "empty" else None
+            window = make_window(paths, theme=theme, session_keys=keys)
             window.resize(*size)
             window.show()
             self._until(lambda: window.session.device is not None)
             try:
-                act(window)
+                shown = act(window) or window
                 settle()
-                paint(window, OUT / f"{name}{self._suffix}.png")
+                paint(shown, OUT / f"{name}{self._suffix}.png")
             finally:
                 window.session.close()
                 window.close()
                 window.deleteLater()
                 settle(0)
+
+    @staticmethod
+    def _all_there(paths: Paths) -> dict[str, SecretKey]:
+        """Put a profile and a key in place, so that nothing is left to set up."""
+        found = sample()
+        paths.profiles.mkdir(parents=True)
+        (paths.profiles / "sample.json").write_text(found.profile.to_json(), encoding="utf-8")
+        return {LABEL: found.key}
 
     def _until(self, condition: Callable[[], bool]) -> None:
         from PySide6.QtCore import QDeadlineTimer, QEventLoop
@@ -133,7 +164,14 @@ class _Pictures:
         item = session.current
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
         item.profile = found.profile
+        session.item_changed.emit()
         return item
+
+    def _settings(self, window: MainWindow) -> QWidget:
+        from pura_audit import dialogs
+
+        self._until(lambda: window.session.catalogue is not None)
+        return dialogs.show_settings(window)
 
     def _bad_file(self, window: MainWindow) -> None:
         self._audited(window)

@@ -85,7 +85,7 @@ def test_paste_and_remove_can_be_undone(window: Any) -> None:
     [
         ("empty.txt", b"", "no text"),
         ("blank.txt", b"  \n\t ", "no text"),
-        ("nul.txt", b"half a text\x00and more", "NUL"),
+        ("nul.txt", b"half a text\x00and more", "not plain text"),
         ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "a picture"),
         ("huge.txt", b"word " * 500_000, "2,500,000 characters"),
     ],

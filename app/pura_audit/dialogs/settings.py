@@ -89,6 +89,7 @@ class SettingsDialog(QDialog):
         )  # fmt: skip
         self.size = QSpinBox()
         self.size.setRange(SMALLEST, LARGEST)
+        self.size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
         self.size.setSuffix(translate("Settings", " px"))
         self.size.setValue(self._window.work.text.view.text_size)
         for part_of_it in (self.size, self.size.lineEdit()):

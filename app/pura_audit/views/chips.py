@@ -54,7 +54,7 @@ class Chip(QToolButton):
 
     def set_choices(
         self, choices: Sequence[tuple[str, str]], current: int | Collection[int], missing: str,
-        hint: str,
+        hint: str, *, lacking: bool = True,
     ) -> None:  # fmt: skip
         """Fill the list.
 
@@ -63,6 +63,7 @@ class Chip(QToolButton):
             current: Place of the one in use, -1 for none; the places where there can be several.
             missing: What the chip says when nothing is chosen.
             hint: What to do about that, shown in the list.
+            lacking: Nothing chosen is a lack, and asks for attention.
         """
         ticked = [current] if isinstance(current, int) else sorted(current)
         used = [choices[place] for place in ticked if 0 <= place < len(choices)]
@@ -73,7 +74,7 @@ class Chip(QToolButton):
             self._value = used[0][0]
         if len(used) > 1:
             self._value = self._several.replace("%1", str(len(used)))
-        self.setProperty("missing", not used)
+        self.setProperty("missing", lacking and not used)
         self.style().unpolish(self)
         self.style().polish(self)
         named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []

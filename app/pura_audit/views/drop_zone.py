@@ -39,7 +39,7 @@ class DropZone(QFrame):
         layout.setContentsMargins(12, 14, 12, 14)
         layout.setSpacing(4)
         first = label(translate("Drop", "Drop files or a folder"), "value")
-        second = label(translate("Drop", "or paste a text · plain text files"), "small")
+        second = label(translate("Drop", "or paste a text · text, Word, PDF"), "small")
         for line in (first, second):
             line.setAlignment(Qt.AlignmentFlag.AlignCenter)
             layout.addWidget(line)

@@ -99,8 +99,11 @@ class QueueDelegate(QStyledItemDelegate):
         )
         small = fonts.face(fonts.LABEL)
         measure = measure_words(item)
-        room = QFontMetrics(small).horizontalAdvance(measure) + 8 if measure else 0
         words = verdict_words(item)
+        metrics = QFontMetrics(small)
+        room = metrics.horizontalAdvance(measure) + 8 if measure else 0
+        if metrics.horizontalAdvance(words) > bottom.width() - room:
+            measure, room = "", 0  # the verdict goes before the size, which stands above the text
         self._line(painter, bottom.adjusted(0, 0, -room, 0), words, small, tone)
         painter.setPen(self._theme.colour("muted"))
         painter.drawText(
@@ -122,6 +125,8 @@ class QueueDelegate(QStyledItemDelegate):
 
     def _bar(self, painter: QPainter, box: QRect, share: float) -> None:
         track = QRect(box.left(), box.bottom() + 4, box.width(), 2)
-        painter.fillRect(track, QColor(self._theme.tokens.line))
-        track.setWidth(round(track.width() * max(0.0, min(1.0, share))))
+        ground = QColor(self._theme.tokens.muted)
+        ground.setAlphaF(0.35)  # seen on a selected row as well
+        painter.fillRect(track, ground)
+        track.setWidth(max(4, round(track.width() * max(0.0, min(1.0, share)))))
         painter.fillRect(track, self._theme.colour("accent"))

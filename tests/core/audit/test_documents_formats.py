@@ -8,6 +8,7 @@ from email.message import EmailMessage
 from typing import Any
 
 import docx
+import pikepdf
 import pytest
 import typst
 from docx.oxml import OxmlElement
@@ -226,6 +227,50 @@ def test_a_pdf_gives_back_words_and_paragraphs(height: str, columns: int, justif
         assert counts["hyphens-joined"] > 3
     else:
         assert found.text == TEXT.replace("  ", " ")
+
+
+def placed(content: str) -> bytes:
+    """Write a page by hand, with text placed where it is told."""
+    document = pikepdf.new()
+    page = document.add_blank_page(page_size=(612, 792))
+    font = pikepdf.Dictionary(
+        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
+    )
+    page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
+    page.Contents = document.make_stream(f"BT /F1 10 Tf {content} ET".encode())
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def grid(rows: list[tuple[str, str]]) -> str:
+    return " ".join(
+        f"1 0 0 1 {x} {700 - 14 * n} Tm ({text}) Tj"
+        for n, row in enumerate(rows)
+        for x, text in zip((72, 320), row, strict=True)
+        if text
+    )
+
+
+def test_columns_written_row_by_row_are_put_in_order() -> None:
+    rows = [
+        ("the left column of words begins at", "the right column goes on with more"),
+        ("the top and it has a long and diffi-", "words of its own until it ends with"),
+        ("cult word in it, and then this line", "a short line here."),
+        ("is the last full one of the four.", ""),
+    ]
+    found = read(placed(grid(rows)), "x.pdf").chosen[0]
+    left = "the left column of words begins at the top and it has a long and difficult word in it, "
+    assert found.text.replace("\n\n", " ") == (
+        left + "and then this line is the last full one of the four. the right column goes on with "
+        "more words of its own until it ends with a short line here."
+    )
+    assert {t.name: t.count for t in found.transforms}["columns-ordered"] == 3
+
+
+def test_a_table_of_figures_stays_in_rows() -> None:
+    found = read(placed(grid([("apples", "12"), ("pears", "7"), ("plums", "31")])), "x.pdf")
+    assert found.chosen[0].text.split() == ["apples", "12", "pears", "7", "plums", "31"]
 
 
 # The web, mail, data

@@ -15,6 +15,7 @@ from pura.audit.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
 MIN_WORDS: Final = 8
 """Words from which on a cell is a text of its own."""
+_MAX_COLUMNS: Final = 1000  # beyond it, columns are not offered
 _DELIMITERS: Final = ",;\t|"
 
 
@@ -58,7 +59,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
             notes=() if cells else note,
         )
         for index, found in sorted(columns.items())
-        if len(columns) <= 1000
+        if len(columns) <= _MAX_COLUMNS and sum(map(len, found)) + len(found) <= MAX_CHARACTERS
     ]
     if cells and note:
         cells[0] = _noted(cells[0], note)

@@ -1,8 +1,7 @@
 """PDF: lines are put together to paragraphs again, and what the page adds is taken away.
 
 A PDF holds placed glyphs, not a text, so the text is always a reconstruction; every step that
-changes characters is counted. Order is the order in which the page was written, which in
-documents with columns is column after column.
+changes characters is counted.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import pypdfium2.raw as raw
 
 from pura.audit.documents.limits import MAX_PAGES, MAX_TOTAL_CHARACTERS, over
 from pura.audit.documents.readers.packed import locked
+from pura.audit.documents.readers.pdf_columns import in_order
 from pura.audit.documents.readers.pdf_lines import Line, assemble
 from pura.audit.documents.values import Extract, ReadOptions, Transform
 
@@ -23,7 +23,8 @@ _LIGATURES: Final = {
 }  # fmt: skip
 _TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
-_HYPHEN: Final = "\x02"  # how pdfium gives a hyphen at the end of a line, soft or hard
+_HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard
+_WIDE: Final = 1.5  # em; the widest space of justified text is narrower
 
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
@@ -37,14 +38,15 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     if len(document) > MAX_PAGES:
         raise over(f"The PDF has more than {MAX_PAGES:,} pages.")
     pages: list[list[Line]] = []
-    characters = unreadable = 0
+    characters = unreadable = columns = 0
     for number in range(len(document)):
         try:
             page = document[number]
         except pdfium.PdfiumError:
             unreadable += 1
             continue
-        lines = _lines(page)
+        lines, rows = in_order(_rows(page))
+        columns += rows
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
@@ -54,6 +56,9 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     text, ligatures = _expand(text)
     if not text.strip():
         return []
+    if columns:
+        note = f"{columns} rows that run across columns put in the order of the columns"
+        transforms.append(Transform(name="columns-ordered", count=columns, note=note))
     if ligatures:
         note = f"{ligatures} ligatures written as letters"
         transforms.append(Transform(name="ligatures", count=ligatures, note=note))
@@ -68,30 +73,45 @@ def _expand(text: str) -> tuple[str, int]:
     return text.translate(_TABLE) if count else text, count
 
 
-def _lines(page: pdfium.PdfPage) -> list[Line]:
-    """Return the lines of a page in the order of the page."""
+def _rows(page: pdfium.PdfPage) -> list[list[Line]]:
+    """Return the lines of a page in the order of the page, cut where they leave a wide gap."""
     height = page.get_height()
     text = page.get_textpage()
     count = raw.FPDFText_CountChars(text.raw)
-    lines: list[Line] = []
+    rows: list[list[Line]] = []
+    row: list[Line] = []
     signs: list[str] = []
     where: list[int] = []
     for index in range(max(0, count) + 1):
         sign = "\n" if index == count else chr(raw.FPDFText_GetUnicode(text.raw, index))
-        if sign not in ("\r", "\n", _HYPHEN, "\ufffe"):
+        ends = sign in ("\r", "\n", *_HYPHENS)
+        if not ends and not (sign == " " and where and _gap(text, where[-1], index, count)):
             if "\ud800" <= sign <= "\udfff" or sign == "\x00":
                 sign = "\ufffd"
-            if sign != " " and not sign.isspace():
+            if not sign.isspace():
                 where.append(index)
             signs.append(sign)
             continue
         if where:
-            lines.append(
-                _line(text, "".join(signs), where, height, hyphen=sign in (_HYPHEN, "\ufffe"))
-            )
+            words = "".join(signs)
+            hyphen = sign in _HYPHENS
+            if not ends and words.endswith("-") and words[-2:-1].isalpha():
+                words, hyphen = words[:-1], True
+            row.append(_line(text, words, where, height, hyphen=hyphen))
         signs, where = [], []
+        if ends and row:
+            rows.append(row)
+            row = []
     text.close()
-    return lines
+    return rows
+
+
+def _gap(text: pdfium.PdfTextPage, before: int, space: int, count: int) -> bool:
+    """Whether a space is not one of the text but the distance between two columns."""
+    if space + 1 >= count or raw.FPDFText_IsGenerated(text.raw, space) != 1:
+        return False
+    size = max(raw.FPDFText_GetFontSize(text.raw, before), 1.0)
+    return bool(_box(text, space + 1)[0] - _box(text, before)[1] > _WIDE * size)
 
 
 def _line(

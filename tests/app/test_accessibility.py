@@ -25,6 +25,8 @@ from PySide6.QtWidgets import (
 from pura.audit.record import Audit
 from pura_audit import dialogs
 from pura_audit.dialogs.closing import closing_question
+from pura_audit.dialogs.fitness import FitnessDialog
+from pura_audit.dialogs.profile_editor import ProfileEditor
 from pura_audit.models.items import ItemState
 
 CONTROLS = (
@@ -95,6 +97,11 @@ def test_tab_reaches_every_part_of_the_window(window: Any, audit: Audit) -> None
             assert widget in ring, widget
 
 
+def opened(dialog: QDialog) -> QDialog:
+    dialog.open()
+    return dialog
+
+
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
     """Every dialog of the window, by name; a new one is one line more."""
 
@@ -117,6 +124,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "settings": lambda: dialogs.show_settings(window),
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
+        "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),
         "issued payloads": lambda: dialogs.import_register(window),
         "keys": lambda: dialogs.show_keys(window),
@@ -130,6 +138,10 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "name of a profile": asked(lambda: window.setup.ask("new-profile")),
         "folder of a model": asked(lambda: window.setup.ask("add-model")),
         "file of a profile": asked(lambda: window.setup.ask("import-profile")),
+        "models": lambda: dialogs.show_models(window),
+        "profiles": lambda: dialogs.show_profiles(window),
+        "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
+        "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "closing": lambda: closing_question(window)[0],
     }
 

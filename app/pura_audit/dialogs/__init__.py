@@ -127,6 +127,27 @@ def show_keys(window: MainWindow, kind: str = "") -> QDialog:
     return dialog
 
 
+def show_models(window: MainWindow) -> QDialog:
+    """Show the models."""
+    from pura_audit.dialogs.models import ModelsDialog
+
+    return _open(ModelsDialog(window.session, window))
+
+
+def show_profiles(window: MainWindow) -> QDialog:
+    """Show the profiles."""
+    from pura_audit.dialogs.profiles import ProfilesDialog
+
+    return _open(ProfilesDialog(window.session, window))
+
+
+def verify_report(window: MainWindow, path: Path | None = None) -> QDialog:
+    """Check a report."""
+    from pura_audit.dialogs.report_check import ReportCheckDialog
+
+    return _open(ReportCheckDialog(window.session, path, window))
+
+
 def show_log(window: MainWindow) -> None:
     """Open the folder of the log file."""
     from pura_audit.logs import log_folder
@@ -142,7 +163,10 @@ __all__ = [
     "show_guide",
     "show_keys",
     "show_log",
+    "show_models",
+    "show_profiles",
     "show_settings",
     "show_shortcuts",
     "show_table",
+    "verify_report",
 ]

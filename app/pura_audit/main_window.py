@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from pura_audit import actions, dialogs
 from pura_audit.commands import commands
 from pura_audit.dialogs.closing import closing_question
+from pura_audit.dialogs.unlock import unlocked
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon, icon
 from pura_audit.jobs.messages import Failure
@@ -216,12 +217,13 @@ class MainWindow(QMainWindow):
 
     def audit(self) -> None:
         """Audit what is due."""
-        self.session.audit()
+        unlocked(self, self.session.audit)
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
-        if self.session.current is not None:
-            self.session.audit([self.session.current])
+        item = self.session.current
+        if item is not None:
+            unlocked(self, lambda: self.session.audit([item]))
 
     def cancel_current(self) -> None:
         """Stop the audit on screen."""

@@ -30,7 +30,7 @@ class Settings:
     Attributes:
         theme: ``system``, ``light``, ``dark`` or ``contrast``.
         language: ``""`` follows the system; else ``en`` or ``de``.
-        key: Fingerprint of the key that was chosen last, or ``""``.
+        key: Fingerprints of the keys that were chosen last, a comma between; or ``""``.
         model: Name of the model that was chosen last, or ``""``.
         profile: Name of the profile that was chosen last, or ``""``.
         text_size: Of the text under audit, in pixels.

@@ -308,3 +308,23 @@ def test_all_ticked_keys_go_into_one_request_each_once(
     window.session.audit()
     qtbot.waitUntil(lambda: bool(engine.requests))
     assert engine.requests[0].keys == (first, other)
+
+
+def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
+    from pura_audit.dialogs.unlock import unlocked
+
+    make(qtbot, keys, "House")
+    went: list[str] = []
+    assert unlocked(bench, lambda: went.append("open")) is None
+    assert went == ["open"]
+    bench.session.jobs._model_worker._engine._keys().files.lock()
+    bench.session.jobs.refresh()
+    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
+    dialog = unlocked(bench, lambda: went.append("asked"))
+    assert dialog is not None
+    assert went == ["open"]
+    dialog.first.setText(WORDS)
+    dialog.ok.click()
+    assert went == ["open", "asked"]
+    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
+    qtbot.waitUntil(lambda: not bench.session.jobs.busy)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pura.audit.files import write_atomic
-from pura.audit.keys import KeyStore, Place, State, load_key, parse_key, words
+from pura.audit.keys import KeyStore, Place, load_key, parse_key
 from pura.audit.keys.entries import check_name
 from pura.audit.keys.keyfile import KeyFile
 from pura.errors import KeyFormatError, KeyStoreError
@@ -81,7 +81,7 @@ def do_key_chore(chore: KeyChore, keys: KeyStore, session_keys: dict[str, Secret
         case "unlock-files":
             pass
         case "unlock-keyring":
-            _unlock(keys)
+            keys.unlock_keyring()
         case "new-key":
             _keep(KeyFile(key=SecretKey.generate()), chore, keys, session_keys)
         case "import-key":
@@ -182,18 +182,6 @@ def _export(chore: KeyChore, keys: KeyStore) -> None:
             ) from None
 
     _with(chore.passphrase, write)
-
-
-def _unlock(keys: KeyStore) -> None:
-    """Let the system ask for its password, by wanting an entry."""
-    kept = [entry for entry in keys.list() if entry.place is Place.KEYRING]
-    if kept:
-        keys.get(kept[0].name).wipe()
-        return
-    state = keys.state()
-    if state is not State.READY:
-        said, way_out = words(state, keys.title)
-        raise KeyStoreError(said, way_out, code="keyring-locked")
 
 
 def _with(secret: Secret, use: Callable[[bytearray], None]) -> None:

@@ -110,7 +110,7 @@ class SetupView(QFrame):
         keyring = (
             translate("Setup", "none yet · kept in %1").replace("%1", where)
             if where
-            else translate("Setup", "none yet · no keyring here, so for this run only")
+            else translate("Setup", "none yet · no keyring here: in an encrypted file")
         )
         self.key.show(_there(len(found.keys), keyring), done=bool(found.keys))
         self.model.show(

@@ -388,3 +388,22 @@ def test_the_environment_cannot_bend_the_backend(monkeypatch: pytest.MonkeyPatch
     assert bent.preferred_collection == "/somewhere/else"
     assert not hasattr(backends._unbent(bent), "preferred_collection")
     KeyringBackend._classes.discard(Ring)
+
+
+def test_a_key_that_cannot_be_listed_is_not_left_behind(
+    tmp_path: Path, backend: MemoryBackend
+) -> None:
+    (tmp_path / "file").write_text("in the way of the folder")
+    store = KeyStore(tmp_path / "file" / "keys.json", backend, "memory", files=folder(tmp_path))
+    with pytest.raises(PuraError):
+        store.add("a", SecretKey.generate())
+    assert backend.entries == {}
+
+
+def test_unlocking_says_when_it_did_not_work(
+    store: KeyStore, bare: KeyStore, backend: MemoryBackend
+) -> None:
+    store.unlock_keyring()
+    backend.fault = KeyringLocked()
+    assert code_of(store.unlock_keyring) == "keyring-locked"
+    assert code_of(bare.unlock_keyring) == "no-keyring"

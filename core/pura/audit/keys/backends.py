@@ -145,7 +145,10 @@ def _secret_service_state() -> State:
 
     try:
         with closing(secretstorage.dbus_init()) as bus:
-            collection = secretstorage.get_default_collection(bus)
+            # Asking for the default collection would make one, with a prompt for its password.
+            collection = secretstorage.get_collection_by_alias(bus, "default")
             return State.LOCKED if collection.is_locked() else State.READY
+    except secretstorage.ItemNotFoundException:
+        return State.READY  # a new user's: the desktop makes it with the first key
     except Exception as error:
         return classify(error)

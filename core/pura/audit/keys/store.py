@@ -143,6 +143,18 @@ class KeyStore:
             )
         return key
 
+    def unlock_keyring(self) -> None:
+        """Have the keyring ask for its password, by wanting an entry.
+
+        Raises:
+            KeyStoreError: There is none, or it stays locked or refuses.
+        """
+        if self._keyring is None:
+            raise fault(State.NO_BACKEND, NO_STORE)
+        nothing = self._keyring.read("state", "")
+        if nothing is not None:
+            nothing.wipe()
+
     def check(self, name: str) -> tuple[State, KeyStoreError | None]:
         """Read one key and say what state its entry is in.
 
@@ -194,7 +206,11 @@ class KeyStore:
             created=created or self._now().isoformat(timespec="seconds"), deployment=deployment,
             place=place, account=key.fingerprint,
         )  # fmt: skip
-        self._index.write((*entries, entry))
+        try:
+            self._index.write((*entries, entry))
+        except KeyStoreError:
+            self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
+            raise
         return entry
 
     def rename(self, name: str, new: str) -> KeyEntry:

@@ -63,11 +63,7 @@ def read_caged(
     try:
         child = _start()
     except OSError as error:
-        raise InputError(
-            f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
-            "Close other programs, and try again.",
-            code="input-crash",
-        ) from None
+        raise _unstarted(error) from None
     answer = bytearray()
     feeder = threading.Thread(target=_feed, args=(child.stdin, head, data), daemon=True)
     taker = threading.Thread(target=_take, args=(child, answer), daemon=True)
@@ -101,6 +97,14 @@ def _start() -> subprocess.Popen[bytes]:
         bufsize=0,
         start_new_session=True,
         creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    )
+
+
+def _unstarted(error: OSError) -> InputError:
+    return InputError(
+        f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
+        "Close other programs, and try again.",
+        code="input-crash",
     )
 
 

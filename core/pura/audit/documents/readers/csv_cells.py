@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from typing import Final
 
 from pura.audit.documents.encodings import decode
@@ -27,49 +28,45 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     csv.field_size_limit(MAX_CHARACTERS)
     rows = list(csv.reader(io.StringIO(decoded.text, newline=""), dialect=_dialect(decoded.text)))
     head, body, first = _head(rows)
+
+    def part(text: str, name: str, role: str = MAIN) -> Extract:
+        return Extract(
+            text=text, part=name, role=role, encoding=decoded.encoding,
+            encoding_source=decoded.source,
+        )  # fmt: skip
+
     cells: list[Extract] = []
-    columns: dict[int, list[str]] = {}
     short = 0
     for number, row in enumerate(body, first):
         for index, cell in enumerate(row):
-            if cell.strip():
-                columns.setdefault(index, []).append(cell)
             if len(cell.split()) < MIN_WORDS:
                 short += bool(cell.strip())
                 continue
             if len(cells) >= MAX_PARTS:
                 raise over(f"The table holds more than {MAX_PARTS:,} texts.")
-            part = f"row {number}, column {head.get(index, index + 1)}"
-            cells.append(
-                Extract(
-                    text=cell,
-                    part=part,
-                    encoding=decoded.encoding,
-                    encoding_source=decoded.source,
-                )
-            )
-    note = (f"{short} cells of fewer than {MIN_WORDS} words were left out.",) if short else ()
+            cells.append(part(cell, f"row {number}, column {head.get(index, index + 1)}"))
+    role = ALTERNATIVE if cells else MAIN
     whole = [
-        Extract(
-            text="\n".join(found),
-            part=f"column {head.get(index, index + 1)}",
-            role=ALTERNATIVE if cells else MAIN,
-            encoding=decoded.encoding,
-            encoding_source=decoded.source,
-            notes=() if cells else note,
-        )
-        for index, found in sorted(columns.items())
-        if len(columns) <= _MAX_COLUMNS and sum(map(len, found)) + len(found) <= MAX_CHARACTERS
+        part(text, f"column {head.get(index, index + 1)}", role) for index, text in _columns(body)
     ]
-    if cells and note:
-        cells[0] = _noted(cells[0], note)
-    return [*cells, *whole]
+    extracts = [*cells, *whole]
+    if short and extracts:
+        note = f"{short} cells of fewer than {MIN_WORDS} words are no texts of their own."
+        extracts[0] = replace(extracts[0], notes=(note,))
+    return extracts
 
 
-def _noted(extract: Extract, notes: tuple[str, ...]) -> Extract:
-    from dataclasses import replace
-
-    return replace(extract, notes=notes)
+def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
+    """Return the columns as texts, the ones that are not too long to be audited."""
+    columns: dict[int, list[str]] = {}
+    for row in body:
+        for index, cell in enumerate(row):
+            if cell.strip():
+                columns.setdefault(index, []).append(cell)
+    if len(columns) > _MAX_COLUMNS:
+        return []
+    texts = [(index, "\n".join(found)) for index, found in sorted(columns.items())]
+    return [(index, text) for index, text in texts if len(text) <= MAX_CHARACTERS]
 
 
 def _dialect(text: str) -> type[csv.Dialect]:

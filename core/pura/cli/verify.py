@@ -18,6 +18,7 @@ from pura.audit.documents import (
     read_file,
     read_input,
 )
+from pura.audit.folders import WalkOptions
 from pura.audit.json_io import summary, to_dict
 from pura.audit.policy import load_policy
 from pura.cli.common import (
@@ -35,6 +36,7 @@ from pura.cli.common import (
     find_profile,
     out,
 )
+from pura.cli.inputs import named_files
 from pura.cli.words import print_audit
 from pura.errors import InputError, PuraError, RegisterError
 from pura.paths import user_paths
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 
 def verify(
     files: Annotated[
-        list[str], typer.Argument(metavar="FILE…", help="Files; “-” is standard input.")
+        list[str], typer.Argument(metavar="FILE…", help="Files or folders; “-” is standard input.")
     ],
     profile: ProfileOption,
     key: KeyName = None,
@@ -89,6 +91,21 @@ def verify(
         list[str] | None,
         typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
     ] = None,
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
+    ] = False,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Folders: leave these names out."),
+    ] = None,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Folders: take hidden files too.")
+    ] = False,
+    links: Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")] = False,
 ) -> None:
     """Audit texts: does one carry a mark of these keys, and which payload?
 
@@ -103,6 +120,13 @@ def verify(
     run = _Run(as_json=as_json, full=full, language=language)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
+    chosen = WalkOptions(
+        recursive=recursive, include=tuple(include or ()), exclude=tuple(exclude or ()),
+        hidden=hidden, links=links,
+    )  # fmt: skip
+    files = named_files(files, chosen)
+    if not files:
+        raise InputError("There is no file to audit in there.", "Change the filters, or try -r.")
     try:
         run.prepare(key, key_file, profile, model, device, dtype)
         run.options = _options(prompt_file, decoder, policy, use_register=register)

@@ -13,21 +13,24 @@ from pura.scheme import Profile, SecretKey
 from pura_audit.i18n import number, translate
 from pura_audit.jobs.key_chores import KeyChore, do_key_chore
 from pura_audit.jobs.messages import Chore, Progress
+from pura_audit.jobs.report_chores import CheckChore, do_check
 
 
 def do_chore(
     chore: Chore, paths: Paths, keys: KeyStore, session_keys: dict[str, SecretKey],
     progress: Callable[[Progress], None], checkpoint: Callable[[], None],
-) -> str | None:  # fmt: skip
+) -> object:  # fmt: skip
     """Do one thing of the first-run page, or of the menu.
 
     Returns:
-        What was done, in words, where the window does not show it anyway.
+        What was done, in words, where the window does not show it anyway; or what was found.
 
     Raises:
         PuraError: It did not work, in words.
         Cancelled: The user stopped it.
     """
+    if isinstance(chore, CheckChore):
+        return do_check(chore, paths, keys, progress, checkpoint)
     if isinstance(chore, KeyChore):
         do_key_chore(chore, keys, session_keys)
         return None

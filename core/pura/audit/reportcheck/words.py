@@ -32,8 +32,8 @@ STATES: Final[Mapping[str, tuple[str, str]]] = {
 
 SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
     "file.sound": (
-        "A readable PDF of {pages} pages; SHA-256 of the file {sha}.",
-        "Ein lesbares PDF mit {pages} Seiten; SHA-256 der Datei {sha}.",
+        "A readable PDF (pages: {pages}); SHA-256 of the file {sha}.",
+        "Ein lesbares PDF (Seiten: {pages}); SHA-256 der Datei {sha}.",
     ),
     "file.not-pdf": (
         "This is not a PDF.",

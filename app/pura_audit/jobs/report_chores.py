@@ -1,0 +1,111 @@
+"""Checking a report on behalf of the window; runs in the model thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.audit.keys import KeyStore
+from pura.audit.record import Audit
+from pura.audit.reportcheck import ReportCheck, check_report, fresh_audit, load_trust
+from pura.errors import ReportFileError
+from pura.paths import Paths
+from pura.scheme import SecretKey
+from pura_audit.jobs.messages import Chore, Progress
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+_MAX_READ: Final = (64 << 20) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckChore(Chore):
+    """A report to be checked.
+
+    Attributes:
+        kind: ``check-report``.
+        path: The PDF.
+        trust: Files with trusted certificates.
+        rerun: Also audit the embedded text again.
+    """
+
+    kind: str = "check-report"
+    trust: tuple[Path, ...] = ()
+    rerun: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """The answer: which report, and what was found."""
+
+    chore: CheckChore
+    found: ReportCheck
+
+
+def do_check(
+    chore: CheckChore, paths: Paths, keys: KeyStore,
+    progress: Callable[[Progress], None], checkpoint: Callable[[], None],
+) -> Checked:  # fmt: skip
+    """Check a report.
+
+    Raises:
+        PuraError: A file cannot be read, or the report's reader died.
+        Cancelled: The user stopped it.
+    """
+    assert chore.path is not None  # the dialog asks for it first
+    progress(Progress(step=0, name=chore.kind))
+    trust = [der for path in chore.trust for der in load_trust(_read(path))]
+    models: dict[str, LanguageModel] = {}
+
+    def again(audit: Audit) -> Audit:
+        return fresh_audit(
+            audit,
+            lambda mark: _key(keys, mark),
+            lambda mark: _model(paths, mark, models),
+            checkpoint,
+        )
+
+    found = check_report(
+        _read(chore.path), moment=datetime.now(UTC), trust=trust,
+        again=again if chore.rerun else None, beat=checkpoint,
+    )  # fmt: skip
+    return Checked(chore=chore, found=found)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAX_READ)
+    except OSError as error:
+        raise ReportFileError(
+            f"“{path.name}” cannot be read: {os.strerror(error.errno or 0)}.",
+            "Check the path and the permissions.",
+            code="file-unreadable",
+        ) from None
+
+
+def _key(keys: KeyStore, fingerprint: str) -> SecretKey | None:
+    named = {entry.fingerprint: entry.name for entry in keys.list()}
+    return keys.get(named[fingerprint]) if fingerprint in named else None
+
+
+def _model(paths: Paths, fingerprint: str, held: dict[str, LanguageModel]) -> LanguageModel | None:
+    from pura.model import offline
+
+    offline.prepare()
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    if fingerprint not in held:
+        store = ModelStore(paths.models)
+        found = next((m for m in store.list() if m.fingerprint == fingerprint), None)
+        if found is None:
+            return None
+        held[fingerprint] = load_model(found, choose_device("auto"))
+    return held[fingerprint]

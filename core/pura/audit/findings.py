@@ -37,6 +37,7 @@ class Circumstances:
         generator: The profile's model fingerprint; None when it names none.
         verifier_fingerprint: Of the model that read the text.
         retokenised: The text's tokens may differ from the generated ones.
+        readings: How many readings of the text the evidence is the mean of.
         positions: ``n``, length of the codeword.
         erasures: Codeword positions that no step read.
         repaired: Codeword positions that were repaired.
@@ -54,6 +55,7 @@ class Circumstances:
     generator: str | None = None
     verifier_fingerprint: str
     retokenised: bool = False
+    readings: int = 1
     positions: int = 0
     erasures: int = 0
     repaired: int = 0
@@ -118,7 +120,8 @@ def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sent
             }
             return Sentence(key="outcome.mark", values=values)
         case "no-mark":
-            values = {"k": evidence.keys_tried, "power": outcome.power or 0.0}
+            # A share that was measured on some dozen texts is never written as all of them.
+            values = {"k": evidence.keys_tried, "power": min(outcome.power or 0.0, 0.99)}
             return Sentence(key="outcome.no-mark", values=values)
         case "insufficient" if outcome.needed is not None and outcome.needed > outcome.usable:
             values = {"n": outcome.usable, "nmin": outcome.needed}
@@ -245,6 +248,7 @@ def cautions(
         (not c.prompt_known, "prompt-unknown", {}),
         (c.retokenised, "retokenised", {}),
         (evidence.keys_tried > 1, "several-keys", {"k": evidence.keys_tried}),
+        (c.readings > 1, "several-readings", {"k": c.readings}),
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
         (decided and c.repaired > 0, "repaired", {"k": c.repaired, "n": c.positions}),
         (decided and c.decoder == "paper", "paper-decoder", {}),

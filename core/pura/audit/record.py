@@ -231,6 +231,46 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ChangeFacts:
+    """One kind of typographic substitution that was undone (docs/documents.md).
+
+    Attributes:
+        name: Stable name, e.g. ``curly-quotes``.
+        count: How often.
+    """
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantFacts:
+    """One reading of the text; all of them count in the evidence.
+
+    Attributes:
+        name: ``found``, ``restored``, ``ids``, or the name of an alternative of the document.
+        shown: The record's tokens, bits and passages are of this one.
+        text: Its characters; None for the one that is shown, and where the record leaves text out.
+        characters: Code points.
+        tokens: ``L``.
+        usable: Steps that carry bits, for the key with the largest evidence.
+        log10_e: Mean over the keys, for this reading alone.
+        verdict: What the decision rule would make of this reading alone.
+        changes: What was undone.
+    """
+
+    name: str
+    shown: bool
+    text: str | None
+    characters: int
+    tokens: int
+    usable: int
+    log10_e: float
+    verdict: str
+    changes: tuple[ChangeFacts, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterFacts:
     """What the register of issued payloads says.
 
@@ -333,6 +373,7 @@ class Audit:
         sentences: The findings in words, in the order in which they are read.
         cautions: What weakens the findings.
         passages: Where the mark stands.
+        variants: The readings of the text that the evidence is the mean of.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
@@ -360,6 +401,7 @@ class Audit:
     sentences: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
     passages: tuple[Passage, ...]
+    variants: tuple[VariantFacts, ...] = ()
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]

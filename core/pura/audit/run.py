@@ -23,7 +23,7 @@ from pura.audit.fitness import check_fitness
 from pura.audit.outcome import Outcome, decide_outcome
 from pura.audit.policy import Policy, default_policy
 from pura.audit.power import load_power
-from pura.audit.record import Audit, RegisterFacts, StepReport
+from pura.audit.record import Audit, RegisterFacts, StepReport, VariantFacts
 from pura.audit.register import Register
 from pura.audit.trial import (
     Intervals,
@@ -34,6 +34,17 @@ from pura.audit.trial import (
     strength,
     strongest,
     weigh,
+)
+from pura.audit.variants import (
+    FOUND,
+    IDS,
+    RESTORED,
+    Variant,
+    check_ids,
+    tokens_of,
+    variant_facts,
+    variants_of,
+    without_text,
 )
 from pura.decode.passages import passages
 from pura.errors import InputError, KeyStoreError
@@ -61,6 +72,9 @@ STEPS: Final = (
     "verdict",
 )
 MAX_PROMPT_CHARACTERS: Final = 200_000
+_READINGS: Final = {
+    FOUND: "from the text", RESTORED: "from the restored text", IDS: "as saved by the generator"
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +105,9 @@ class Options:
         register: The register of issued payloads, asked after the verdict is fixed.
         candidates: How many payloads to list.
         keep_text: Whether the record holds the text itself.
+        restore: Also read the text with typographic substitutions undone, where there are any.
+        alternatives: Name and text of other readings that the document offered.
+        ids: int64 [L], token ids that a generator saved; read beside the text.
     """
 
     prompt: str | None = None
@@ -99,6 +116,9 @@ class Options:
     register: Register | None = None
     candidates: int = 8
     keep_text: bool = True
+    restore: bool = True
+    alternatives: tuple[tuple[str, str], ...] = ()
+    ids: npt.NDArray[np.int64] | None = None
 
 
 def audit_text(
@@ -177,6 +197,7 @@ class _Audit:
         self._progress = progress or (lambda _stage: None)
         self._checkpoint = checkpoint or (lambda: None)
         self._log: list[StepReport] = []
+        self._variants: tuple[Variant, ...] = ()
 
     def run(self) -> Audit:
         """Walk all twelve steps."""
@@ -204,14 +225,15 @@ class _Audit:
             note.append(f"{len(where.ranges)} found")
         found = assemble.Findings(
             profile=self._profile,
-            spans=tokens.spans,
+            spans=tokens[best.variant].spans,
             trial=best,
             passages=where,
             decoder=options.decoder,
         )
         outcome = self._decide(strong, best)
         register = self._ask_register(found, outcome)
-        return self._record(found, outcome, strong, register, prompt_ids)
+        readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
+        return self._record(found, outcome, strong, register, prompt_ids, readings)
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
@@ -231,13 +253,25 @@ class _Audit:
         name = STEPS[number - 1]
         self._log.append(StepReport(number=number, name=name, done=False, note=why))
 
-    def _tokens(self) -> tuple[Tokens, npt.NDArray[np.int64] | None]:
+    def _tokens(self) -> tuple[list[Tokens], npt.NDArray[np.int64] | None]:
         from pura.model.tokenise import tokenise
 
-        prompt = self._options.prompt
+        prompt, options = self._options.prompt, self._options
         with self._step(3) as note:
-            tokens = tokenise(self._model, self._document.text)
-            note.append(f"{tokens.ids.size} tokens, from the text")
+            ids, words = None, None
+            if options.ids is not None:
+                ids, words = check_ids(self._model, options.ids)
+                if words.strip() != self._document.text.strip():
+                    note.append("the saved token ids decode to another text")
+            self._variants = variants_of(
+                self._document.text, restored=options.restore, alternatives=options.alternatives,
+                ids=ids, ids_text=words,
+            )  # fmt: skip
+            tokens = [tokens_of(self._model, variant) for variant in self._variants]
+            note += [
+                f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}"
+                for v, found in zip(self._variants, tokens, strict=True)
+            ]
             if prompt is None:
                 return tokens, None
             if len(prompt) > MAX_PROMPT_CHARACTERS:
@@ -250,29 +284,41 @@ class _Audit:
             note.append(f"{prompt_ids.size} tokens of the prompt")
             return tokens, prompt_ids
 
-    def _read(self, tokens: Tokens, prompt_ids: npt.NDArray[np.int64] | None) -> list[Intervals]:
+    def _read(
+        self, tokens: list[Tokens], prompt_ids: npt.NDArray[np.int64] | None
+    ) -> list[list[Intervals]]:
+        """Read every variant; one row of intervals a key in each."""
+        sizes = [int(found.ids.size) for found in tokens]
+        with self._step(5) as note:
+            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
+            return [
+                self._read_one(found, prompt_ids, sum(sizes[:i]), sum(sizes), note)
+                for i, found in enumerate(tokens)
+            ]
+
+    def _read_one(
+        self, tokens: Tokens, prompt_ids: npt.NDArray[np.int64] | None, before: int, all_: int,
+        note: list[str],
+    ) -> list[Intervals]:  # fmt: skip
         from pura.model.evidence import read
 
         size = int(tokens.ids.size)
 
         def report(done: int, total: int) -> None:
             # The pass counts layers and tiles of the vocabulary; people count tokens.
-            read = size * done // total if total else 0
-            self._progress(Stage(number=5, name=STEPS[4], done=read, total=size))
+            read_ = before + (size * done // total if total else 0)
+            self._progress(Stage(number=5, name=STEPS[4], done=read_, total=all_))
 
-        with self._step(5) as note:
-            reading = read(
-                self._model,
-                tokens.ids,
-                keys=[key for key, _ in self._keys],
-                profile=self._profile,
-                prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
-                progress=report,
-                checkpoint=self._checkpoint,
-            )
-            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
-            note.append(f"{reading.windows} window(s)")
-            note.extend(reading.notes)
+        reading = read(
+            self._model,
+            tokens.ids,
+            keys=[key for key, _ in self._keys],
+            profile=self._profile,
+            prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
+            progress=report,
+            checkpoint=self._checkpoint,
+        )
+        note += [n for n in (f"{reading.windows} window(s)", *reading.notes) if n not in note]
         return [
             Intervals(
                 ids=reading.ids,
@@ -285,27 +331,41 @@ class _Audit:
             for i in range(len(self._keys))
         ]
 
-    def _try_keys(self, seen: list[Intervals]) -> list[Trial]:
+    def _try_keys(self, seen: list[list[Intervals]]) -> list[Trial]:
+        """Try every key on every reading."""
         profile = self._profile
+        tried = [
+            (variant, number, one)
+            for variant, row in enumerate(seen)
+            for number, one in enumerate(row)
+        ]
         with self._step(6) as note:
             plans = [
-                make_schedule(one, key, profile, self._checkpoint)
-                for one, (key, _) in zip(seen, self._keys, strict=True)
+                make_schedule(one, self._keys[number][0], profile, self._checkpoint)
+                for _, number, one in tried
             ]
             note.append(f"{max(len(plan) for plan in plans)} steps carry bits")
         with self._step(7) as note:
-            local = [weigh(p, one, profile) for p, one in zip(plans, seen, strict=True)]
+            local = [weigh(p, one, profile) for p, (*_, one) in zip(plans, tried, strict=True)]
             note.append(f"kernel {profile.kernel}")
         with self._step(8) as note:
             trials = []
-            for number, (plan, weights, one) in enumerate(zip(plans, local, seen, strict=True)):
+            for plan, weights, (variant, number, one) in zip(plans, local, tried, strict=True):
                 self._checkpoint()
-                trials.append(decode(number, plan, weights, one, profile, self._options.candidates))
+                count = self._options.candidates
+                trials.append(decode(number, plan, weights, one, profile, count, variant=variant))
             note.append(f"payload by the decoder “{self._options.decoder}”")
             note.append(f"likelihood {trials[0].exact.model_fingerprint}")
         return trials
 
+    def _verdict_alone(self, log10_e: float, trial: Trial) -> str:
+        """What the rule would make of one reading alone."""
+        return self._outcome(log10_e, trial).verdict
+
     def _decide(self, strong: Strength, best: Trial) -> Outcome:
+        return self._outcome(strong.log10_e, best)
+
+    def _outcome(self, log10_e: float, best: Trial) -> Outcome:
         policy, profile = self._options.policy, self._profile
         known = best.intervals.prompt_known
         table = load_power()
@@ -314,7 +374,7 @@ class _Audit:
         needed = table.needed(
             profile, policy.t_found, policy.power_needed, known, model=self._model.fingerprint
         )
-        return decide_outcome(strong.log10_e, usable, policy, power=power, needed=needed)
+        return decide_outcome(log10_e, usable, policy, power=power, needed=needed)
 
     def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
@@ -349,6 +409,7 @@ class _Audit:
         strong: Strength,
         register: RegisterFacts | None,
         prompt_ids: npt.NDArray[np.int64] | None,
+        readings: tuple[VariantFacts, ...],
     ) -> Audit:
         options, policy = self._options, self._options.policy
         evidence = outcome.facts(
@@ -367,7 +428,7 @@ class _Audit:
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             input=facts.input_facts(self._document, found.spans.shape[0]),
-            text=self._document.text if options.keep_text else None,
+            text=self._variants[found.trial.variant].text if options.keep_text else None,
             prompt=facts.prompt_facts(
                 options.prompt, 0 if prompt_ids is None else int(prompt_ids.size)
             ),
@@ -388,6 +449,7 @@ class _Audit:
             cautions=weak,
             # Passages are shown with a finding only: without one they would point at chance.
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
+            variants=readings if options.keep_text else without_text(readings),
             register=register,
             policy=policy.to_dict(),
             log=tuple(self._log),
@@ -405,7 +467,8 @@ class _Audit:
             verifier=self._model.name,
             generator=self._profile.model,
             verifier_fingerprint=self._model.fingerprint,
-            retokenised=True,
+            retokenised=self._variants[found.trial.variant].ids is None,
+            readings=len(self._variants),
             positions=readings.size,
             erasures=int((readings == 0).sum()),
             repaired=int(found.repaired.sum()),

@@ -45,6 +45,7 @@ class Trial:
 
     Attributes:
         number: Which of the keys.
+        variant: Which reading of the text.
         intervals: What it saw.
         schedule: The steps that carry bits.
         local: Their local evidence.
@@ -53,6 +54,7 @@ class Trial:
     """
 
     number: int
+    variant: int = 0
     intervals: Intervals
     schedule: Schedule
     local: LocalEvidence
@@ -98,6 +100,8 @@ def decode(
     intervals: Intervals,
     profile: Profile,
     candidates: int,
+    *,
+    variant: int = 0,
 ) -> Trial:
     """Decode with the published and with the exact decoder (step 8)."""
     exact = decide(
@@ -112,6 +116,7 @@ def decode(
     )
     return Trial(
         number=number,
+        variant=variant,
         intervals=intervals,
         schedule=plan,
         local=local,
@@ -121,10 +126,10 @@ def decode(
 
 
 def strength(trials: Sequence[Trial], profile: Profile, *, seed: int, draws: int) -> Strength:
-    """Combine the keys and redraw the strongest one's phases (step 9).
+    """Combine keys and readings and redraw the strongest trial's phases (step 9).
 
-    The headline is the mean over the keys, never the best one. The redraw p-value of the best
-    key is multiplied by their number (Bonferroni).
+    The headline is the mean over all trials, never the best one. The redraw p-value of the best
+    trial is multiplied by their number (Bonferroni).
     """
     log10_e = significance.combine([trial.exact.log10_e for trial in trials])
     best = strongest(trials)

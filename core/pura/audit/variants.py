@@ -1,0 +1,202 @@
+"""The readings of one text that an audit tries: as found, as restored, from saved token ids.
+
+All are fixed before the model reads anything, all are read, and the evidence is the mean of their
+e-values, the ones without a result included: a mean with weights fixed beforehand is an e-value
+again (docs/evidence.md §3). Whoever tried only the reading that works best would have to answer
+for the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.audit.record import ChangeFacts, VariantFacts
+from pura.audit.restore import Substitution, restore
+from pura.audit.trial import Trial, strongest
+from pura.decode.significance import combine
+from pura.errors import InputError
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+    from pura.model.tokenise import Tokens
+
+I64 = npt.NDArray[np.int64]
+
+FOUND: Final = "found"
+RESTORED: Final = "restored"
+IDS: Final = "ids"
+MAX_VARIANTS: Final = 4
+_AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """One reading of a text.
+
+    Attributes:
+        name: :data:`FOUND`, :data:`RESTORED`, :data:`IDS`, or the name of an alternative that a
+            document's reader offered (e.g. ``original``).
+        text: Its characters.
+        ids: int64 [L], saved token ids; None tokenises the text.
+        substitutions: What was undone.
+    """
+
+    name: str
+    text: str
+    ids: I64 | None = None
+    substitutions: tuple[Substitution, ...] = ()
+
+
+def variants_of(
+    text: str,
+    *,
+    restored: bool = True,
+    alternatives: Sequence[tuple[str, str]] = (),
+    ids: I64 | None = None,
+    ids_text: str | None = None,
+) -> tuple[Variant, ...]:
+    """Fix which readings are tried, each distinct one once.
+
+    Args:
+        text: The text as found.
+        restored: Also try the text with typographic substitutions undone, where there are any.
+        alternatives: Name and text of other readings of the same document.
+        ids: int64 [L], token ids that a generator saved.
+        ids_text: What these ids decode to; needed with ``ids``.
+
+    Raises:
+        InputError: More than :data:`MAX_VARIANTS`.
+    """
+    found = [Variant(name=FOUND, text=text)]
+    if restored and (undone := restore(text)).changed and undone.text.strip():
+        found.append(Variant(name=RESTORED, text=undone.text, substitutions=undone.substitutions))
+    found += [Variant(name=name, text=other) for name, other in alternatives]
+    known: dict[str, Variant] = {}
+    for variant in found:
+        known.setdefault(variant.text, variant)
+    distinct = list(known.values())
+    if ids is not None:
+        distinct.append(Variant(name=IDS, text=ids_text or "", ids=ids))
+    if len(distinct) > MAX_VARIANTS:
+        raise InputError(
+            f"This text would be read in {len(distinct)} ways; at most {MAX_VARIANTS} are tried.",
+            "Choose one reading of the document, or leave restoring out.",
+            code="input-variants",
+        )
+    return tuple(distinct)
+
+
+def variant_facts(
+    variants: Sequence[Variant],
+    tokens: Sequence[Tokens],
+    trials: Sequence[Trial],
+    shown: Trial,
+    verdict: Callable[[float, Trial], str],
+) -> tuple[VariantFacts, ...]:
+    """Return what each reading says alone.
+
+    Args:
+        variants: The readings.
+        tokens: Of each of them.
+        trials: Every key on every reading.
+        shown: The trial that the record is about.
+        verdict: What the decision rule makes of a log10 e-value and a trial.
+    """
+    facts = []
+    for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
+        mine = [trial for trial in trials if trial.variant == number]
+        best = strongest(mine)
+        log10_e = combine([trial.exact.log10_e for trial in mine])
+        facts.append(
+            VariantFacts(
+                name=variant.name,
+                shown=number == shown.variant,
+                text=None if number == shown.variant else variant.text,
+                characters=len(variant.text),
+                tokens=int(found.ids.size),
+                usable=len(best.schedule),
+                log10_e=log10_e,
+                verdict=verdict(log10_e, best),
+                changes=tuple(
+                    ChangeFacts(name=s.name, count=s.count) for s in variant.substitutions
+                ),
+            )
+        )
+    return tuple(facts)
+
+
+def without_text(facts: Sequence[VariantFacts]) -> tuple[VariantFacts, ...]:
+    """Return the facts without the characters of any reading."""
+    return tuple(replace(one, text=None) for one in facts)
+
+
+def tokens_of(model: LanguageModel, variant: Variant) -> Tokens:
+    """Return the tokens of a reading, with the characters of *its* text that they stand for.
+
+    Raises:
+        InputError: The text cannot be tokenised.
+    """
+    from pura.model.tokenise import Tokens, tokenise
+
+    if variant.ids is None:
+        return tokenise(model, variant.text)
+    return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
+
+
+def check_ids(model: LanguageModel, ids: Sequence[int] | I64) -> tuple[I64, str]:
+    """Check saved token ids, and return them with the text that they decode to.
+
+    Raises:
+        InputError: None, not whole numbers, or outside the vocabulary.
+    """
+    found = np.asarray(ids)
+    hint = "Use the ids as the generator saved them, without those of the prompt."
+    if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
+        raise InputError("The token ids are not a list of whole numbers.", hint, code="input-ids")
+    if found.min() < 0 or found.max() >= model.vocab_size:
+        raise InputError(
+            f"A token id lies outside the model's vocabulary of {model.vocab_size:,} tokens.",
+            f"{hint} They must come from a model with the same tokenizer.",
+            code="input-ids",
+        )
+    found = found.astype(np.int64)
+    return found, _decode(model, found.tolist())
+
+
+def spans_of_ids(model: LanguageModel, ids: I64, text: str) -> I64:
+    """Return the characters of a text that saved ids stand for.
+
+    Args:
+        model: Whose tokenizer wrote them.
+        ids: int64 [L].
+        text: What all of them decode to.
+
+    Returns:
+        int64 [L, 2]. Tokens that share the bytes of one character share its span.
+    """
+    spans = np.zeros((ids.size, 2), dtype=np.int64)
+    listed = ids.tolist()
+    begun, place = 0, 0
+    for t in range(ids.size):
+        before = listed[max(0, begun - _AROUND) : begun]
+        piece = _decode(model, before + listed[begun : t + 1])[len(_decode(model, before)) :]
+        # Half a character decodes to a replacement sign; its other half comes with the next token.
+        if piece.endswith("\ufffd") and not text.startswith(piece, place) and t + 1 < ids.size:
+            continue
+        end = min(place + len(piece), len(text))
+        spans[begun : t + 1] = place, end
+        begun, place = t + 1, end
+    return spans
+
+
+def _decode(model: LanguageModel, ids: list[int]) -> str:
+    if not ids:
+        return ""
+    return str(
+        model.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
+    )

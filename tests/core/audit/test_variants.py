@@ -1,0 +1,117 @@
+"""All readings of a text are read, all count, and the record says what each says alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pura.audit import json_io
+from pura.audit.policy import Policy
+from pura.audit.run import Options, audit_text
+from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
+from pura.errors import InputError
+from pura.scheme import Profile, SecretKey
+
+
+def test_a_plain_text_has_one_reading() -> None:
+    [only] = variants_of("plain text")
+    assert (only.name, only.text) == (FOUND, "plain text")
+
+
+def test_readings_are_distinct_and_named() -> None:
+    found = variants_of("“a”", alternatives=(("original", "a b"), ("same", '"a"')))
+    assert [v.name for v in found] == [FOUND, RESTORED, "original"]
+    assert [v.text for v in found] == ["“a”", '"a"', "a b"]
+    assert [v.name for v in variants_of("“a”", restored=False)] == [FOUND]
+
+
+def test_too_many_readings_are_refused() -> None:
+    with pytest.raises(InputError, match="ways"):
+        variants_of("x", alternatives=tuple((str(i), str(i)) for i in range(9)))
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("ids", [[], [1.5], [[1]], [-1], [10**9], ["a"], [True]])
+def test_ids_that_are_none_are_refused(builtin_model: Any, ids: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        check_ids(builtin_model, ids)
+    assert caught.value.code == "input-ids"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("text", ["Plain words here.", " naïve 日本語 👩🏽‍🚀 end", "a\n\n  b\tc"])
+def test_saved_ids_know_their_characters(builtin_model: Any, text: str) -> None:
+    from pura.model.tokenise import tokenise
+
+    tokens = tokenise(builtin_model, text)
+    ids, words = check_ids(builtin_model, tokens.ids.tolist())
+    assert words == text
+    spans = spans_of_ids(builtin_model, ids, text)
+    assert spans[0, 0] == 0
+    assert spans[-1, 1] == len(text)
+    assert np.all(spans[1:, 0] >= spans[:-1, 0])
+    # Seen as a whole, the spans cover the text without a hole.
+    assert "".join(text[a:b] for a, b in dict.fromkeys(map(tuple, spans.tolist()))) == text
+
+
+@pytest.fixture
+def sample(samples: dict[str, Any]) -> dict[str, Any]:
+    data = samples["marked-tbcc"]
+    return {
+        "text": data["texts"][1]["text"], "tokens": data["texts"][1]["tokens"],
+        "key": SecretKey.from_hex(data["key_hex"]), "profile": Profile.from_dict(data["profile"]),
+        "payload": "".join(map(str, data["texts"][1]["payload"])),
+    }  # fmt: skip
+
+
+def audited(model: Any, sample: dict[str, Any], text: str, **options: Any) -> Any:
+    return audit_text(
+        text, model=model, keys=[(sample["key"], None)], profile=sample["profile"],
+        options=Options(policy=replace(Policy(), draws=0), **options),
+    )  # fmt: skip
+
+
+@pytest.mark.model
+def test_what_an_office_program_did_is_undone_and_both_readings_count(
+    builtin_model: Any, sample: dict[str, Any]
+) -> None:
+    plain = audited(builtin_model, sample, sample["text"])
+    assert [v.name for v in plain.variants] == [FOUND]
+    spoilt = sample["text"].replace("\n", "\r\n").replace('"', "”").replace(" the ", " the\u00a0")
+    found = audited(builtin_model, sample, spoilt)
+    by_name = {v.name: v for v in found.variants}
+    assert set(by_name) == {FOUND, RESTORED}
+    assert by_name[RESTORED].shown
+    assert found.text == sample["text"]
+    assert by_name[FOUND].text == spoilt
+    assert by_name[RESTORED].log10_e == pytest.approx(plain.evidence.log10_e, abs=1e-6)
+    assert by_name[FOUND].log10_e < by_name[RESTORED].log10_e
+    # The mean of two: less than the larger by log10 2, here to many digits.
+    assert found.evidence.log10_e == pytest.approx(by_name[RESTORED].log10_e - np.log10(2))
+    assert found.payload.bits == sample["payload"]
+    assert {c.name for c in by_name[RESTORED].changes} >= {"line-ends", "special-blanks"}
+    assert "caution.several-readings" in {c.key for c in found.cautions}
+    assert json_io.from_json(json_io.to_json(found)).variants == found.variants
+    # Shown tokens stand in the shown text.
+    assert found.tokens.spans[-1, 1] == len(found.text)
+    off = audited(builtin_model, sample, spoilt, restore=False)
+    assert [v.name for v in off.variants] == [FOUND]
+    hidden = audited(builtin_model, sample, spoilt, keep_text=False)
+    assert hidden.text is None
+    assert all(v.text is None for v in hidden.variants)
+    assert sample["text"][:40] not in json.dumps(json_io.to_dict(hidden))
+
+
+@pytest.mark.model
+def test_saved_ids_stand_beside_the_text(builtin_model: Any, sample: dict[str, Any]) -> None:
+    found = audited(builtin_model, sample, sample["text"], ids=np.array(sample["tokens"]))
+    by_name = {v.name: v for v in found.variants}
+    assert set(by_name) == {FOUND, IDS}
+    assert by_name[IDS].verdict == "mark"
+    assert found.payload.bits == sample["payload"]
+    other = audited(builtin_model, sample, "Other words than those.", ids=np.array([1, 2, 3]))
+    assert "decode to another text" in other.log[2].note

@@ -98,12 +98,14 @@ class Session(QObject):
     def add_paths(self, paths: Iterable[Path]) -> None:
         """Add files, and the files inside folders; each becomes a row."""
         items = []
+        remembered = self.settings.current
         for path in _files(paths):
             items.append(Item(number=next(self._numbers), name=path.name or str(path), path=path))
-            self.settings.replace(self.settings.current.with_recent(path))
+            remembered = remembered.with_recent(path)
         if not items:
             self.noticed.emit(translate("Session", "There is no file in that folder."))
             return
+        self.settings.replace(remembered)  # once: every write waits for the disk
         self._add(items, translate("Session", "opening"))
         for item in items:
             assert item.path is not None

@@ -104,7 +104,9 @@ def size(count: int) -> str:
         return f"{count} B"
     if count < 1_000_000:
         return f"{decimal(count / 1000, 1)} kB"
-    return f"{decimal(count / 1_000_000, 1)} MB"
+    if count < 1_000_000_000:
+        return f"{decimal(count / 1_000_000, 1)} MB"
+    return f"{decimal(count / 1_000_000_000, 1)} GB"
 
 
 def duration(seconds: float) -> str:

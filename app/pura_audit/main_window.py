@@ -129,6 +129,8 @@ class MainWindow(QMainWindow):
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
         self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
+        self.header.models_wanted.connect(lambda: dialogs.show_models(self))
+        self.header.profiles_wanted.connect(lambda: dialogs.show_profiles(self))
         self.setup.keys_wanted.connect(lambda kind: dialogs.show_keys(self, kind))
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)

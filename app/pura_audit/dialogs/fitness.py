@@ -27,6 +27,8 @@ from pura_audit.session import Session
 from pura_audit.theme import GAP, GRID, PADDING
 from pura_audit.views.card import label
 
+ROW, HEAD = 32, 40
+
 
 class FitnessDialog(WorkingDialog):
     """Asks what to measure with, measures, and shows the numbers with a plain sentence."""
@@ -37,7 +39,7 @@ class FitnessDialog(WorkingDialog):
         found = session.catalogue or Catalogue()
         self._keys, self._profiles = found.keys, found.profiles
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))
-        self.resize(760, 640)
+        self.resize(760, 760)
         self.profile, self.key, self.source = QComboBox(), QComboBox(), QComboBox()
         self.profile.addItems([p.title for p in self._profiles])
         self.key.addItems([k.label for k in self._keys])
@@ -59,6 +61,7 @@ class FitnessDialog(WorkingDialog):
         self.sentence = label("", "reading", wrap=True)
         self.rule = label("", "small", wrap=True)
         self.table = make_table(translate("Fitness", "Measurements"))
+        self.table.setMinimumHeight(6 * ROW + HEAD)
         self._lay_out()
         self._choose_current()
         session.measured.connect(self.show_result)
@@ -86,7 +89,10 @@ class FitnessDialog(WorkingDialog):
         ):
             name_input(widget, words)
             form.addRow(words, widget)
-        form.addRow("", self.samples)
+        row = QHBoxLayout()
+        row.addWidget(self.samples)
+        row.addStretch(1)
+        form.addRow("", row)
         layout.addLayout(form)
         layout.addLayout(self.progress_row())
         layout.addWidget(self.sentence)

@@ -176,11 +176,13 @@ class ProfileEditor(QDialog):
             clean_name(self._text("name"))
         except PuraError as error:
             self.fault.setText(f"{error.message} {error.hint}".strip())
+            self.fault.show()
             for widget in (self.length, self.odd, self.fingerprint):
                 widget.setText("")
             self.save.setEnabled(False)
             return
         self.fault.setText("")
+        self.fault.hide()
         self.length.setText(length(profile))
         self.odd.setText(odd(profile))
         words = translate("ProfileEditor", "Fingerprint %1").replace("%1", profile.fingerprint)

@@ -24,10 +24,14 @@ class Header(QWidget):
         audit_wanted: The main button.
         cancel_wanted: The button beside it.
         keys_wanted: Show the dialog of the keys.
+        models_wanted: Show the dialog of the models.
+        profiles_wanted: Show the dialog of the profiles.
     """
 
     audit_wanted = Signal()
     keys_wanted = Signal()
+    models_wanted = Signal()
+    profiles_wanted = Signal()
     cancel_wanted = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
@@ -42,8 +46,12 @@ class Header(QWidget):
             translate("Header", "Key"), several=translate("Header", "%1 keys"),
             manage=translate("Header", "Manage keys …"),
         )  # fmt: skip
-        self.model = Chip(translate("Header", "Model"))
-        self.profile = Chip(translate("Header", "Profile"))
+        self.model = Chip(
+            translate("Header", "Model"), manage=translate("Header", "Manage models …")
+        )
+        self.profile = Chip(
+            translate("Header", "Profile"), manage=translate("Header", "Manage profiles …")
+        )
         self.badge = DeviceBadge(theme)
         self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
         self.cancel = QPushButton(translate("Header", "Cancel"))
@@ -75,6 +83,8 @@ class Header(QWidget):
         self.cancel.clicked.connect(self.cancel_wanted)
         self.key.several_chosen.connect(self._choose_keys)
         self.key.manage_wanted.connect(self.keys_wanted)
+        self.model.manage_wanted.connect(self.models_wanted)
+        self.profile.manage_wanted.connect(self.profiles_wanted)
         self.model.chosen.connect(lambda i: session.choose_model(session.catalogue.models[i]))
         self.profile.chosen.connect(lambda i: session.choose_profile(session.catalogue.profiles[i]))
         for signal in (
@@ -132,14 +142,14 @@ class Header(QWidget):
             [(m.name, _spaced(m.fingerprint)) for m in found.models],
             found.models.index(session.model) if session.model in found.models else -1,
             used[1] or none,
-            translate("Header", "No model yet: install one with “pura model install”."),
+            translate("Header", "No model yet: install one under “Manage models …”."),
             lacking=not used[1],
         )  # fmt: skip
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
             found.profiles.index(session.profile) if session.profile in found.profiles else -1,
             used[2] or none,
-            translate("Header", "No profile yet: make one with “pura profile new”."),
+            translate("Header", "No profile yet: make one under “Manage profiles …”."),
             lacking=not used[2],
         )  # fmt: skip
 

@@ -1,0 +1,83 @@
+"""``pura model`` and ``pura profile`` in this process, with a tiny store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pura.cli.__main__ import app
+from pura.errors import PuraError
+from pura.paths import user_paths
+from pura.scheme import Profile
+
+
+def pura(*words: object) -> Any:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+def refusal(done: Any) -> str:
+    assert isinstance(done.exception, PuraError), done.exception
+    return done.exception.code
+
+
+@pytest.fixture
+def installed(installed_models: Path) -> None:
+    models = user_paths().models
+    models.parent.mkdir(parents=True, exist_ok=True)
+    models.symlink_to(installed_models)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_model_is_listed_shown_and_verified() -> None:
+    (line,) = pura("model", "list", "--json").stdout.splitlines()
+    facts = json.loads(line)
+    assert facts["name"] == "smollm2-135m"
+    assert facts["memory"]["need_bytes"] > 4 * facts["parameters"]
+    shown = pura("model", "show", "smollm2-135m").stdout
+    for part in (facts["tokenizer_fingerprint"], "Licence: Apache-2.0", "parameters as float32"):
+        assert part in shown
+    done = pura("model", "verify", "smollm2-135m")
+    assert done.exit_code == 0
+    assert "is what was installed" in done.stdout
+    assert refusal(pura("model", "verify", "none")) == "model-missing"
+
+
+@pytest.mark.usefixtures("installed")
+def test_fitness_reads_samples_and_prints_its_rule(samples: dict[str, Any], tmp_path: Path) -> None:
+    data = samples["marked-tbcc"]
+    profile, key, marked = tmp_path / "p.json", tmp_path / "k.key", tmp_path / "s.jsonl"
+    profile.write_text(json.dumps(data["profile"]))
+    key.write_text(data["key_hex"])
+    text = data["texts"][0]
+    marked.write_text(json.dumps({"text": text["text"], "payload": text["payload"]}) + "\n")
+    options = ("--profile", profile, "--key-file", key, "--samples", marked, "--device", "cpu")
+    done = pura("model", "fitness", "smollm2-135m", *options)
+    assert done.exit_code == 0, done.output
+    assert "Whole payload found" in done.stdout
+    assert "Too few texts for a word" in done.stdout
+    assert "Rule: good: at least 90 %" in done.stdout
+    assert data["key_hex"] not in done.output
+    refused = pura("model", "fitness", "smollm2-135m", *options, "--dtype", "bfloat16")
+    assert refusal(refused) == "device"
+
+
+def test_profiles_come_in_go_out_and_go_away(samples: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "given.json"
+    file.write_text(json.dumps(samples["marked-tbcc"]["profile"]))  # version 1: no number
+    assert pura("profile", "import", file, "--name", "House").exit_code == 0
+    assert pura("profile", "list").stdout == "House\n"
+    shown = pura("profile", "show", "House")
+    assert json.loads(shown.stdout)["version"] == 2
+    assert "about 56 tokens" in shown.stderr
+    assert "names no key" in shown.stderr
+    target = tmp_path / "out.json"
+    assert pura("profile", "export", "House", "-o", target).exit_code == 0
+    assert Profile.load(target) == Profile.load(file)
+    assert refusal(pura("profile", "export", "House", "-o", target)) == "file-exists"
+    assert pura("profile", "remove", "House", "--yes").exit_code == 0
+    assert pura("profile", "list").stdout == ""
+    assert refusal(pura("profile", "remove", "House", "--yes")) == "profile-not-found"

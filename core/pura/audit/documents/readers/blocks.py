@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from pura.audit.documents.values import Transform
-
-_BLANK: Final = re.compile(r"\n{3,}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +34,7 @@ def join(blocks: Sequence[Block]) -> tuple[str, tuple[Transform, ...]]:
     """
     inner = _strip_ends(blocks)
     if any(not b.text.strip() for b in inner):
-        text = "\n".join(b.text if b.text.strip() else "" for b in inner)
-        return _BLANK.sub("\n\n", text), ()
+        return "\n".join(b.text if b.text.strip() else "" for b in inner), ()
     pieces: list[str] = []
     blank = 0
     for before, block in zip([None, *inner], inner, strict=False):

@@ -195,7 +195,10 @@ def _passages(text: str) -> tuple[str, list[str]]:
         if not (announces and _SAYS.match(line)):
             own.append(line)
         inside = False
-    joined = re.sub(r"\n{3,}", "\n\n", "\n".join(own))
+    joined = "\n".join(own)
+    if quoted:
+        # What stood around a quotation is now next to each other.
+        joined = re.sub(r"\n{3,}", "\n\n", joined)
     return joined, ["\n".join(lines) for lines in quoted]
 
 

@@ -86,14 +86,14 @@ def _rows(page: pdfium.PdfPage) -> list[list[Line]]:
         sign = "\n" if index == count else chr(raw.FPDFText_GetUnicode(text.raw, index))
         ends = sign in ("\r", "\n", *_HYPHENS)
         if not ends and not (sign == " " and where and _gap(text, where[-1], index, count)):
-            if "\ud800" <= sign <= "\udfff" or sign == "\x00":
+            if sign == "\x00":
                 sign = "\ufffd"
             if not sign.isspace():
                 where.append(index)
             signs.append(sign)
             continue
         if where:
-            words = "".join(signs)
+            words = _whole("".join(signs))
             hyphen = sign in _HYPHENS
             if not ends and words.endswith("-") and words[-2:-1].isalpha():
                 words, hyphen = words[:-1], True
@@ -104,6 +104,13 @@ def _rows(page: pdfium.PdfPage) -> list[list[Line]]:
             row = []
     text.close()
     return rows
+
+
+def _whole(words: str) -> str:
+    """Put characters beyond the first plane together, which pdfium gives in halves."""
+    if words.isascii():
+        return words
+    return words.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _gap(text: pdfium.PdfTextPage, before: int, space: int, count: int) -> bool:

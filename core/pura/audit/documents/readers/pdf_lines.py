@@ -13,6 +13,8 @@ from pura.audit.documents.values import Transform
 
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer
 _SHARE: Final = 0.4  # of the pages; headers of left and right pages differ
+_MARGIN: Final = 0.07  # of the height: 2 cm of A4, where office programs put no text
+_SHORT: Final = 8  # words of a header that stands on one page only
 _NUMBER: Final = re.compile(
     r"[-–— ]*(page |seite |p\. ?)?\d{1,4}( ?(/|of|von) ?\d{1,4})?[-–— ]*", re.IGNORECASE
 )
@@ -77,6 +79,7 @@ def _without_running(pages: list[list[Line]]) -> tuple[list[list[Line]], int]:
         edges = _edges(page)
         gone = {id(line) for line in edges if seen[_signature(line)] >= least}
         gone |= {id(line) for line in edges if _is_number(line)}
+        gone |= {id(line) for line in _in_margin(page)}
         dropped += len(gone)
         kept.append([line for line in page if id(line) not in gone])
     return kept, dropped
@@ -87,6 +90,27 @@ def _edges(page: list[Line]) -> list[Line]:
     if len(ordered) <= 2 * _EDGE:
         return ordered
     return ordered[:_EDGE] + ordered[-_EDGE:]
+
+
+def _in_margin(page: list[Line]) -> list[Line]:
+    """Return a first or last line that stands alone in the margin, also on a single page.
+
+    Titles are larger than the text and stay.
+    """
+    ordered = sorted(page, key=lambda line: -line.top)
+    if len(ordered) < 3:
+        return []
+    size = median(line.size for line in page)
+    found = []
+    for line, inner, outside in (
+        (ordered[0], ordered[1], ordered[0].bottom > (1 - _MARGIN) * ordered[0].page_height),
+        (ordered[-1], ordered[-2], ordered[-1].top < _MARGIN * ordered[-1].page_height),
+    ):
+        apart = abs(line.bottom - inner.bottom) > 2.2 * size
+        short = len(line.text.split()) <= _SHORT and not line.hyphen
+        if outside and apart and short and line.size < 1.1 * size:
+            found.append(line)
+    return found
 
 
 def _signature(line: Line) -> tuple[str, int]:

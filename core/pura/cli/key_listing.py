@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pura.audit.keys import KeyEntry, KeyStore, Role, State, words
+from pura.audit.keys import KeyEntry, Role, State, words
 from pura.cli.common import err, key_store, out
+from pura.errors import KeyStoreError
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
@@ -51,6 +52,8 @@ def state(
     Exit codes: 0 it can be used, 1 it cannot, or with --check some key cannot be read.
     """
     store = key_store()
+    # Reading comes first: it opens the folder of files, and then the state is the one after it.
+    found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
     standing = store.standing()
     said, way_out = words(standing.state, standing.title, files=not store.has_keyring)
     if as_json:
@@ -63,11 +66,10 @@ def state(
         if store.has_keyring and store.files.exists:
             also, _ = words(standing.files, store.files.title, files=True)
             out.print(also, markup=False)
-    good = standing.state is State.READY
-    if check:
-        # Opening the folder of files is part of the check; it asks for its passphrase by itself.
-        found = [_check(store, entry, as_json) for entry in store.list()]  # each says its state
-        good = all(found)
+    for entry, entry_state, error in found:
+        _tell(entry, entry_state, error, as_json=as_json)
+    states = [entry_state for _, entry_state, _ in found] or [standing.state]
+    good = all(one is State.READY for one in states)
     raise typer.Exit(0 if good else 1)
 
 
@@ -78,18 +80,16 @@ def kind(entry: KeyEntry) -> str:
     return "master" if entry.role is Role.MASTER else ""
 
 
-def _check(store: KeyStore, entry: KeyEntry, as_json: bool) -> bool:
-    found, error = store.check(entry.name)
+def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json: bool) -> None:
     if as_json:
+        said, way_out = (error.message, error.hint) if error else ("", "")
         _write({"name": entry.name, "fingerprint": entry.fingerprint, "state": found.value,
-                "message": error.message if error else "", "hint": error.hint if error else ""}
-               )  # fmt: skip
+                "message": said, "hint": way_out})  # fmt: skip
     elif error is None:
         out.print(f"{entry.name}  {entry.fingerprint}  can be read", markup=False)
     else:
         out.print(f"{entry.name}  {entry.fingerprint}  {error.message}", markup=False)
         err.print(error.hint, markup=False)
-    return found is State.READY
 
 
 def _write(row: dict[str, str]) -> None:

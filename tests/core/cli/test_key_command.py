@@ -71,6 +71,7 @@ def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path
     assert refusal(checked) == "key-file-passphrase"
     checked = pura("key", "state", "--check", file=passphrase)
     assert checked.exit_code == 0
+    assert "locked" not in checked.stdout, "reading the keys has opened the folder"
     assert "can be read" in checked.stdout
     [found] = common.find_keys(["Newsroom"], None)  # the file is remembered for the run
     assert found.key.fingerprint == fingerprint

@@ -34,7 +34,7 @@ CODES: Final = {
 }
 # What happened, and the way out; %t is the store's title, %n the key's name.
 _WORDS: Final = {
-    State.READY: ("%t is ready.", ""),
+    State.READY: ("Key store: %t. It is ready.", ""),
     State.NO_BACKEND: (
         (
             "This computer offers no keyring (Secret Service, KWallet, Keychain or Credential "

@@ -207,7 +207,8 @@ class KeyStore:
             place=place, account=key.fingerprint,
         )  # fmt: skip
         try:
-            self._index.write((*entries, entry))
+            # Read again: a prompt may have stood open meanwhile, and another program added a key.
+            self._index.write((*self.list(), entry))
         except KeyStoreError:
             self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
             raise

@@ -13,6 +13,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -69,7 +70,7 @@ def copy_files(
         before = _size(made / file.name)
         if before:
             resumed.append(file)
-        _copy(file, made / file.name, lambda n, base=done: progress(base + n, total), checkpoint)
+        _copy(file, made / file.name, partial(_add, progress, done, total), checkpoint)
         done += file.stat().st_size
     if _facts(files) != facts:
         shutil.rmtree(shelf, ignore_errors=True)
@@ -89,6 +90,10 @@ def sweep(store: Path, now: float | None = None) -> None:
             newest = max(p.stat().st_mtime for p in (shelf, shelf / "model") if p.exists())
             if now - newest > KEPT_SECONDS:
                 shutil.rmtree(shelf, ignore_errors=True)
+
+
+def _add(progress: Callable[[int, int], None], base: int, total: int, done: int) -> None:
+    progress(base + done, total)
 
 
 def _copy(

@@ -45,10 +45,7 @@ class HeldModel:
         if self._model is not None and self._what == what:
             return self._model
         self.drop()
-        load = self._load
-        if load is None:
-            from pura.model.load import load_model as load
-        self._model, self._what = load(source, device), what
+        self._model, self._what = (self._load or _load())(source, device), what
         return self._model
 
     def drop(self) -> None:
@@ -57,6 +54,12 @@ class HeldModel:
             return
         self._model, self._what = None, None
         give_back_memory()
+
+
+def _load() -> Load:
+    from pura.model.load import load_model
+
+    return load_model
 
 
 def give_back_memory() -> None:

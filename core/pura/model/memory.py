@@ -7,7 +7,7 @@ numbers that it was made from.
 from __future__ import annotations
 
 import os
-import sys
+import platform
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -61,9 +61,10 @@ def room_for(
 
 def free_memory() -> int | None:
     """Return how many bytes of main memory a program can still get, or None."""
-    if sys.platform == "linux":
+    system = platform.system()
+    if system == "Linux":
         return _linux()
-    if sys.platform == "win32":
+    if system == "Windows":
         return _windows()
     try:  # macOS does not say what is free without a program of its own; half is a fair guess
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2

@@ -12,14 +12,17 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from pura.audit.documents import MAX_CHARACTERS, from_text
+from pura.audit.documents import MAX_CHARACTERS, Document, from_text
 from pura.audit.fitness import mismatches
+from pura.audit.folders import Summary, WalkOptions
 from pura.audit.proxy_fitness import ProxyFitness
 from pura.audit.record import Audit
 from pura.errors import PuraError
 from pura.model.reading import SHORT_OF_MEMORY
+from pura_audit.folder_words import folder_words
 from pura_audit.i18n import translate
 from pura_audit.jobs.engine import Engine
+from pura_audit.jobs.file_worker import BATCH, MAX_PARTS
 from pura_audit.jobs.messages import (
     Catalogue,
     Chore,
@@ -37,8 +40,6 @@ from pura_audit.models.queue_model import QueueModel
 from pura_audit.samples import LABEL, sample
 from pura_audit.settings import SettingsFile
 from pura_audit.undo import AddRows, RemoveRows
-
-MAX_FOLDER_FILES = 10_000
 
 
 class Session(QObject):
@@ -80,12 +81,17 @@ class Session(QObject):
         self.current: Item | None = None
         self._numbers = itertools.count(1)
         self._chore = 0
+        self.folder_options = WalkOptions()
+        self.left_out: Summary | None = None
         self._pastes = itertools.count(1)
         jobs = self.jobs
         jobs.catalogued.connect(self._catalogued)
         jobs.placed.connect(self._placed)
         jobs.loaded.connect(self._loaded)
+        jobs.parts.connect(self._parted)
         jobs.refused.connect(self._refused)
+        jobs.found.connect(self._add_files)
+        jobs.walked.connect(self._walked)
         jobs.started.connect(self._started)
         jobs.progressed.connect(self._progressed)
         jobs.finished.connect(self._finished)
@@ -97,19 +103,45 @@ class Session(QObject):
 
     def add_paths(self, paths: Iterable[Path]) -> None:
         """Add files, and the files inside folders; each becomes a row."""
-        items = []
+        files = []
         remembered = self.settings.current
-        for path in _files(paths):
-            items.append(Item(number=next(self._numbers), name=path.name or str(path), path=path))
+        for path in paths:
+            if path.is_dir():
+                self.jobs.walk(path, self.folder_options)
+                continue
+            files.append(path)
             remembered = remembered.with_recent(path)
-        if not items:
-            self.noticed.emit(translate("Session", "There is no file in that folder."))
+        if files:
+            self.settings.replace(remembered)  # once: every write waits for the disk
+        self._add_files(files)
+
+    def _add_files(self, paths: Sequence[Path]) -> None:
+        if not paths:
             return
-        self.settings.replace(remembered)  # once: every write waits for the disk
+        shown = self.current
+        items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
         self._add(items, translate("Session", "opening"))
-        for item in items:
-            assert item.path is not None
-            self.jobs.load(item.number, item.path)
+        for item, path in zip(items, paths, strict=True):
+            self.jobs.load(item.number, path)
+        if shown is not None and len(self.queue.items) > BATCH:
+            self.show(shown)  # later batches of a folder leave the screen alone
+
+    def _walked(self, summary: Summary) -> None:
+        self.left_out = summary
+        self.noticed.emit(folder_words(summary))
+
+    def _parted(self, number: int, documents: tuple[Document, ...]) -> None:
+        first = self.queue.find(number)
+        if first is None:
+            return
+        rows = [
+            Item(number=next(self._numbers), name=d.title, document=d, state=ItemState.READY)
+            for d in documents[: MAX_PARTS - 1]
+        ]
+        self.queue.insert(rows, self.queue.row(first) + 1)
+        if len(documents) > len(rows):
+            words = translate("Session", "Only the first %1 parts of that file were taken.")
+            self.noticed.emit(words.replace("%1", str(MAX_PARTS)))
 
     def add_text(self, text: str, name: str | None = None) -> None:
         """Add a text that was pasted or dropped."""
@@ -286,7 +318,9 @@ class Session(QObject):
 
     # What the threads tell
 
-    def _loaded(self, number: int, document: object) -> None:
+    def _loaded(self, number: int, document: Document) -> None:
+        if document.part:
+            self._set(number, name=document.title)
         self._set(number, state=ItemState.READY, document=document)
 
     def _refused(self, number: int, failure: Failure) -> None:
@@ -363,19 +397,3 @@ def _pick(choices: Sequence[object], name: str, current: object, wanted: str) ->
 
 def _notes(audit: Audit) -> str:
     return " ".join(step.note for step in audit.log)
-
-
-def _files(paths: Iterable[Path]) -> list[Path]:
-    """Replace folders by the files inside them, hidden ones left out."""
-    found: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            inside = (p for p in path.rglob("*") if p.is_file() and not _hidden(p, path))
-            found += sorted(itertools.islice(inside, MAX_FOLDER_FILES))
-        else:
-            found.append(path)
-    return found
-
-
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)

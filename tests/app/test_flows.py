@@ -114,7 +114,7 @@ def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, te
     (folder / ".hidden").write_text(text, encoding="utf-8")
     drop_files(window, folder, tmp_path / "gone.txt")
     qtbot.waitUntil(lambda: sorted(states(window)) == ["failed", "ready", "ready"])
-    assert [i.name for i in window.session.queue.items] == ["a.txt", "b.txt", "gone.txt"]
+    assert [i.name for i in window.session.queue.items] == ["gone.txt", "a.txt", "b.txt"]
 
 
 def test_text_with_lone_surrogates_is_refused_in_words(window: Any) -> None:

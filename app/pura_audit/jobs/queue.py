@@ -13,10 +13,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from pura.audit.documents import ReadOptions
+from pura.audit.folders import WalkOptions
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
+from pura_audit.jobs.file_worker import FileWorker
 from pura_audit.jobs.messages import Chore, Request
-from pura_audit.jobs.workers import FileWorker, ModelWorker
+from pura_audit.jobs.workers import ModelWorker
 
 _log = logging.getLogger(__name__)
 
@@ -34,7 +37,10 @@ class JobQueue(QObject):
         catalogued: Keys, models and profiles were found.
         placed: The device is known (or a Failure).
         loaded: A file was read: number, Document.
+        parts: A file holds more texts: number, Documents.
         refused: A file was refused: number, Failure.
+        found: Files of a folder, a list of paths.
+        walked: A folder is done: its Summary.
         started: An audit began.
         progressed: An audit went on: number, Progress.
         finished: An audit is done: number, Audit.
@@ -46,7 +52,10 @@ class JobQueue(QObject):
     catalogued = Signal(object)
     placed = Signal(object)
     loaded = Signal(int, object)
+    parts = Signal(int, object)
     refused = Signal(int, object)
+    found = Signal(object)
+    walked = Signal(object)
     started = Signal(int)
     progressed = Signal(int, object)
     finished = Signal(int, object)
@@ -57,7 +66,8 @@ class JobQueue(QObject):
     _look = Signal()
     _find = Signal()
     _run = Signal(int, object, object)
-    _load = Signal(int, object)
+    _load = Signal(int, object, object)
+    _walk = Signal(object, object)
 
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -82,6 +92,10 @@ class JobQueue(QObject):
         self._find.connect(model.find)
         self._run.connect(model.run)
         self._load.connect(files.load)
+        self._walk.connect(files.walk)
+        files.parts.connect(self.parts)
+        files.found.connect(self.found)
+        files.walked.connect(self.walked)
         model.catalogued.connect(self.catalogued)
         model.placed.connect(self.placed)
         model.finished.connect(self._on_finished)
@@ -113,9 +127,13 @@ class JobQueue(QObject):
         """Find keys, models and profiles again."""
         self._find.emit()
 
-    def load(self, number: int, path: Path) -> None:
-        """Read a file."""
-        self._load.emit(number, path)
+    def load(self, number: int, path: Path, options: ReadOptions | None = None) -> None:
+        """Read a file, as the user says that it is to be read."""
+        self._load.emit(number, path, options or ReadOptions())
+
+    def walk(self, folder: Path, options: WalkOptions) -> None:
+        """Go through a folder off the window's thread."""
+        self._walk.emit(folder, options)
 
     def add(self, number: int, request: Request | Chore) -> None:
         """Queue an audit or a chore."""
@@ -172,6 +190,7 @@ class JobQueue(QObject):
             return True
         self._closed = True
         self._waiting.clear()
+        self._file_worker.stop()
         if self._context is not None:
             self._context.cancel()
         ended = True

@@ -1,13 +1,11 @@
-"""The two workers: one holds the model, one reads files. Each lives in its own thread."""
+"""The worker that holds the model, in a thread of its own; :mod:`.file_worker` is the other."""
 
 from __future__ import annotations
 
 import logging
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from pura.audit.documents import read_file
 from pura.errors import Cancelled, PuraError
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
@@ -86,27 +84,3 @@ class ModelWorker(QObject):
             self.failed.emit(number, unexpected(error))
         else:
             self.finished.emit(number, result)
-
-
-class FileWorker(QObject):
-    """Reads files, so that a slow disk never stops the window.
-
-    Signals:
-        loaded: Job number and its Document.
-        refused: Job number and its Failure.
-    """
-
-    loaded = Signal(int, object)
-    refused = Signal(int, object)
-
-    @Slot(int, object)
-    def load(self, number: int, path: Path) -> None:
-        """Read one file."""
-        try:
-            document = read_file(path)
-        except PuraError as error:
-            self.refused.emit(number, Failure.of(error))
-        except Exception as error:
-            self.refused.emit(number, unexpected(error))
-        else:
-            self.loaded.emit(number, document)

@@ -1,0 +1,84 @@
+"""The worker that walks folders and reads files, in a thread of its own."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from pura.audit.documents import ReadOptions, read_document
+from pura.audit.folders import Summary, WalkOptions, walk
+from pura.errors import Cancelled, PuraError
+from pura_audit.jobs.messages import Failure
+
+BATCH: Final = 200  # rows that the window takes in at once
+MAX_PARTS: Final = 200  # rows that one file may become
+
+
+class FileWorker(QObject):
+    """Walks and reads, so that a slow disk never stops the window.
+
+    Signals:
+        loaded: Job number and its Document.
+        parts: Job number and the further Documents of the same file.
+        refused: Job number and its Failure.
+        found: Files of a folder, a list of paths.
+        walked: A :class:`~pura.audit.folders.Summary`, when the folder is done.
+    """
+
+    loaded = Signal(int, object)
+    parts = Signal(int, object)
+    refused = Signal(int, object)
+    found = Signal(object)
+    walked = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stop = threading.Event()
+
+    def stop(self) -> None:
+        """End a walk or a read at its next look; called from any thread."""
+        self._stop.set()
+
+    @Slot(object, object)
+    def walk(self, folder: Path, options: WalkOptions) -> None:
+        """Go through a folder; its files are told in batches."""
+        summary = Summary()
+        batch: list[Path] = []
+        try:
+            for item in walk(folder, options, checkpoint=self._look):
+                summary.add(item)
+                if isinstance(item, Path):
+                    batch.append(item)
+                if len(batch) >= BATCH:
+                    self.found.emit(batch)
+                    batch = []
+        except Cancelled:
+            return
+        if batch:
+            self.found.emit(batch)
+        self.walked.emit(summary)
+
+    @Slot(int, object, object)
+    def load(self, number: int, path: Path, options: ReadOptions) -> None:
+        """Read one file; each of its parts is a text of its own."""
+        from pura_audit.jobs.workers import unexpected
+
+        try:
+            first, *others = read_document(path, options=options, beat=self._look).chosen
+        except Cancelled:
+            return
+        except PuraError as error:
+            self.refused.emit(number, Failure.of(error))
+        except Exception as error:
+            self.refused.emit(number, unexpected(error))
+        else:
+            self.loaded.emit(number, first)
+            if others:
+                self.parts.emit(number, tuple(others))
+
+    def _look(self) -> None:
+        if self._stop.is_set():
+            raise Cancelled

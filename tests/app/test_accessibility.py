@@ -124,6 +124,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "settings": lambda: dialogs.show_settings(window),
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
+        "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),
         "issued payloads": lambda: dialogs.import_register(window),

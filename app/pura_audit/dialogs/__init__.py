@@ -148,6 +148,13 @@ def verify_report(window: MainWindow, path: Path | None = None) -> QDialog:
     return _open(ReportCheckDialog(window.session, path, window))
 
 
+def sign_report(window: MainWindow) -> QDialog:
+    """Sign the PDF of a report."""
+    from pura_audit.dialogs.report_sign import ReportSignDialog
+
+    return _open(ReportSignDialog(window.session, window))
+
+
 def show_log(window: MainWindow) -> None:
     """Open the folder of the log file."""
     from pura_audit.logs import log_folder
@@ -168,5 +175,6 @@ __all__ = [
     "show_settings",
     "show_shortcuts",
     "show_table",
+    "sign_report",
     "verify_report",
 ]

@@ -14,6 +14,7 @@ from pura_audit.i18n import number, translate
 from pura_audit.jobs.key_chores import KeyChore, do_key_chore
 from pura_audit.jobs.messages import Chore, Progress
 from pura_audit.jobs.report_chores import CheckChore, do_check
+from pura_audit.jobs.sign_chores import SignChore, do_sign
 
 
 def do_chore(
@@ -31,6 +32,8 @@ def do_chore(
     """
     if isinstance(chore, CheckChore):
         return do_check(chore, paths, keys, progress, checkpoint)
+    if isinstance(chore, SignChore):
+        return do_sign(chore)
     if isinstance(chore, KeyChore):
         do_key_chore(chore, keys, session_keys)
         return None

@@ -59,7 +59,7 @@ def do_check(
     """
     assert chore.path is not None  # the dialog asks for it first
     progress(Progress(step=0, name=chore.kind))
-    trust = [der for path in chore.trust for der in load_trust(_read(path))]
+    trust = [der for path in chore.trust for der in load_trust(read_whole(path))]
     models: dict[str, LanguageModel] = {}
 
     def again(audit: Audit) -> Audit:
@@ -71,13 +71,18 @@ def do_check(
         )
 
     found = check_report(
-        _read(chore.path), moment=datetime.now(UTC), trust=trust,
+        read_whole(chore.path), moment=datetime.now(UTC), trust=trust,
         again=again if chore.rerun else None, beat=checkpoint,
     )  # fmt: skip
     return Checked(chore=chore, found=found)
 
 
-def _read(path: Path) -> bytes:
+def read_whole(path: Path) -> bytes:
+    """Read a file up to the limit.
+
+    Raises:
+        ReportFileError: It cannot be read.
+    """
     try:
         with path.open("rb") as file:
             return file.read(_MAX_READ)

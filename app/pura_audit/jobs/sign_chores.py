@@ -1,0 +1,68 @@
+"""Signing a report on behalf of the window; runs in the model thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pura.audit.files import write_atomic
+from pura.audit.signing import SignOptions, load_identity, sign_report
+from pura.errors import SigningError
+from pura.scheme.keys import wipe_buffer
+from pura_audit.i18n import translate
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.jobs.messages import Chore
+from pura_audit.jobs.report_chores import read_whole
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignChore(Chore):
+    """A report to be signed.
+
+    Attributes:
+        kind: ``sign-report``.
+        path: The PDF.
+        to: The signed PDF; the person has agreed where it replaces a file.
+        certificate: The PKCS#12 file.
+        passphrase: Its passphrase.
+        options: Reason, place, seal, time-stamp authority.
+    """
+
+    kind: str = "sign-report"
+    to: Path
+    certificate: Path
+    passphrase: Secret = field(repr=False)
+    options: SignOptions = field(default_factory=SignOptions)
+
+
+def do_sign(chore: SignChore) -> str:
+    """Sign a report; return who signed, in words.
+
+    Raises:
+        PuraError: A file cannot be read or written, or certificate or report do not fit.
+    """
+    assert chore.path is not None  # the dialog asks for it first
+    secret = chore.passphrase.copy()
+    try:
+        now = datetime.now(UTC)
+        identity = load_identity(read_whole(chore.certificate), secret, now=now)
+        done = sign_report(read_whole(chore.path), identity, chore.options, now=now)
+    finally:
+        wipe_buffer(secret)
+        chore.passphrase.wipe()
+    try:
+        write_atomic(chore.to, done)
+    except OSError as error:
+        raise SigningError(
+            f"The signed report cannot be written: {error.strerror or 'unknown reason'}.",
+            "Choose another folder.",
+            code="file-unwritable",
+        ) from None
+    words = translate("SignReport", "“%1” is signed as %2; the certificate is valid until %3.")
+    facts = identity.certificate
+    return (
+        words.replace("%1", chore.to.name)
+        .replace("%2", facts.subject)
+        .replace("%3", facts.not_after.date().isoformat())
+    )

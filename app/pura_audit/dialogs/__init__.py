@@ -148,11 +148,43 @@ def verify_report(window: MainWindow, path: Path | None = None) -> QDialog:
     return _open(ReportCheckDialog(window.session, path, window))
 
 
+def compare_audits(window: MainWindow) -> QDialog:
+    """Compare two finished audits of the list; the one on screen comes first."""
+    from pura_audit.dialogs.compare import CompareDialog
+
+    current = window.session.current
+    items = sorted(window.session.queue.items, key=lambda item: item is not current)
+    audits = [item.audit for item in items if item.audit is not None]
+    return _open(CompareDialog(audits, window))
+
+
 def sign_report(window: MainWindow) -> QDialog:
     """Sign the PDF of a report."""
     from pura_audit.dialogs.report_sign import ReportSignDialog
 
     return _open(ReportSignDialog(window.session, window))
+
+
+def open_folder(window: MainWindow) -> QDialog:
+    """Ask what to take of a folder, and which one."""
+    from pura_audit.dialogs.folder import FolderDialog
+
+    return _open(FolderDialog(window.session, window))
+
+
+def show_left_out(window: MainWindow) -> QDialog | None:
+    """Show what the last folder held that was not taken, and why."""
+    from pura_audit.dialogs.table_dialog import TableDialog
+    from pura_audit.folder_words import left_out_table
+
+    summary = window.session.left_out
+    if summary is None or not summary.total_skipped:
+        window.status.say(translate("Folder", "Nothing was left out of a folder so far."))
+        return None
+    headers, rows, words = left_out_table(summary)
+    return _open(
+        TableDialog(translate("Folder", "What was left out"), headers, rows, words, window)
+    )
 
 
 def show_log(window: MainWindow) -> None:
@@ -163,12 +195,15 @@ def show_log(window: MainWindow) -> None:
 
 
 __all__ = [
+    "compare_audits",
     "import_register",
+    "open_folder",
     "show_about",
     "show_candidates",
     "show_details",
     "show_guide",
     "show_keys",
+    "show_left_out",
     "show_log",
     "show_models",
     "show_profiles",

@@ -177,6 +177,8 @@ class MainWindow(QMainWindow):
         found = self.session.catalogue
         if found is not None and found.problems:
             self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
+        elif mismatches := self.session.mismatches():
+            self.status.say(" ".join(f"{error.message} {error.hint}" for error in mismatches))
 
     def _tell_chore(self, state: object) -> None:
         # The first-run page says it itself; once that page is gone the status line does.

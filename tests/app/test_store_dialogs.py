@@ -15,7 +15,7 @@ from pura.audit.proxy_statistics import RULE, mean, share
 from pura.errors import ModelError
 from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
-from pura.scheme import Profile
+from pura.scheme import Profile, SecretKey
 from pura_audit import dialogs
 from pura_audit.dialogs.fitness import FitnessDialog
 from pura_audit.dialogs.profile_editor import ProfileEditor
@@ -115,6 +115,10 @@ def test_what_does_not_belong_together_is_said_before_the_run(
     assert not header.audit.isEnabled()
     assert "tokenizer of the model “tiny” is not the one" in header.audit.toolTip()
     assert "belongs to the key dddd" in header.audit.toolTip()
+    assert header.profile.property("missing")
+    session.choose_profile(ProfileChoice(name="internal", profile=tbcc))
+    assert header.audit.isEnabled()
+    assert not header.profile.property("missing")
 
 
 def result(texts: int, found: int) -> ProxyFitness:
@@ -226,6 +230,27 @@ def test_chores_of_profiles_do_what_they_say(paths: Any, tbcc: Profile, tmp_path
     assert list(paths.profiles.glob("*.json")) == []
     do(kind="import-profile", path=tmp_path / "out.json", name="Two")
     assert Profile.load(paths.profiles / "Two.json") == tbcc
+
+
+def test_the_real_engine_measures_texts_made_on_the_spot(
+    paths: Any, installed_models: Path, samples: dict[str, Any], sample_key: SecretKey, qapp: Any
+) -> None:
+    paths.models.parent.mkdir(parents=True)
+    paths.models.symlink_to(installed_models)
+    engine = PuraEngine(paths, {"Test": sample_key}, "cpu")
+    said: list[str] = []
+    found = engine.do(
+        FitnessChore(
+            name="smollm2-135m", texts=1, tokens=40,
+            key=KeyChoice(label="Test", fingerprint=sample_key.fingerprint, session=True),
+            profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
+        ),
+        lambda progress: said.append(progress.name), lambda: None,
+    )  # fmt: skip
+    assert isinstance(found, ProxyFitness)
+    assert found.made_here
+    assert len(found.results) == 1
+    assert {"model", "texts", "fitness"} <= set(said)
 
 
 def test_the_real_engine_tells_whether_a_model_fits(

@@ -12,14 +12,19 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from pura.audit.proxy_fitness import ProxyFitness
 from pura.audit.proxy_statistics import LEAST, Share
-from pura_audit.dialogs.store_parts import WorkingDialog, fill_table, make_table, name_input
+from pura_audit.dialogs.store_parts import (
+    WorkingDialog,
+    fill_table,
+    make_table,
+    name_input,
+    spin_box,
+)
 from pura_audit.i18n import decimal, number, translate
 from pura_audit.jobs.messages import Catalogue
 from pura_audit.jobs.store_chores import FitnessChore
@@ -46,12 +51,7 @@ class FitnessDialog(WorkingDialog):
         self.source.addItem(translate("Fitness", "not here"), "")
         for one in found.models:
             self.source.addItem(one.name, one.name)
-        self.texts = QSpinBox()
-        self.texts.setRange(1, 1000)
-        self.texts.setValue(12)
-        self.tokens = QSpinBox()
-        self.tokens.setRange(20, 4000)
-        self.tokens.setValue(200)
+        self.texts, self.tokens = spin_box(1, 1000, 12), spin_box(20, 4000, 200)
         self.samples = QPushButton(translate("Fitness", "Use a file of marked texts …"))
         self.samples.setAutoDefault(False)
         self.samples.clicked.connect(self.ask_file)
@@ -188,7 +188,14 @@ def sentence(found: ProxyFitness) -> str:
         .replace("%2", number(round(found.found.value * count)))
         .replace("%3", number(round(found.matched.value * count)))
     )  # fmt: skip
-    return judged.replace("%1", facts)
+    words = judged.replace("%1", facts)
+    if found.made_here and found.source is None:
+        words += " " + translate(
+            "Fitness",
+            "The texts were made by this model itself: this says how well the profile works, not "
+            "how good a proxy it is.",
+        )
+    return words
 
 
 def rule() -> str:

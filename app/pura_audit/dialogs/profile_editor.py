@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from pura.audit.profiles import clean_name
-from pura.errors import PuraError
+from pura.errors import ProfileError, PuraError
 from pura.scheme import Profile, default_blocks
 from pura.scheme.profile import CODES, HISTORIES, PREFIXES
 from pura_audit.dialogs.profile_fields import FieldsTable
 from pura_audit.dialogs.profile_words import explain, length, odd
-from pura_audit.dialogs.store_parts import name_input
+from pura_audit.dialogs.store_parts import name_input, spin_box
 from pura_audit.i18n import translate
 from pura_audit.jobs.messages import Catalogue, ProfileChoice
 from pura_audit.jobs.store_chores import StoreChore
@@ -78,13 +78,13 @@ class ProfileEditor(QDialog):
         return {
             "name": QLineEdit(name),
             "note": QLineEdit(p.note or ""),
-            "payload_bits": _spin(1, 4096, p.payload_bits),
+            "payload_bits": spin_box(1, 4096, p.payload_bits),
             "code": _combo(CODES[::-1], p.code),
-            "blocks": _spin(1, 4096, p.blocks or default_blocks(p.payload_bits)),
+            "blocks": spin_box(1, 4096, p.blocks or default_blocks(p.payload_bits)),
             "temperature": QLineEdit(f"{p.temperature:g}"),
-            "top_k": _spin(0, 1 << 24, p.top_k),
+            "top_k": spin_box(0, 1 << 24, p.top_k),
             "top_p": QLineEdit(f"{p.top_p:g}"),
-            "context_window": _spin(1, 8, p.context_window),
+            "context_window": spin_box(1, 8, p.context_window),
             "thresholds": QLineEdit(thresholds),
             "history": _combo(HISTORIES, p.history),
             "prefix": _combo(PREFIXES, p.prefix),
@@ -204,7 +204,11 @@ class ProfileEditor(QDialog):
         data = self._start.to_dict() if self._start else {"scheme": "pura1"}
         model = self.inputs["model"]
         assert isinstance(model, QComboBox)
-        size, tokenizer, fingerprint = model.currentData() or (0, None, None)
+        if model.currentData() is None:
+            raise ProfileError(
+                "A profile names a tokenizer, and no model is installed.", "Install a model first."
+            )
+        size, tokenizer, fingerprint = model.currentData()
         data |= {
             "name": self._text("name"), "note": self._text("note"), "code": self._text("code"),
             "payload_bits": self._number("payload_bits"), "top_k": self._number("top_k"),
@@ -259,13 +263,6 @@ def _titles() -> dict[str, str]:
         "model": translate("ProfileEditor", "Model and tokenizer"),
         "key": translate("ProfileEditor", "Key"),
     }
-
-
-def _spin(low: int, high: int, value: int) -> QSpinBox:
-    box = QSpinBox()
-    box.setRange(low, high)
-    box.setValue(value)
-    return box
 
 
 def _combo(names: tuple[str, ...], value: str) -> QComboBox:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QProgressBar,
     QPushButton,
+    QSpinBox,
     QTableView,
     QVBoxLayout,
     QWidget,
@@ -42,6 +43,15 @@ def make_table(name: str) -> QTableView:
     table.verticalHeader().setDefaultSectionSize(32)
     table.horizontalHeader().setHighlightSections(False)
     return table
+
+
+def spin_box(low: int, high: int, value: int) -> QSpinBox:
+    """Return a field for a whole number, its text as far from the edge as in other fields."""
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setValue(value)
+    box.lineEdit().setTextMargins(GRID, 0, 0, 0)
+    return box
 
 
 def name_input(widget: QWidget, words: str) -> None:

@@ -83,6 +83,13 @@ class Chip(QToolButton):
         self.setToolTip(f"{self._kind}: {self._value}\n{below}")
         self._fit()
 
+    def set_attention(self, *, attention: bool) -> None:
+        """Mark a choice that does not go with the others."""
+        if attention:
+            self.setProperty("missing", True)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
         metrics = QFontMetrics(self.font())

@@ -100,7 +100,8 @@ class Header(QWidget):
         busy = session.jobs.busy
         self.cancel.setVisible(busy)
         due = len(session.due())
-        self.audit.setEnabled(session.ready and due > 0 and not session.mismatches())
+        fits = not session.mismatches()
+        self.audit.setEnabled(session.ready and due > 0 and fits)
         words = translate("Header", "Audit")
         words = f"{words} {number(due)}" if due > 1 else words
         keys = translate("Header", "Ctrl+⏎")
@@ -108,6 +109,7 @@ class Header(QWidget):
         self.audit.setAccessibleName(words)
         self.audit.setToolTip(self._why_not(due))
         self._fill_chips()
+        self.profile.set_attention(attention=not fits)
 
     def _choose_keys(self, places: Sequence[int]) -> None:
         found = self._session.catalogue

@@ -13,6 +13,11 @@ _JUDGED: Final = {
     "undecided": "Too few texts for a word about “{model}”",
 }
 
+_OWN: Final = (
+    " The texts were made by this model itself: this says how well the profile works, not how "
+    "good a proxy it is."
+)
+
 
 def plain_sentence(found: ProxyFitness) -> str:
     """Return what the measurement says, for people."""
@@ -20,7 +25,8 @@ def plain_sentence(found: ProxyFitness) -> str:
     whole = sum(r.matched for r in found.results)
     count = len(found.results)
     made = "made here" if found.made_here else "handed over"
+    own = _OWN if found.made_here and found.source is None else ""
     return (
         f"{_JUDGED[found.word].format(model=found.model)}: of {count} marked texts ({made}), "
-        f"{reached} reached the evidence of a mark and {whole} gave their whole payload."
+        f"{reached} reached the evidence of a mark and {whole} gave their whole payload.{own}"
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pura.audit.folders import REASONS, Summary, WalkOptions
+from pura_audit import dialogs
 from pura_audit.folder_words import folder_words, left_out_table, reason_words
 from pura_audit.jobs import file_worker
 from pura_audit.models.items import ItemState
@@ -63,3 +64,21 @@ def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) 
 
 def test_every_reason_has_words() -> None:
     assert len({reason_words(reason) for reason in REASONS}) == len(REASONS)
+
+
+def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.txt").write_text("words", encoding="utf-8")
+    (tmp_path / "b.txt").write_text("words", encoding="utf-8")
+    assert dialogs.show_left_out(window) is None
+    dialog = dialogs.open_folder(window)
+    dialog.include.setText("*.txt  *.md")
+    dialog.recursive.setChecked(False)
+    with qtbot.waitSignal(window.session.jobs.walked):
+        dialog.take(str(tmp_path))
+    assert window.session.folder_options == WalkOptions(recursive=False, include=("*.txt", "*.md"))
+    assert [i.name for i in window.session.queue.items] == ["b.txt"]
+    table = dialogs.show_left_out(window)
+    assert table.table.model().rowCount() == 1
+    table.close()
+    assert dialogs.open_folder(window).include.text() == "*.txt *.md"

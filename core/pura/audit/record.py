@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.audit.record_input import InputFacts as InputFacts  # noqa: PLC0414 - part of this module
+from pura.audit.record_input import KeyFacts as KeyFacts  # noqa: PLC0414 - part of this module
 from pura.audit.record_input import PromptFacts as PromptFacts  # noqa: PLC0414 - part of this module
 from pura.audit.record_input import TransformFacts as TransformFacts  # noqa: PLC0414 - part of this module
 from pura.scheme import FieldValue, Profile
@@ -22,19 +23,6 @@ SCHEMA = "pura-audit/1"
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, kw_only=True)
-class KeyFacts:
-    """A key, by its fingerprint.
-
-    Attributes:
-        fingerprint: 16 hex digits.
-        label: The key's name in the key store, or None.
-    """
-
-    fingerprint: str
-    label: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,3 +60,16 @@ class PromptFacts:
     known: bool = False
     sha256: str | None = None
     tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyFacts:
+    """A key, by its fingerprint.
+
+    Attributes:
+        fingerprint: 16 hex digits.
+        label: The key's name in the key store, or None.
+    """
+
+    fingerprint: str
+    label: str | None = None

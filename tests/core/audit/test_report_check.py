@@ -6,6 +6,8 @@ import hashlib
 import importlib.util
 import io
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -248,6 +250,31 @@ def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audi
     assert "digest.other" in bad(swap(signed))
 
 
+def test_an_attachment_swapped_after_signing_is_named(
+    signed: bytes, p12: bytes, audit: Audit
+) -> None:
+    from pyhanko.pdf_utils import generic
+
+    other = json_io.to_json(replace(audit, verdict="no-mark")).encode()
+
+    def swap(writer: Any) -> None:
+        tree = writer.root["/Names"]["/EmbeddedFiles"]
+        names = tree["/Names"] if "/Names" in tree else tree["/Kids"][0]["/Names"]
+        holder = names[1]["/EF"]
+        holder["/F"] = holder["/UF"] = writer.add_object(
+            generic.StreamObject(
+                dict_data={generic.pdf_name("/Type"): generic.pdf_name("/EmbeddedFile")},
+                stream_data=other,
+            )
+        )
+        writer.update_container(holder)
+
+    result = check_report(updated(signed, swap), moment=NOW, trust=trust_of(p12))
+    said = {one.key: one.text() for one in result.checks if one.state == BAD}
+    assert {"digest.other", "coverage.part", "changes.attachments"} <= said.keys()
+    assert "record.json" in said["changes.attachments"]
+
+
 def test_edited_text_of_an_unsigned_report_is_named(audit: Audit) -> None:
     record = json_io.to_json(audit)
     lines = lines_of(audit, record)
@@ -409,3 +436,16 @@ def test_no_sentence_says_more_than_was_examined() -> None:
     for english, german in words.SENTENCES.values():
         assert not forbidden(english, "en"), english
         assert not forbidden(german, "de"), german
+
+
+@pytest.mark.skipif(shutil.which("pdfsig") is None, reason="poppler-utils is not installed")
+def test_another_program_reads_the_signature(signed: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "signed.pdf"
+    path.write_bytes(signed)
+    told = subprocess.run(["pdfsig", path], capture_output=True, text=True, check=False).stdout
+    assert "ETSI.CAdES.detached" in told
+    assert "Total document signed" in told
+    assert "Signature is Valid" in told
+    facts = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
+    assert "PDF version:     1.7" in facts
+    assert "Tagged:          yes" in facts

@@ -217,6 +217,7 @@ class _Run:
         from pura.audit.run import audit_document
 
         try:
+            self._say_what_to_expect(document)
             with _progress(document.title) as report:
                 audit = audit_document(
                     document,
@@ -234,6 +235,16 @@ class _Run:
             self._write(to_dict(audit) if self._full else summary(audit))
         else:
             print_audit(out, audit, self._language)
+
+    def _say_what_to_expect(self, document: Document) -> None:
+        """Say on standard error, before the model reads, how much can be found."""
+        from pura.audit.expect import expect
+
+        known = self.options.prompt is not None
+        threshold = self.options.policy.t_found
+        found = expect(document.text, self._profile, prompt_known=known, threshold=threshold)
+        for line in found.lines():
+            err.print(line, markup=False)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True

@@ -52,7 +52,9 @@ QPushButton[role="main"] {
   background: $accent; color: $on_accent; border: 1px solid $accent; font-weight: 600;
 }
 QPushButton[role="main"]:focus { border: 2px solid $text; padding: 5px 13px; }
-QPushButton[role="main"]:disabled { background: $line; color: $muted; border-color: $line; }
+QPushButton[role="main"]:disabled {
+  background: $background; color: $muted; border: 1px dashed $line;
+}
 QPushButton[role="link"] {
   background: transparent; border: none; color: $accent; padding: 2px 2px; font-weight: 500;
 }

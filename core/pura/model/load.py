@@ -105,7 +105,7 @@ def wrap(
     network.requires_grad_(requires_grad=False)
     head = find_head(network)
     vocab_size = len(tokenizer)
-    if head.rows < vocab_size and not _only_control_tokens(tokenizer, head.rows):
+    if head.rows < vocab_size and not only_control_tokens(tokenizer, head.rows):
         raise ModelError(
             f"The tokenizer has {vocab_size} tokens, the model only {head.rows}; "
             "they do not belong together.",
@@ -128,7 +128,7 @@ def wrap(
     )
 
 
-def _only_control_tokens(tokenizer: Any, rows: int) -> bool:
+def only_control_tokens(tokenizer: Any, rows: int) -> bool:
     """Whether the tokens beyond the model's rows are control tokens, which no text can hold.
 
     Some tokenizers know more of them than their model (Gemma 3 without pictures, GGUF files

@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pura.errors import ModelError
 from pura.model import fetch
@@ -33,8 +33,8 @@ from pura.model.installed import (
     read_record,
     write_record,
 )
-from pura.model.load import load_tokenizer
-from pura.model.safety import inspect_folder, inspect_gguf
+from pura.model.load import load_tokenizer, only_control_tokens
+from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
 from pura.model.workshop import PARTIAL, sync, workshop
 
@@ -309,10 +309,25 @@ def _files(folder: Path) -> list[Path]:
     return sorted(f for f in folder.iterdir() if f.is_file() and f.name != RECORD)
 
 
+def _check_tokenizer(tokenizer: Any, facts: FolderFacts) -> None:
+    """Refuse another model's tokenizer at the door, as loading would do later."""
+    inner = facts.config.get("text_config")
+    rows = (inner if isinstance(inner, dict) else facts.config).get("vocab_size")
+    if type(rows) is not int or len(tokenizer) <= rows or only_control_tokens(tokenizer, rows):
+        return
+    raise ModelError(
+        f"The tokenizer has {len(tokenizer)} tokens, the model only {rows}; "
+        "they do not belong together.",
+        "Get the model again, with the tokenizer it came with.",
+        code="model-tokenizer",
+    )
+
+
 def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:
     """Return the record of the model whose files lie in ``place``."""
     facts = inspect_folder(place)
     tokenizer = load_tokenizer(place)
+    _check_tokenizer(tokenizer, facts)
     hashes = {f.name: file_hash(f, check) for f in _files(place)}
     counted = {f.name for f in facts.weights} | {"config.json"}
     fingerprint = (

@@ -165,6 +165,9 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
     (small_folder / "tokenizer.json").write_text(json.dumps(tokenizer))
     with pytest.raises(ModelError, match="the model only"):
         load_model(small_folder, cpu)
+    with pytest.raises(ModelError, match="do not belong together"):
+        shop.add(small_folder)
+    assert shop.list() == ()
 
 
 # Memory

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from pura.audit.folders import REASONS, Summary, WalkOptions, gather
 from pura.cli.common import err
+from pura.errors import InputError
 
-MAX_LISTED = 5  # names that are said of each reason; the rest is counted
+MAX_IDS_BYTES: Final = 16 << 20
+MAX_LISTED: Final = 5  # names that are said of each reason; the rest is counted
 
 
 def named_files(names: Sequence[str], options: WalkOptions) -> list[str]:
@@ -47,3 +51,35 @@ def _tell(name: str, summary: Summary) -> None:
 
 def _plain(name: str) -> str:
     return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+
+
+def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
+    """Read token ids as ``pura generate --ids`` saves them, or a bare JSON list.
+
+    Args:
+        path: The file.
+        names: The inputs of the command; saved ids belong to one text.
+
+    Raises:
+        InputError: More than one input, or the file cannot be read or holds something else.
+    """
+    hint = "Use the file that “pura generate --ids” wrote for this text."
+    if len(names) != 1:
+        raise InputError(
+            f"Saved token ids belong to one text; {len(names)} were named.",
+            "Audit that text alone.",
+            code="usage",
+        )
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_IDS_BYTES + 1)
+        found = json.loads(data) if len(data) <= MAX_IDS_BYTES else None
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise InputError(f"The file of token ids cannot be read: {reason}.", hint) from None
+    except (ValueError, RecursionError):
+        raise InputError("The file of token ids is not readable JSON.", hint) from None
+    listed = found.get("ids") if isinstance(found, dict) else found
+    if not isinstance(listed, list) or not all(type(i) is int for i in listed):
+        raise InputError("The file holds no list of token ids.", hint, code="input-ids")
+    return tuple(listed)

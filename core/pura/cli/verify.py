@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -36,7 +38,7 @@ from pura.cli.common import (
     find_profile,
     out,
 )
-from pura.cli.inputs import named_files
+from pura.cli.inputs import named_files, read_ids
 from pura.cli.words import print_audit
 from pura.errors import InputError, PuraError, RegisterError
 from pura.paths import user_paths
@@ -91,6 +93,14 @@ def verify(
         list[str] | None,
         typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
     ] = None,
+    ids: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Token ids that the generator saved (JSON); one text."),
+    ] = None,
+    restore: Annotated[
+        bool,
+        typer.Option(help="Also read the text with the substitutions of office software undone."),
+    ] = True,
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
@@ -129,7 +139,11 @@ def verify(
         raise InputError("There is no file to audit in there.", "Change the filters, or try -r.")
     try:
         run.prepare(key, key_file, profile, model, device, dtype)
-        run.options = _options(prompt_file, decoder, policy, use_register=register)
+        run.options = replace(
+            _options(prompt_file, decoder, policy, use_register=register),
+            restore=restore,
+            ids=np.asarray(read_ids(ids, files)) if ids is not None else None,
+        )
     except PuraError as error:
         # Without key, profile and model no input can be audited; each of them says so.
         for name in files:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from pura.audit.folders import WalkOptions
-from pura.cli.inputs import named_files
+from pura.cli.inputs import named_files, read_ids
+from pura.errors import InputError
 
 
 def test_folders_become_their_files_and_the_rest_is_said(
@@ -22,3 +23,26 @@ def test_folders_become_their_files_and_the_rest_is_said(
     assert "1 × hidden files and folders: .h.txt" in said
     assert "\x1b" not in said
     assert "pic\\u001b[31m.png" in said
+
+
+def test_saved_ids(tmp_path: Path) -> None:
+    path = tmp_path / "ids.json"
+    path.write_text('{"ids": [3, 1, 2], "payload": "01"}', encoding="utf-8")
+    assert read_ids(path, ["a.txt"]) == (3, 1, 2)
+    path.write_text("[5]", encoding="utf-8")
+    assert read_ids(path, ["a.txt"]) == (5,)
+
+
+@pytest.mark.parametrize("text", ["", "[1.5]", "[true]", "{}", '{"ids": "1"}', "[" * 9999, "7"])
+def test_ids_that_are_none(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "ids.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError):
+        read_ids(path, ["a.txt"])
+
+
+def test_ids_belong_to_one_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one text"):
+        read_ids(tmp_path / "ids.json", ["a.txt", "b.txt"])
+    with pytest.raises(InputError, match="cannot be read"):
+        read_ids(tmp_path / "ids.json", ["a.txt"])

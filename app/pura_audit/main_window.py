@@ -29,6 +29,7 @@ from pura_audit import actions, dialogs
 from pura_audit.commands import commands
 from pura_audit.dialogs.closing import closing_question
 from pura_audit.dialogs.unlock import unlocked
+from pura_audit.expect_words import expectation_words
 from pura_audit.i18n import translate
 from pura_audit.icons import app_icon, icon
 from pura_audit.jobs.messages import Failure
@@ -165,6 +166,7 @@ class MainWindow(QMainWindow):
         audit = item.audit if item.state is ItemState.DONE else None
         self.selection.show(audit)
         page = self.work.stack.currentWidget()
+        self.work.ready.expect(expectation_words(item, self.session))
         self.work.show_item(item)
         if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
             self.queue.list.setFocus()  # not on a button that has just come up by itself

@@ -139,6 +139,8 @@ class ReadyView(Card):
         self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label("", "answer", wrap=True)
         self.words = label("", "muted", wrap=True)
+        self.expectation = label("", "muted", wrap=True)
+        self.expectation.hide()
         self.prompt = QPlainTextEdit()
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(64)
@@ -151,9 +153,14 @@ class ReadyView(Card):
         caption.setBuddy(self.prompt)
         self.prompt.setAccessibleName(translate("Ready", "Known prompt"))
         self.prompt.textChanged.connect(lambda: self.prompt_changed.emit(self.prompt.toPlainText()))
-        for widget in (self.heading, self.words, caption, self.prompt):
+        for widget in (self.heading, self.words, self.expectation, caption, self.prompt):
             self.body.addWidget(widget)
         self.body.addStretch(1)
+
+    def expect(self, words: str) -> None:
+        """Say what may be expected of the text."""
+        self.expectation.setText(words)
+        self.expectation.setVisible(bool(words))
 
     def show_item(self, item: Item) -> None:
         """Show a text that was not audited yet."""

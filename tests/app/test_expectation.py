@@ -1,0 +1,15 @@
+"""The line that says, before an audit, what may be found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def test_the_page_before_the_audit_says_what_can_be_expected(window: Any, text: str) -> None:
+    window.session.add_text(text)
+    said = window.work.ready.expectation
+    bits = window.session.profile.profile.payload_bits
+    assert said.isVisibleTo(window)
+    assert said.text().startswith(f"About {bits} of {bits} bits")
+    window.session.add_text("Four words, no more.")
+    assert "short" in said.text()

@@ -1,0 +1,126 @@
+"""What a report is built of: plain values that the PDF and the HTML page are both made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """One piece of a section.
+
+    Attributes:
+        kind: ``p`` paragraph, ``lead`` the answer, ``note`` small print, ``h`` heading of a part,
+            ``facts`` name and value, ``table``, ``list``, ``figure``, ``text`` the examined text,
+            ``box`` a framed remark, ``mono`` a long number.
+        text: Its words.
+        head: Column heads of a table.
+        rows: Rows of ``facts``, ``table``, ``list``.
+        align: Of each column: ``left`` or ``right``.
+        widths: Shares of the columns; empty lets them find their own.
+        svg: Of a figure.
+        alt: What a figure shows, for those who do not see it.
+        runs: Of the examined text: characters and shade, -4 … 4; 9 marks a hidden stretch.
+        tone: Colour of a lead: ``found``, ``attention`` or ``plain``.
+    """
+
+    kind: str
+    text: str = ""
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    align: tuple[str, ...] = ()
+    widths: tuple[float, ...] = ()
+    svg: str = ""
+    alt: str = ""
+    runs: tuple[tuple[str, int], ...] = ()
+    tone: str = "plain"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A numbered section.
+
+    Attributes:
+        number: 1 … 14.
+        title: Its heading.
+        blocks: What stands in it.
+    """
+
+    number: int
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Content:
+    """A whole report.
+
+    Attributes:
+        title: Of the document.
+        language: ``en`` or ``de``.
+        paper: As typst names it.
+        head: Line at the top of every page.
+        foot: Line at the foot of every page, before the page number.
+        page: How a page number is written, with ``{n}`` and ``{of}``.
+        draft: Word across the head of a draft; empty once it is final.
+        date: ``(year, month, day)`` of issue; the document's own date.
+        sections: In order.
+        end: The last line.
+        summary: What stands before the first section when several audits are in the report.
+    """
+
+    title: str
+    language: str
+    paper: str
+    head: str
+    foot: str
+    page: str
+    draft: str
+    date: tuple[int, int, int]
+    sections: tuple[Section, ...]
+    end: str
+    organisation: str = ""
+    author: str = ""
+    summary: tuple[Block, ...] = field(default=())
+
+    def plain(self) -> dict[str, Any]:
+        """Return plain values for the template."""
+        return asdict(self)
+
+
+def paragraph(text: str) -> Block:
+    """Return a paragraph."""
+    return Block(kind="p", text=text)
+
+
+def note(text: str) -> Block:
+    """Return small print."""
+    return Block(kind="note", text=text)
+
+
+def heading(text: str) -> Block:
+    """Return the heading of a part."""
+    return Block(kind="h", text=text)
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> Block:
+    """Return names and values."""
+    return Block(kind="facts", rows=tuple(rows))
+
+
+def bullets(items: Sequence[str]) -> Block:
+    """Return a list."""
+    return Block(kind="list", rows=tuple((item,) for item in items))
+
+
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], align: Sequence[str],
+    widths: Sequence[float] = (),
+) -> Block:  # fmt: skip
+    """Return a table with a head."""
+    return Block(
+        kind="table", head=tuple(head), rows=tuple(tuple(row) for row in rows),
+        align=tuple(align), widths=tuple(widths),
+    )  # fmt: skip

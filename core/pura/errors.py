@@ -114,6 +114,12 @@ class SigningError(PuraError):
     code = "signing"
 
 
+class ReportError(PuraError):
+    """A report cannot be made."""
+
+    code = "report"
+
+
 class ReportFileError(PuraError):
     """A file that shall be a report of ours cannot be taken apart."""
 

@@ -45,6 +45,7 @@ from pura.paths import user_paths
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
+    from pura.audit.record import Audit
     from pura.audit.register import Register
     from pura.audit.run import Options, Stage
     from pura.model.load import LanguageModel
@@ -116,6 +117,18 @@ def verify(
         bool, typer.Option("--hidden", help="Folders: take hidden files too.")
     ] = False,
     links: Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")] = False,
+    pdf: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write a PDF report of all findings.")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Write the report's record as JSON.")
+    ] = None,
+    request: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --pdf: parties, case … as JSON.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --pdf: replace files that are there.")
+    ] = False,
 ) -> None:
     """Audit texts: does one carry a mark of these keys, and which payload?
 
@@ -156,7 +169,23 @@ def verify(
         run.wipe()
     if fdr is not None:
         run.choose(fdr)
+    if run.audits and (pdf is not None or json_file is not None):
+        _write_report(run.audits, pdf, json_file, request, language, force=force)
     raise typer.Exit(1 if run.failed else 0)
+
+
+def _write_report(
+    audits: list[Audit], pdf: Path | None, json_file: Path | None, request: Path | None,
+    language: str, *, force: bool,
+) -> None:  # fmt: skip
+    from pura.audit.report import build_report
+    from pura.cli.report_build import read_request, write_report
+
+    wanted = read_request(request)
+    if request is None:
+        wanted = replace(wanted, language=language)
+    report = build_report(audits, wanted)
+    write_report(report, audits, wanted, pdf=pdf, json_file=json_file, force=force)
 
 
 def _options(
@@ -192,6 +221,7 @@ class _Run:
         self._json, self._full, self._language = as_json, full, language
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
+        self.audits: list[Audit] = []
         self.failed = False
         self.reading = ReadOptions()
         self.parts: tuple[str, ...] = ()
@@ -245,6 +275,7 @@ class _Run:
             self.refuse(name, error, part=document.part)
             return
         self._strengths.append((document.title, audit.evidence.log10_e))
+        self.audits.append(audit)
         if self._json:
             self._write(to_dict(audit) if self._full else summary(audit))
         else:

@@ -1,1 +1,28 @@
-"""The report: what an audit found, for print, for archives, for other programs."""
+"""Reports: what leaves the tool (docs/report.md).
+
+:func:`build_report` makes one PDF of one or several audits, with the record inside; HTML and
+tables are made from the same content. Signing and checking are rooms of their own
+(:mod:`pura.audit.signing`, :mod:`pura.audit.reportcheck`).
+"""
+
+from pura.audit.report.build import Report, build_report, record_json
+from pura.audit.report.compile import page_count, render_pages
+from pura.audit.report.pages import html_page
+from pura.audit.report.request import ItemNotes, Parties, ReportRequest, check_request
+from pura.audit.report.tables import bits_csv, safe_name, tokens_csv
+
+__all__ = [
+    "ItemNotes",
+    "Parties",
+    "Report",
+    "ReportRequest",
+    "bits_csv",
+    "build_report",
+    "check_request",
+    "html_page",
+    "page_count",
+    "record_json",
+    "render_pages",
+    "safe_name",
+    "tokens_csv",
+]

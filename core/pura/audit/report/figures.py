@@ -172,7 +172,7 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     """Draw how the evidence adds up along the text, the threshold and the passages."""
     values = course(audit)
     svg = _Svg(WIDTH, 190)
-    left, right, top, bottom = 44, WIDTH - 6, 8, 158
+    left, right, top, bottom = 44, WIDTH - 12, 8, 158
     threshold = float(str(audit.policy.get("t_found", 6.0)))
     low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
     size = max(values.size - 1, 1)
@@ -185,8 +185,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
 
     for value in _ticks(low, high):
         svg.line(left, y(value), right, y(value), LINE, 0.6)
-        svg.text(left - 5, y(value) + 3, f"{value:+.0f}".replace("-", "\u2212"), anchor="end",
-                 size=8)  # fmt: skip
+        words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
+        svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
     for token in np.linspace(0, size, 6).round().astype(int).tolist():
         svg.text(x(token), bottom + 12, str(token), size=8)
     svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")

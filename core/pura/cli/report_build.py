@@ -1,0 +1,229 @@
+"""``pura report build``: reports of saved records; also serves ``pura verify --pdf``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from pura.audit import json_io
+from pura.audit.files import write_atomic
+from pura.audit.record import Audit
+from pura.audit.report import (
+    ItemNotes,
+    Parties,
+    Report,
+    ReportRequest,
+    bits_csv,
+    build_report,
+    html_page,
+    safe_name,
+    tokens_csv,
+)
+from pura.cli.common import out
+from pura.errors import InputError, RecordError
+
+MAX_RECORD_BYTES: Final = 512 << 20
+MAX_REQUEST_BYTES: Final = 4 << 20
+MAX_LOGO_BYTES: Final = 1 << 20
+
+
+def build(
+    records: Annotated[
+        list[Path],
+        typer.Argument(metavar="RECORD…", help="Records: “pura verify … --json --full”."),
+    ],
+    pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
+    request: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/report.md)."),
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="OUT", help="Also one HTML file.")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Also bits and tokens as CSV.")
+    ] = None,
+    annex: Annotated[
+        Path | None, typer.Option(metavar="OUT", help="Where the sealed annex with names goes.")
+    ] = None,
+    logo: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG or SVG.")] = None,
+    language: Annotated[str | None, typer.Option(help="en or de.")] = None,
+    paper: Annotated[str | None, typer.Option(help="a4 or us-letter.")] = None,
+    text: Annotated[str | None, typer.Option(help="full, excerpt, redacted or omitted.")] = None,
+    final: Annotated[
+        bool, typer.Option("--final", help="Reviewed and authorised: no draft any more.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+) -> None:
+    """Make one PDF report of one or several records, with the record inside."""
+    audits = [audit for path in records for audit in read_records(path)]
+    wanted = read_request(request)
+    given = {"language": language, "paper": paper, "text": text}
+    changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
+    wanted = replace(wanted, **changes)
+    if final:
+        wanted = replace(wanted, final=True)
+    if logo is not None:
+        wanted = replace(wanted, logo=_read(logo, MAX_LOGO_BYTES))
+    report = build_report(audits, wanted)
+    write_report(
+        report, audits, wanted, pdf=pdf, json_file=json_file, html=html, tables=tables,
+        annex=annex, force=force,
+    )  # fmt: skip
+
+
+def write_report(
+    report: Report, audits: Sequence[Audit], request: ReportRequest, *, pdf: Path | None,
+    json_file: Path | None = None, html: Path | None = None, tables: Path | None = None,
+    annex: Path | None = None, force: bool = False,
+) -> None:  # fmt: skip
+    """Write the files of a report; nothing is replaced unless that was asked for.
+
+    Raises:
+        InputError: A file is there already, or cannot be written; nothing was written then.
+    """
+    from pura.audit.report.hiding import public_audit
+
+    files: list[tuple[Path, bytes, bool]] = []
+    if pdf is not None:
+        files.append((pdf, report.pdf, False))
+    if json_file is not None:
+        files.append((json_file, report.json, False))
+    if html is not None:
+        files.append((html, html_page(report.content).encode(), False))
+    if annex is not None and report.annex is not None:
+        files.append((annex, report.annex, True))
+    if tables is not None:
+        for audit in audits:
+            stem = f"{safe_name(audit.input.name)}-{audit.id[:8]}"
+            shown = public_audit(audit, request)
+            files.append((tables / f"{stem}-bits.csv", bits_csv(shown).encode("utf-8-sig"), False))
+            files.append(
+                (tables / f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig"), False)
+            )
+    for path, _, _ in files:
+        if path.exists() and not force:
+            raise InputError(
+                f"“{path.name}” is there already; nothing was written.",
+                "Choose another name, or say --force to replace it.",
+                code="file-exists",
+            )
+    for path, data, private in files:
+        try:
+            write_atomic(path, data, private=private)
+        except OSError as error:
+            raise InputError(
+                f"“{path.name}” cannot be written: {error.strerror or 'unknown reason'}.",
+                "Check the folder, its permissions and the free space.",
+                code="file-write",
+            ) from None
+        out.print(f"{path} ({len(data):,} bytes)", markup=False)
+    if report.annex is not None and annex is None:
+        out.print("Names to whom payloads were issued were left out; --annex OUT writes them.")
+
+
+def read_records(path: Path) -> list[Audit]:
+    """Read a record, a list of them in a report's JSON, or one a line.
+
+    Raises:
+        InputError: The file cannot be read, or is far too large.
+        RecordError: It holds no record.
+    """
+    data = _read(path, MAX_RECORD_BYTES)
+    try:
+        found: list[Any] = [json.loads(data)]
+    except (ValueError, RecursionError):
+        try:
+            found = [json.loads(line) for line in data.splitlines() if line.strip()]
+        except (ValueError, RecursionError):
+            found = []
+    rows: list[Any] = []
+    for one in found:
+        listed = one.get("audits") if isinstance(one, dict) else None
+        rows += listed if isinstance(listed, list) else [one]
+    if not rows:
+        raise RecordError(
+            f"“{path.name}” holds no record of an audit.",
+            "Save one with “pura verify … --json --full”.",
+        )
+    return [json_io.from_dict(row) for row in rows]
+
+
+def read_request(path: Path | None) -> ReportRequest:
+    """Read what a report is told from JSON; names are those of the documentation.
+
+    Raises:
+        InputError: Not such JSON, or with a field that does not exist.
+    """
+    if path is None:
+        return ReportRequest()
+    hint = "The fields stand in docs/report.md."
+    try:
+        data = json.loads(_read(path, MAX_REQUEST_BYTES))
+    except (ValueError, RecursionError):
+        raise InputError("The request is not readable JSON.", hint, code="report-request") from None
+    if not isinstance(data, dict):
+        raise InputError("The request is not a JSON object.", hint, code="report-request")
+    data = dict(data)
+    parts = {
+        "parties": _part(Parties, data.pop("parties", {}), hint),
+        "item": _part(ItemNotes, data.pop("item", {}), hint),
+    }
+    if "redactions" in data:
+        data["redactions"] = _ranges(data["redactions"], hint)
+    if "logo" in data:
+        raise InputError("A logo is given with --logo.", hint, code="report-request")
+    whole: ReportRequest = _part(ReportRequest, data, hint)
+    return replace(whole, parties=parts["parties"], item=parts["item"])
+
+
+def _part(kind: Any, data: object, hint: str) -> Any:
+    usual = kind()
+    if not isinstance(data, dict):
+        raise InputError("A part of the request is not an object.", hint, code="report-request")
+    names = {f.name for f in fields(kind)}
+    for name, value in data.items():
+        if name not in names:
+            raise InputError(
+                f"The request has the unknown field “{str(name)[:40]}”.", hint,
+                code="report-request",
+            )  # fmt: skip
+        if type(value) is not type(getattr(usual, name)):
+            raise InputError(
+                f"The field “{name}” of the request is of a wrong type.", hint,
+                code="report-request",
+            )  # fmt: skip
+    return kind(**data)
+
+
+def _ranges(value: object, hint: str) -> tuple[tuple[int, int], ...]:
+    if isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(x) is int for x in pair)
+        for pair in value
+    ):
+        return tuple((pair[0], pair[1]) for pair in value)
+    raise InputError(
+        "Redactions are a list of [first, end] characters.", hint, code="report-request"
+    )
+
+
+def _read(path: Path, limit: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise InputError(
+            f"“{path.name}” cannot be read: {error.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+        ) from None
+    if len(data) > limit:
+        raise InputError(
+            f"“{path.name}” is larger than {limit >> 20} MiB.", "This is not such a file."
+        )
+    return data

@@ -23,6 +23,8 @@ def _file(window: MainWindow) -> list[Command]:
     return [
         Command(name="open", words=translate("Menu", "Open …"), keys=("Ctrl+O",),
                 act=window.open_files, group=group),
+        Command(name="reading", words=translate("Menu", "How this file is read …"),
+                keys=("Ctrl+E",), act=lambda: dialogs.show_reading(window), group=group),
         Command(name="open-folder", words=translate("Menu", "Open a folder …"),
                 keys=("Ctrl+Shift+O",), act=lambda: dialogs.open_folder(window), group=group),
         Command(name="left-out", words=translate("Menu", "What was left out …"), keys=(),

@@ -143,6 +143,17 @@ class Session(QObject):
             words = translate("Session", "Only the first %1 parts of that file were taken.")
             self.noticed.emit(words.replace("%1", str(MAX_PARTS)))
 
+    def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
+        """Let a row hold another reading of its file; further parts become rows behind it."""
+        if not documents or item.active:
+            return
+        first, *others = documents
+        item.document, item.state, item.name = first, ItemState.READY, first.title
+        item.audit, item.failure, item.progress = None, None, None
+        self._touch(item)
+        if others:
+            self._parted(item.number, tuple(others))
+
     def add_text(self, text: str, name: str | None = None) -> None:
         """Add a text that was pasted or dropped."""
         label = name or translate("Session", "Pasted text %1").replace(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -27,7 +28,8 @@ from pura_audit import dialogs
 from pura_audit.dialogs.closing import closing_question
 from pura_audit.dialogs.fitness import FitnessDialog
 from pura_audit.dialogs.profile_editor import ProfileEditor
-from pura_audit.models.items import ItemState
+from pura_audit.dialogs.reading import ReadingDialog
+from pura_audit.models.items import Item, ItemState
 
 CONTROLS = (
     QPushButton, QToolButton, QLineEdit, QPlainTextEdit, QAbstractItemView, QAbstractScrollArea,
@@ -102,6 +104,11 @@ def opened(dialog: QDialog) -> QDialog:
     return dialog
 
 
+def reading_dialog(window: Any) -> QDialog:
+    item = Item(number=0, name="memo.txt", path=Path(__file__))
+    return dialogs._open(ReadingDialog(window.session, item, window))
+
+
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
     """Every dialog of the window, by name; a new one is one line more."""
 
@@ -122,6 +129,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "details": lambda: dialogs.show_details(window),
         "candidates": lambda: dialogs.show_candidates(window),
         "settings": lambda: dialogs.show_settings(window),
+        "reading": lambda: reading_dialog(window),
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
         "compare": lambda: dialogs.compare_audits(window),

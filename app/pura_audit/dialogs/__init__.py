@@ -165,6 +165,17 @@ def sign_report(window: MainWindow) -> QDialog:
     return _open(ReportSignDialog(window.session, window))
 
 
+def show_reading(window: MainWindow) -> QDialog | None:
+    """Show how the file on screen is read, and let it be read otherwise."""
+    from pura_audit.dialogs.reading import ReadingDialog
+
+    item = window.session.current
+    if item is None or item.path is None or item.active:
+        window.status.say(translate("Reading", "Choose a text that came from a file first."))
+        return None
+    return _open(ReadingDialog(window.session, item, window))
+
+
 def open_folder(window: MainWindow) -> QDialog:
     """Ask what to take of a folder, and which one."""
     from pura_audit.dialogs.folder import FolderDialog
@@ -207,6 +218,7 @@ __all__ = [
     "show_log",
     "show_models",
     "show_profiles",
+    "show_reading",
     "show_settings",
     "show_shortcuts",
     "show_table",

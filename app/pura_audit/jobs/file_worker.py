@@ -8,7 +8,14 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from pura.audit.documents import ReadOptions, read_document
+from pura.audit.documents import (
+    FORMATS,
+    Extraction,
+    Preview,
+    ReadOptions,
+    preview_encodings,
+    read_document,
+)
 from pura.audit.folders import Summary, WalkOptions, walk
 from pura.errors import Cancelled, PuraError
 from pura_audit.jobs.messages import Failure
@@ -25,6 +32,7 @@ class FileWorker(QObject):
         parts: Job number and the further Documents of the same file.
         refused: Job number and its Failure.
         found: Files of a folder, a list of paths.
+        seen: A path, its Extraction or a Failure, and what it looks like in each encoding.
         walked: A :class:`~pura.audit.folders.Summary`, when the folder is done.
     """
 
@@ -33,6 +41,7 @@ class FileWorker(QObject):
     refused = Signal(int, object)
     found = Signal(object)
     walked = Signal(object)
+    seen = Signal(object, object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,6 +87,28 @@ class FileWorker(QObject):
             self.loaded.emit(number, first)
             if others:
                 self.parts.emit(number, tuple(others))
+
+    @Slot(object, object)
+    def look_into(self, path: Path, options: ReadOptions) -> None:
+        """Read a file for somebody who wants to choose how it is read."""
+        from pura_audit.jobs.workers import unexpected
+
+        previews: tuple[Preview, ...] = ()
+        found: Extraction | Failure
+        try:
+            found = read_document(path, options=options, beat=self._look)
+        except Cancelled:
+            return
+        except PuraError as error:
+            found = Failure.of(error)
+        except Exception as error:
+            found = unexpected(error)
+        if isinstance(found, Failure) or FORMATS[found.format].textual:
+            try:
+                previews = preview_encodings(path)
+            except PuraError:
+                previews = ()
+        self.seen.emit(path, found, previews)
 
     def _look(self) -> None:
         if self._stop.is_set():

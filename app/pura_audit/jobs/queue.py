@@ -42,6 +42,7 @@ class JobQueue(QObject):
         found: Files of a folder, a list of paths.
         walked: A folder is done: its Summary.
         started: An audit began.
+        seen: A file was looked into: path, Extraction or Failure, previews.
         progressed: An audit went on: number, Progress.
         finished: An audit is done: number, Audit.
         failed: An audit failed: number, Failure.
@@ -57,6 +58,7 @@ class JobQueue(QObject):
     found = Signal(object)
     walked = Signal(object)
     started = Signal(int)
+    seen = Signal(object, object, object)
     progressed = Signal(int, object)
     finished = Signal(int, object)
     failed = Signal(int, object)
@@ -68,6 +70,7 @@ class JobQueue(QObject):
     _run = Signal(int, object, object)
     _load = Signal(int, object, object)
     _walk = Signal(object, object)
+    _into = Signal(object, object)
 
     def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +96,8 @@ class JobQueue(QObject):
         self._run.connect(model.run)
         self._load.connect(files.load)
         self._walk.connect(files.walk)
+        self._into.connect(files.look_into)
+        files.seen.connect(self.seen)
         files.parts.connect(self.parts)
         files.found.connect(self.found)
         files.walked.connect(self.walked)
@@ -130,6 +135,10 @@ class JobQueue(QObject):
     def load(self, number: int, path: Path, options: ReadOptions | None = None) -> None:
         """Read a file, as the user says that it is to be read."""
         self._load.emit(number, path, options or ReadOptions())
+
+    def look_into(self, path: Path, options: ReadOptions) -> None:
+        """Read a file for somebody who wants to choose how it is read; see ``seen``."""
+        self._into.emit(path, options)
 
     def walk(self, folder: Path, options: WalkOptions) -> None:
         """Go through a folder off the window's thread."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.audit.record import Audit
+from pura.audit.record import Audit, VariantFacts
 from pura.audit.sentences import fill, scale, title
 from pura_audit.i18n import decimal, language, number, translate
 from pura_audit.theme import GAP, PADDING
@@ -28,12 +28,30 @@ def wording(audit: Audit) -> str:
         parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
     parts.append(translate("Dialog", "Scale"))
     parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
+    if len(audit.variants) > 1:
+        parts.append(translate("Dialog", "Readings of the text"))
+        parts.append("\n".join(_reading(one) for one in audit.variants))
     parts.append(translate("Dialog", "Measured with"))
     parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
     parts.append(translate("Dialog", "Steps"))
     parts.append("\n".join(_step(step.number, step.name, step.done, step.note, step.seconds)
                            for step in audit.log))  # fmt: skip
     return "\n\n".join(parts)
+
+
+def _reading(one: VariantFacts) -> str:
+    """Say what one reading of the text says alone."""
+    name = {
+        "found": translate("Dialog", "as found"),
+        "restored": translate("Dialog", "typographic changes undone"),
+        "ids": translate("Dialog", "token ids as saved"),
+    }.get(one.name, one.name)
+    words = translate("Dialog", "%1: log10 e %2, %3 tokens")
+    words = words.replace("%1", name).replace("%2", decimal(one.log10_e, 1))
+    words = words.replace("%3", number(one.tokens))
+    if one.changes:
+        words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
+    return words + (f"  ← {translate('Dialog', 'shown')}" if one.shown else "")
 
 
 def _provenance(audit: Audit) -> list[tuple[str, str]]:

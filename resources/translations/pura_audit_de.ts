@@ -243,6 +243,93 @@
     </message>
 </context>
 <context>
+    <name>Compare</name>
+    <message>
+        <source>Compare two audits</source>
+        <translation>Zwei Prüfungen vergleichen</translation>
+    </message>
+    <message>
+        <source>First audit</source>
+        <translation>Erste Prüfung</translation>
+    </message>
+    <message>
+        <source>Second audit</source>
+        <translation>Zweite Prüfung</translation>
+    </message>
+    <message>
+        <source>Comparison</source>
+        <translation>Vergleich</translation>
+    </message>
+    <message>
+        <source>Two finished audits are needed. Audit texts first.</source>
+        <translation>Dazu braucht es zwei abgeschlossene Prüfungen. Prüfen Sie erst Texte.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 lines differ.</source>
+        <translation>%1 von %2 Zeilen weichen ab.</translation>
+    </message>
+    <message>
+        <source>Nothing differs, the evidence within its tolerance.</source>
+        <translation>Nichts weicht ab, die Anhaltspunkte innerhalb ihrer Toleranz.</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>Was</translation>
+    </message>
+    <message>
+        <source>Item</source>
+        <translation>Gegenstand</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>Prompt</source>
+        <translation>Prompt</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>Decoder</source>
+        <translation>Dekodierer</translation>
+    </message>
+    <message>
+        <source>Outcome</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Payload</source>
+        <translation>Nutzlast</translation>
+    </message>
+    <message>
+        <source>Repaired positions</source>
+        <translation>Reparierte Stellen</translation>
+    </message>
+    <message>
+        <source>Usable positions</source>
+        <translation>Verwertbare Stellen</translation>
+    </message>
+    <message>
+        <source>Evidence (log10 e)</source>
+        <translation>Anhaltspunkte (log10 e)</translation>
+    </message>
+</context>
+<context>
     <name>Course</name>
     <message>
         <source>Evidence along the text</source>
@@ -384,12 +471,36 @@
         <translation>Skala</translation>
     </message>
     <message>
+        <source>Readings of the text</source>
+        <translation>Lesarten des Textes</translation>
+    </message>
+    <message>
         <source>Measured with</source>
         <translation>Gemessen mit</translation>
     </message>
     <message>
         <source>Steps</source>
         <translation>Schritte</translation>
+    </message>
+    <message>
+        <source>as found</source>
+        <translation>wie vorgefunden</translation>
+    </message>
+    <message>
+        <source>typographic changes undone</source>
+        <translation>typografische Änderungen zurückgenommen</translation>
+    </message>
+    <message>
+        <source>token ids as saved</source>
+        <translation>Token-Nummern wie gespeichert</translation>
+    </message>
+    <message>
+        <source>%1: log10 e %2, %3 tokens</source>
+        <translation>%1: log10 e %2, %3 Token</translation>
+    </message>
+    <message>
+        <source>shown</source>
+        <translation>gezeigt</translation>
     </message>
     <message>
         <source>Key</source>
@@ -420,6 +531,14 @@
         <translation>Verwertbare Stellen</translation>
     </message>
     <message>
+        <source>%1. The number is the mean over all of them.</source>
+        <translation>%1. Die Zahl ist das Mittel über alle.</translation>
+    </message>
+    <message>
+        <source>Keys tried</source>
+        <translation>Versuchte Schlüssel</translation>
+    </message>
+    <message>
         <source>left out</source>
         <translation>ausgelassen</translation>
     </message>
@@ -447,8 +566,8 @@
         <translation>Dateien oder Ordner ablegen</translation>
     </message>
     <message>
-        <source>or paste a text · plain text files</source>
-        <translation>oder Text einfügen · reine Textdateien</translation>
+        <source>or paste a text · text, Word, PDF</source>
+        <translation>oder Text einfügen · Text, Word, PDF</translation>
     </message>
 </context>
 <context>
@@ -494,6 +613,29 @@
     </message>
 </context>
 <context>
+    <name>Expect</name>
+    <message>
+        <source>About %1 of %2 bits can be read (an estimate).</source>
+        <translation>Etwa %1 von %2 Bits sind lesbar (Schätzung).</translation>
+    </message>
+    <message>
+        <source>The text is mostly code or numbers, which carry less.</source>
+        <translation>Der Text besteht vor allem aus Programmtext oder Zahlen, die weniger tragen.</translation>
+    </message>
+    <message>
+        <source>The text does not look English; other languages were not measured.</source>
+        <translation>Der Text wirkt nicht englisch; andere Sprachen wurden nicht gemessen.</translation>
+    </message>
+    <message>
+        <source>The text is short; too little evidence is likely.</source>
+        <translation>Der Text ist kurz; wahrscheinlich reichen die Anhaltspunkte nicht.</translation>
+    </message>
+    <message>
+        <source>The text repeats itself, which adds nothing.</source>
+        <translation>Der Text wiederholt sich; das trägt nichts bei.</translation>
+    </message>
+</context>
+<context>
     <name>Find</name>
     <message>
         <source>Find in the text</source>
@@ -514,6 +656,280 @@
     <message>
         <source>not found</source>
         <translation>nicht gefunden</translation>
+    </message>
+</context>
+<context>
+    <name>Fitness</name>
+    <message>
+        <source>Fitness of a model</source>
+        <translation>Eignung eines Modells</translation>
+    </message>
+    <message>
+        <source>not here</source>
+        <translation>nicht vorhanden</translation>
+    </message>
+    <message>
+        <source>Use a file of marked texts …</source>
+        <translation>Datei mit markierten Texten verwenden …</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>Messen</translation>
+    </message>
+    <message>
+        <source>Measurements</source>
+        <translation>Messwerte</translation>
+    </message>
+    <message>
+        <source>How well does “%1” read marks?</source>
+        <translation>Wie gut liest »%1« Markierungen?</translation>
+    </message>
+    <message>
+        <source>Texts with known payloads are read with this model. They are made on the spot by the generating model, or come from a file.</source>
+        <translation>Texte mit bekannten Nutzlasten werden mit diesem Modell gelesen. Sie werden vom erzeugenden Modell an Ort und Stelle gemacht oder kommen aus einer Datei.</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Generating model</source>
+        <translation>Erzeugendes Modell</translation>
+    </message>
+    <message>
+        <source>Texts to make</source>
+        <translation>Zahl der Texte</translation>
+    </message>
+    <message>
+        <source>Tokens of each</source>
+        <translation>Token je Text</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>A measurement takes a key and a profile.</source>
+        <translation>Zum Messen braucht es einen Schlüssel und ein Profil.</translation>
+    </message>
+    <message>
+        <source>Marked texts</source>
+        <translation>Markierte Texte</translation>
+    </message>
+    <message>
+        <source>JSON Lines (*.jsonl)</source>
+        <translation>JSON-Zeilen (*.jsonl)</translation>
+    </message>
+    <message>
+        <source>Texts of “%1” (change …)</source>
+        <translation>Texte aus »%1« (ändern …)</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>Was</translation>
+    </message>
+    <message>
+        <source>Value</source>
+        <translation>Wert</translation>
+    </message>
+    <message>
+        <source>95 % interval</source>
+        <translation>95-%-Intervall</translation>
+    </message>
+    <message>
+        <source>A good proxy for this profile: %1</source>
+        <translation>Ein guter Stellvertreter für dieses Profil: %1</translation>
+    </message>
+    <message>
+        <source>A usable proxy for this profile; short or edited texts may be missed: %1</source>
+        <translation>Ein brauchbarer Stellvertreter für dieses Profil; kurze oder bearbeitete Texte können entgehen: %1</translation>
+    </message>
+    <message>
+        <source>A poor proxy for this profile; most marked texts would be missed: %1</source>
+        <translation>Ein schlechter Stellvertreter für dieses Profil; die meisten markierten Texte würden entgehen: %1</translation>
+    </message>
+    <message>
+        <source>Too few texts for a word: %1</source>
+        <translation>Zu wenige Texte für ein Urteil: %1</translation>
+    </message>
+    <message>
+        <source>of %1 marked texts, %2 reached the evidence of a mark and %3 gave their whole payload.</source>
+        <translation>von %1 markierten Texten erreichten %2 die Anhaltspunkte einer Markierung und %3 ergaben ihre ganze Nutzlast.</translation>
+    </message>
+    <message>
+        <source>The texts were made by this model itself: this says how well the profile works, not how good a proxy it is.</source>
+        <translation>Die Texte stammen von diesem Modell selbst: Das sagt, wie gut das Profil arbeitet, nicht, wie gut das Modell als Stellvertreter ist.</translation>
+    </message>
+    <message>
+        <source>Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below %1 texts there is no word.</source>
+        <translation>Gut: Mindestens 90 % der Texte erreichen log10 e = 6, und mindestens 80 % ergeben ihre ganze Nutzlast. Brauchbar: Mindestens 50 % erreichen es. Schlecht: weniger. Unter %1 Texten gibt es kein Urteil.</translation>
+    </message>
+    <message>
+        <source>Texts that reach log10 e = 6</source>
+        <translation>Texte, die log10 e = 6 erreichen</translation>
+    </message>
+    <message>
+        <source>Texts that give their whole payload</source>
+        <translation>Texte, die ihre ganze Nutzlast ergeben</translation>
+    </message>
+    <message>
+        <source>Payload bits that are right</source>
+        <translation>Richtige Bits der Nutzlast</translation>
+    </message>
+    <message>
+        <source>Evidence a text (log10 e)</source>
+        <translation>Anhaltspunkte je Text (log10 e)</translation>
+    </message>
+    <message>
+        <source>Evidence for 100 tokens (log10 e)</source>
+        <translation>Anhaltspunkte je 100 Token (log10 e)</translation>
+    </message>
+    <message>
+        <source>Divergence from “%1” (bits a token)</source>
+        <translation>Abstand von »%1« (Bits je Token)</translation>
+    </message>
+    <message>
+        <source>%1 to %2</source>
+        <translation>%1 bis %2</translation>
+    </message>
+</context>
+<context>
+    <name>Folder</name>
+    <message>
+        <source>Nothing was left out of a folder so far.</source>
+        <translation>Bisher wurde in keinem Ordner etwas ausgelassen.</translation>
+    </message>
+    <message>
+        <source>What was left out</source>
+        <translation>Was ausgelassen wurde</translation>
+    </message>
+    <message>
+        <source>Open a folder</source>
+        <translation>Ordner öffnen</translation>
+    </message>
+    <message>
+        <source>Take these names only</source>
+        <translation>Nur diese Namen nehmen</translation>
+    </message>
+    <message>
+        <source>for example *.docx *.pdf; empty: every format that is read</source>
+        <translation>zum Beispiel *.docx *.pdf; leer: jedes Format, das gelesen wird</translation>
+    </message>
+    <message>
+        <source>Leave these names out</source>
+        <translation>Diese Namen auslassen</translation>
+    </message>
+    <message>
+        <source>for example old* *.bak</source>
+        <translation>zum Beispiel alt* *.bak</translation>
+    </message>
+    <message>
+        <source>Enter the folders inside</source>
+        <translation>Auch Ordner darin durchgehen</translation>
+    </message>
+    <message>
+        <source>Take hidden files too</source>
+        <translation>Auch verborgene Dateien nehmen</translation>
+    </message>
+    <message>
+        <source>Follow symbolic links</source>
+        <translation>Symbolischen Verknüpfungen folgen</translation>
+    </message>
+    <message>
+        <source>Choose the folder …</source>
+        <translation>Ordner wählen …</translation>
+    </message>
+    <message>
+        <source>These choices also hold for folders that are dropped on the window.</source>
+        <translation>Diese Wahl gilt auch für Ordner, die auf das Fenster gezogen werden.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>There is no file in that folder that can be read.</source>
+        <translation>In diesem Ordner gibt es keine Datei, die gelesen werden kann.</translation>
+    </message>
+    <message>
+        <source>%1 file taken from the folder.</source>
+        <translation>%1 Datei aus dem Ordner genommen.</translation>
+    </message>
+    <message>
+        <source>%1 files taken from the folder.</source>
+        <translation>%1 Dateien aus dem Ordner genommen.</translation>
+    </message>
+    <message>
+        <source>%1 name was left out (File, What was left out).</source>
+        <translation>%1 Name wurde ausgelassen (Datei, Was ausgelassen wurde).</translation>
+    </message>
+    <message>
+        <source>%1 names were left out (File, What was left out).</source>
+        <translation>%1 Namen wurden ausgelassen (Datei, Was ausgelassen wurde).</translation>
+    </message>
+    <message>
+        <source>hidden</source>
+        <translation>verborgen</translation>
+    </message>
+    <message>
+        <source>symbolic link</source>
+        <translation>symbolische Verknüpfung</translation>
+    </message>
+    <message>
+        <source>the filter leaves it out</source>
+        <translation>der Filter lässt es aus</translation>
+    </message>
+    <message>
+        <source>not a format that is read</source>
+        <translation>kein Format, das gelesen wird</translation>
+    </message>
+    <message>
+        <source>lock file of an office program</source>
+        <translation>Sperrdatei eines Büroprogramms</translation>
+    </message>
+    <message>
+        <source>empty</source>
+        <translation>leer</translation>
+    </message>
+    <message>
+        <source>pipe, device or socket</source>
+        <translation>Pipe, Gerät oder Socket</translation>
+    </message>
+    <message>
+        <source>cannot be read</source>
+        <translation>kann nicht gelesen werden</translation>
+    </message>
+    <message>
+        <source>reached a second time through a link</source>
+        <translation>über eine Verknüpfung ein zweites Mal erreicht</translation>
+    </message>
+    <message>
+        <source>too many levels down</source>
+        <translation>zu viele Ebenen tief</translation>
+    </message>
+    <message>
+        <source>subfolder, not asked for</source>
+        <translation>Unterordner, nicht gewünscht</translation>
+    </message>
+    <message>
+        <source>beyond the most files that are taken</source>
+        <translation>mehr Dateien, als höchstens genommen werden</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>Warum</translation>
+    </message>
+    <message>
+        <source>Where</source>
+        <translation>Wo</translation>
     </message>
 </context>
 <context>
@@ -558,8 +974,16 @@
         <translation>Modell</translation>
     </message>
     <message>
+        <source>Manage models …</source>
+        <translation>Modelle verwalten …</translation>
+    </message>
+    <message>
         <source>Profile</source>
         <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Manage profiles …</source>
+        <translation>Profile verwalten …</translation>
     </message>
     <message>
         <source>Finding the device</source>
@@ -598,16 +1022,16 @@
         <translation>Noch kein Schlüssel: Legen Sie unter »Schlüssel verwalten …« einen an.</translation>
     </message>
     <message>
+        <source>No model yet: install one under “Manage models …”.</source>
+        <translation>Noch kein Modell: Installieren Sie unter »Modelle verwalten …« eines.</translation>
+    </message>
+    <message>
+        <source>No profile yet: make one under “Manage profiles …”.</source>
+        <translation>Noch kein Profil: Legen Sie unter »Profile verwalten …« eines an.</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>fehlt</translation>
-    </message>
-    <message>
-        <source>No model yet: install one with “pura model install”.</source>
-        <translation>Noch kein Modell: »pura model install« richtet eines ein.</translation>
-    </message>
-    <message>
-        <source>No profile yet: make one with “pura profile new”.</source>
-        <translation>Noch kein Profil: »pura profile new« legt eines an.</translation>
     </message>
     <message>
         <source>No device</source>
@@ -996,6 +1420,14 @@
         <source>The two are not the same yet.</source>
         <translation>Die beiden stimmen noch nicht überein.</translation>
     </message>
+    <message>
+        <source>The chosen key is kept in one. It is asked for once a session.</source>
+        <translation>Der gewählte Schlüssel liegt in einer. Nach ihr wird einmal je Sitzung gefragt.</translation>
+    </message>
+    <message>
+        <source>Unlock and audit</source>
+        <translation>Entsperren und prüfen</translation>
+    </message>
 </context>
 <context>
     <name>Menu</name>
@@ -1012,6 +1444,18 @@
         <translation>Öffnen …</translation>
     </message>
     <message>
+        <source>How this file is read …</source>
+        <translation>Wie diese Datei gelesen wird …</translation>
+    </message>
+    <message>
+        <source>Open a folder …</source>
+        <translation>Ordner öffnen …</translation>
+    </message>
+    <message>
+        <source>What was left out …</source>
+        <translation>Was ausgelassen wurde …</translation>
+    </message>
+    <message>
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
     </message>
@@ -1020,8 +1464,24 @@
         <translation>Ausgegebene Nutzlasten importieren …</translation>
     </message>
     <message>
+        <source>Sign a report …</source>
+        <translation>Bericht signieren …</translation>
+    </message>
+    <message>
+        <source>Verify a report …</source>
+        <translation>Bericht nachprüfen …</translation>
+    </message>
+    <message>
         <source>Keys …</source>
         <translation>Schlüssel …</translation>
+    </message>
+    <message>
+        <source>Models …</source>
+        <translation>Modelle …</translation>
+    </message>
+    <message>
+        <source>Profiles …</source>
+        <translation>Profile …</translation>
     </message>
     <message>
         <source>Settings …</source>
@@ -1070,6 +1530,10 @@
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Compare two audits …</source>
+        <translation>Zwei Prüfungen vergleichen …</translation>
     </message>
     <message>
         <source>Next token that carries bits</source>
@@ -1164,15 +1628,143 @@
     <name>Models</name>
     <message>
         <source>The model “%1” is installed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell »%1« ist installiert.</translation>
     </message>
     <message>
         <source>“%1” is what was installed: all %2 files are unchanged.</source>
-        <translation type="unfinished"></translation>
+        <translation>»%1« ist, was installiert wurde: Alle %2 Dateien sind unverändert.</translation>
     </message>
     <message>
         <source>The model “%1” was removed.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Modell »%1« wurde entfernt.</translation>
+    </message>
+    <message>
+        <source>Copy folders into the store</source>
+        <translation>Ordner in den Bestand kopieren</translation>
+    </message>
+    <message>
+        <source>Otherwise the store points at the folder, which must stay where it is. A GGUF file is always expanded into the store.</source>
+        <translation>Sonst verweist der Bestand auf den Ordner, der dann bleiben muss, wo er ist. Eine GGUF-Datei wird immer in den Bestand entpackt.</translation>
+    </message>
+    <message>
+        <source>A model reads the texts on this computer. It must have the tokenizer of the generating model; the generating model itself reads best.</source>
+        <translation>Ein Modell liest die Texte auf diesem Rechner. Es muss den Tokenizer des erzeugenden Modells haben; am besten liest das erzeugende Modell selbst.</translation>
+    </message>
+    <message>
+        <source>No models yet. Install the built-in one, or add one of yours.</source>
+        <translation>Noch keine Modelle. Installieren Sie das mitgelieferte oder fügen Sie ein eigenes hinzu.</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Install the built-in one</source>
+        <translation>Mitgeliefertes installieren</translation>
+    </message>
+    <message>
+        <source>Add a folder …</source>
+        <translation>Ordner hinzufügen …</translation>
+    </message>
+    <message>
+        <source>Add a GGUF file …</source>
+        <translation>GGUF-Datei hinzufügen …</translation>
+    </message>
+    <message>
+        <source>Verify</source>
+        <translation>Nachprüfen</translation>
+    </message>
+    <message>
+        <source>Fitness …</source>
+        <translation>Eignung …</translation>
+    </message>
+    <message>
+        <source>Remove …</source>
+        <translation>Entfernen …</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Architecture</source>
+        <translation>Architektur</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>Tokenizer</source>
+        <translation>Tokenizer</translation>
+    </message>
+    <message>
+        <source>Fits here</source>
+        <translation>Passt hier</translation>
+    </message>
+    <message>
+        <source>Add a model</source>
+        <translation>Modell hinzufügen</translation>
+    </message>
+    <message>
+        <source>GGUF files (*.gguf)</source>
+        <translation>GGUF-Dateien (*.gguf)</translation>
+    </message>
+    <message>
+        <source>Its folder lies outside the store and stays where it is.</source>
+        <translation>Sein Ordner liegt außerhalb des Bestands und bleibt, wo er ist.</translation>
+    </message>
+    <message>
+        <source>Its files are deleted: %1.</source>
+        <translation>Seine Dateien werden gelöscht: %1.</translation>
+    </message>
+    <message>
+        <source>Remove a model</source>
+        <translation>Modell entfernen</translation>
+    </message>
+    <message>
+        <source>Remove “%1”?</source>
+        <translation>»%1« entfernen?</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>nein</translation>
+    </message>
+    <message>
+        <source>%1 M</source>
+        <translation>%1 Mio</translation>
+    </message>
+    <message>
+        <source>in the store</source>
+        <translation>im Bestand</translation>
+    </message>
+    <message>
+        <source>%1 · stored as %2 · %3 tokens · lies %4</source>
+        <translation>%1 · gespeichert als %2 · %3 Token · liegt %4</translation>
+    </message>
+    <message>
+        <source>Fingerprint %1, tokenizer %2</source>
+        <translation>Fingerabdruck %1, Tokenizer %2</translation>
     </message>
 </context>
 <context>
@@ -1223,22 +1815,361 @@
     </message>
 </context>
 <context>
+    <name>ProfileEditor</name>
+    <message>
+        <source>Edit a profile</source>
+        <translation>Profil bearbeiten</translation>
+    </message>
+    <message>
+        <source>New profile</source>
+        <translation>Neues Profil</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>as it is</source>
+        <translation>wie es ist</translation>
+    </message>
+    <message>
+        <source>none named</source>
+        <translation>keines genannt</translation>
+    </message>
+    <message>
+        <source>Fields of the payload</source>
+        <translation>Felder der Nutzlast</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Fingerprint %1</source>
+        <translation>Fingerabdruck %1</translation>
+    </message>
+    <message>
+        <source>This is another profile than before: texts that were marked with the old one cannot be read with it. Give it a new name to keep both.</source>
+        <translation>Das ist ein anderes Profil als zuvor: Texte, die mit dem alten markiert wurden, lassen sich damit nicht lesen. Geben Sie ihm einen neuen Namen, um beide zu behalten.</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Notiz</translation>
+    </message>
+    <message>
+        <source>Payload bits</source>
+        <translation>Bits der Nutzlast</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>Code</translation>
+    </message>
+    <message>
+        <source>Parity blocks</source>
+        <translation>Paritätsblöcke</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Top-k</source>
+        <translation>Top-k</translation>
+    </message>
+    <message>
+        <source>Top-p</source>
+        <translation>Top-p</translation>
+    </message>
+    <message>
+        <source>Context window, tokens</source>
+        <translation>Kontextfenster, Token</translation>
+    </message>
+    <message>
+        <source>Entropy thresholds, bits</source>
+        <translation>Entropieschwellen, Bits</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>Verlauf</translation>
+    </message>
+    <message>
+        <source>Before the text</source>
+        <translation>Vor dem Text</translation>
+    </message>
+    <message>
+        <source>Model and tokenizer</source>
+        <translation>Modell und Tokenizer</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Field</source>
+        <translation>Feld</translation>
+    </message>
+    <message>
+        <source>Bits</source>
+        <translation>Bits</translation>
+    </message>
+    <message>
+        <source>Kind</source>
+        <translation>Art</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
+    </message>
+    <message>
+        <source>Add a field</source>
+        <translation>Feld hinzufügen</translation>
+    </message>
+    <message>
+        <source>Remove the last field</source>
+        <translation>Letztes Feld entfernen</translation>
+    </message>
+    <message>
+        <source>Field %1</source>
+        <translation>Feld %1</translation>
+    </message>
+    <message>
+        <source>How people call the profile. It changes nothing.</source>
+        <translation>Wie man das Profil nennt. Es ändert nichts.</translation>
+    </message>
+    <message>
+        <source>For people: who uses it, and what for.</source>
+        <translation>Für Menschen: wer es wofür benutzt.</translation>
+    </message>
+    <message>
+        <source>How much a mark tells: each bit doubles the number of recipients that can be told apart, and takes a little more text.</source>
+        <translation>Wie viel eine Markierung sagt: Jedes Bit verdoppelt die Zahl unterscheidbarer Empfänger und braucht etwas mehr Text.</translation>
+    </message>
+    <message>
+        <source>How the payload is protected against lost positions. “tbcc” is the stronger one; “spc” is the paper&apos;s, in blocks with one parity bit each.</source>
+        <translation>Wie die Nutzlast gegen verlorene Stellen geschützt ist. »tbcc« ist der stärkere Code; »spc« ist der aus der Veröffentlichung, in Blöcken mit je einem Paritätsbit.</translation>
+    </message>
+    <message>
+        <source>Parity blocks of the code “spc”; their number divides the payload bits.</source>
+        <translation>Paritätsblöcke des Codes »spc«; ihre Zahl teilt die Bits der Nutzlast.</translation>
+    </message>
+    <message>
+        <source>How many tokens before a position decide its place in the schedule. Each edited word disturbs so many positions after it.</source>
+        <translation>Wie viele Token vor einer Stelle über ihren Platz im Plan entscheiden. Jedes bearbeitete Wort stört so viele Stellen danach.</translation>
+    </message>
+    <message>
+        <source>From how many bits of entropy on a token carries one, two or three bits of the codeword. Below the first it carries none.</source>
+        <translation>Ab wie vielen Bits Entropie ein Token ein, zwei oder drei Bits des Codeworts trägt. Unter der ersten Schwelle trägt es keines.</translation>
+    </message>
+    <message>
+        <source>Whether a context counts as seen once it has carried bits (used, the paper&apos;s rule), or as soon as it has stood in the text (all).</source>
+        <translation>Ob ein Kontext als gesehen gilt, sobald er Bits getragen hat (used, die Regel der Veröffentlichung), oder schon, wenn er im Text stand (all).</translation>
+    </message>
+    <message>
+        <source>The generator&apos;s temperature. The verifier must use the same; the lower, the fewer tokens have a choice and can carry bits.</source>
+        <translation>Die Temperatur des Erzeugers. Die Prüfung muss dieselbe verwenden; je niedriger sie ist, desto weniger Token haben eine Wahl und können Bits tragen.</translation>
+    </message>
+    <message>
+        <source>The generator&apos;s choice of the likeliest tokens; 0 is off.</source>
+        <translation>Die Auswahl der wahrscheinlichsten Token beim Erzeugen; 0 schaltet sie ab.</translation>
+    </message>
+    <message>
+        <source>The generator&apos;s choice of the likeliest share of tokens; 1 is off.</source>
+        <translation>Die Auswahl des wahrscheinlichsten Anteils der Token beim Erzeugen; 1 schaltet sie ab.</translation>
+    </message>
+    <message>
+        <source>Whether the verifier puts the tokenizer&apos;s start token before the text. Use it for models that need one.</source>
+        <translation>Ob die Prüfung das Anfangstoken des Tokenizers vor den Text stellt. Für Modelle, die eines brauchen.</translation>
+    </message>
+    <message>
+        <source>The tokenizer and the generating model that the profile names; a wrong tokenizer is then refused before an audit begins.</source>
+        <translation>Der Tokenizer und das erzeugende Modell, die das Profil nennt; ein falscher Tokenizer wird dann abgewiesen, bevor eine Prüfung beginnt.</translation>
+    </message>
+    <message>
+        <source>The key that the profile belongs to. With it, a wrong key is noticed before an audit begins.</source>
+        <translation>Der Schlüssel, zu dem das Profil gehört. Damit fällt ein falscher Schlüssel auf, bevor eine Prüfung beginnt.</translation>
+    </message>
+    <message>
+        <source>What the payload bits mean, in order; the widths add up to the payload bits. More: integer: the number that zero stands for. enumeration: names, with commas. date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.</source>
+        <translation>Was die Bits der Nutzlast bedeuten, der Reihe nach; die Breiten ergeben zusammen die Bits der Nutzlast. Weiteres: integer: die Zahl, für die null steht. enumeration: Namen, mit Kommas. date: erster Tag und Einheit, wie 2026-01-01 day. version: Breiten, wie 4.4.8.</translation>
+    </message>
+    <message>
+        <source>So few bits tell only a handful of recipients apart.</source>
+        <translation>So wenige Bits unterscheiden nur eine Handvoll Empfänger.</translation>
+    </message>
+    <message>
+        <source>So many bits take long texts.</source>
+        <translation>So viele Bits brauchen lange Texte.</translation>
+    </message>
+    <message>
+        <source>“tbcc” reads edited texts better than “spc”.</source>
+        <translation>»tbcc« liest bearbeitete Texte besser als »spc«.</translation>
+    </message>
+    <message>
+        <source>At so low a temperature few tokens can carry bits.</source>
+        <translation>Bei so niedriger Temperatur können wenige Token Bits tragen.</translation>
+    </message>
+    <message>
+        <source>At so high a temperature texts lose their thread.</source>
+        <translation>Bei so hoher Temperatur verlieren Texte den Faden.</translation>
+    </message>
+    <message>
+        <source>Top-k leaves little choice to carry bits.</source>
+        <translation>Top-k lässt wenig Wahl, um Bits zu tragen.</translation>
+    </message>
+    <message>
+        <source>Top-p leaves little choice to carry bits.</source>
+        <translation>Top-p lässt wenig Wahl, um Bits zu tragen.</translation>
+    </message>
+    <message>
+        <source>So low a first threshold lets positions in that carry next to nothing.</source>
+        <translation>Eine so niedrige erste Schwelle lässt Stellen zu, die fast nichts tragen.</translation>
+    </message>
+    <message>
+        <source>So high a first threshold leaves few positions that carry bits.</source>
+        <translation>Eine so hohe erste Schwelle lässt wenige Stellen, die Bits tragen.</translation>
+    </message>
+    <message>
+        <source>A window of one token repeats itself often.</source>
+        <translation>Ein Fenster von einem Token wiederholt sich oft.</translation>
+    </message>
+    <message>
+        <source>With so long a window each edited word disturbs many positions.</source>
+        <translation>Bei einem so langen Fenster stört jedes bearbeitete Wort viele Stellen.</translation>
+    </message>
+    <message>
+        <source>Without a tokenizer&apos;s fingerprint a wrong model is noticed by its size only.</source>
+        <translation>Ohne Fingerabdruck des Tokenizers fällt ein falsches Modell nur an seiner Größe auf.</translation>
+    </message>
+    <message>
+        <source>The profile names no key: a wrong key is not noticed before the audit.</source>
+        <translation>Das Profil nennt keinen Schlüssel: Ein falscher fällt vor der Prüfung nicht auf.</translation>
+    </message>
+    <message>
+        <source>How much text a finding takes was not measured for these settings; Models, Fitness measures it.</source>
+        <translation>Wie viel Text ein Befund braucht, wurde für diese Einstellungen nicht gemessen; Modelle, Eignung misst es.</translation>
+    </message>
+    <message>
+        <source>A finding takes about %1 tokens of unedited text of the built-in model (%2 usable positions, nine texts in ten, prompt unknown).</source>
+        <translation>Ein Befund braucht etwa %1 Token unbearbeiteten Textes des mitgelieferten Modells (%2 verwertbare Stellen, neun von zehn Texten, Prompt unbekannt).</translation>
+    </message>
+</context>
+<context>
     <name>Profiles</name>
     <message>
         <source>The profile “%1” was saved.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil »%1« wurde gespeichert.</translation>
     </message>
     <message>
         <source>The profile “%1” was imported.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil »%1« wurde importiert.</translation>
     </message>
     <message>
         <source>The profile “%1” was exported.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil »%1« wurde exportiert.</translation>
     </message>
     <message>
         <source>The profile “%1” was deleted.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Profil »%1« wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>A profile is what generator and verifier share besides the key. It is not secret, and without it a mark cannot be read.</source>
+        <translation>Ein Profil ist, was Erzeuger und Prüfung außer dem Schlüssel gemeinsam haben. Es ist nicht geheim, und ohne es lässt sich eine Markierung nicht lesen.</translation>
+    </message>
+    <message>
+        <source>No profiles yet. Make one, or import one.</source>
+        <translation>Noch keine Profile. Legen Sie eines an oder importieren Sie eines.</translation>
+    </message>
+    <message>
+        <source>Profiles</source>
+        <translation>Profile</translation>
+    </message>
+    <message>
+        <source>New …</source>
+        <translation>Neu …</translation>
+    </message>
+    <message>
+        <source>Edit …</source>
+        <translation>Bearbeiten …</translation>
+    </message>
+    <message>
+        <source>Import …</source>
+        <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Delete …</source>
+        <translation>Löschen …</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Payload</source>
+        <translation>Nutzlast</translation>
+    </message>
+    <message>
+        <source>Code</source>
+        <translation>Code</translation>
+    </message>
+    <message>
+        <source>Temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>Fingerprint</source>
+        <translation>Fingerabdruck</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Notiz</translation>
+    </message>
+    <message>
+        <source>“%1” is not the generating model, and would read it as a proxy: see Models, Fitness.</source>
+        <translation>»%1« ist nicht das erzeugende Modell und würde als Stellvertreter lesen: siehe Modelle, Eignung.</translation>
+    </message>
+    <message>
+        <source>It fits the model “%1” and the chosen keys.</source>
+        <translation>Es passt zum Modell »%1« und zu den gewählten Schlüsseln.</translation>
+    </message>
+    <message>
+        <source>Import a profile</source>
+        <translation>Profil importieren</translation>
+    </message>
+    <message>
+        <source>Profiles (*.json)</source>
+        <translation>Profile (*.json)</translation>
+    </message>
+    <message>
+        <source>Export the profile</source>
+        <translation>Profil exportieren</translation>
+    </message>
+    <message>
+        <source>Delete a profile</source>
+        <translation>Profil löschen</translation>
+    </message>
+    <message>
+        <source>Delete “%1”?</source>
+        <translation>»%1« löschen?</translation>
+    </message>
+    <message>
+        <source>Texts that were marked with it cannot be read without it. Export it first if there may be such texts.</source>
+        <translation>Damit markierte Texte lassen sich ohne es nicht lesen. Exportieren Sie es vorher, falls es solche Texte geben kann.</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>%1 bits</source>
+        <translation>%1 Bits</translation>
     </message>
 </context>
 <context>
@@ -1333,6 +2264,93 @@
     </message>
 </context>
 <context>
+    <name>Reading</name>
+    <message>
+        <source>Choose a text that came from a file first.</source>
+        <translation>Wählen Sie zuerst einen Text, der aus einer Datei stammt.</translation>
+    </message>
+    <message>
+        <source>How this file is read</source>
+        <translation>Wie diese Datei gelesen wird</translation>
+    </message>
+    <message>
+        <source>Encoding</source>
+        <translation>Kodierung</translation>
+    </message>
+    <message>
+        <source>Parts of the file</source>
+        <translation>Teile der Datei</translation>
+    </message>
+    <message>
+        <source>Preview</source>
+        <translation>Vorschau</translation>
+    </message>
+    <message>
+        <source>Read it like this</source>
+        <translation>So lesen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Chosen by the program</source>
+        <translation>Vom Programm gewählt</translation>
+    </message>
+    <message>
+        <source>Read as %1 (%2).</source>
+        <translation>Gelesen als %1 (%2).</translation>
+    </message>
+    <message>
+        <source>the file begins with its mark</source>
+        <translation>die Datei beginnt mit deren Kennung</translation>
+    </message>
+    <message>
+        <source>every byte fits</source>
+        <translation>jedes Byte passt</translation>
+    </message>
+    <message>
+        <source>the file says so</source>
+        <translation>die Datei sagt es</translation>
+    </message>
+    <message>
+        <source>your choice</source>
+        <translation>Ihre Wahl</translation>
+    </message>
+    <message>
+        <source>guessed from the letters; look at the preview</source>
+        <translation>an den Buchstaben erraten; sehen Sie in die Vorschau</translation>
+    </message>
+    <message>
+        <source>assumed; look at the preview</source>
+        <translation>angenommen; sehen Sie in die Vorschau</translation>
+    </message>
+    <message>
+        <source>guessed from the pattern of the bytes</source>
+        <translation>am Muster der Bytes erraten</translation>
+    </message>
+    <message>
+        <source>%1 characters</source>
+        <translation>%1 Zeichen</translation>
+    </message>
+    <message>
+        <source>The whole text</source>
+        <translation>Der ganze Text</translation>
+    </message>
+    <message>
+        <source>another reading</source>
+        <translation>andere Lesart</translation>
+    </message>
+    <message>
+        <source>quoted</source>
+        <translation>zitiert</translation>
+    </message>
+    <message>
+        <source>attachment</source>
+        <translation>Anhang</translation>
+    </message>
+</context>
+<context>
     <name>Ready</name>
     <message>
         <source>The text that the model was given, if you know it</source>
@@ -1392,6 +2410,97 @@
     <message>
         <source>%1 entries were added to the register; it has %2 now.</source>
         <translation>%1 Einträge kamen in das Register; es hat jetzt %2.</translation>
+    </message>
+</context>
+<context>
+    <name>ReportCheck</name>
+    <message>
+        <source>Verify a report</source>
+        <translation>Bericht nachprüfen</translation>
+    </message>
+    <message>
+        <source>Choose a report …</source>
+        <translation>Bericht wählen …</translation>
+    </message>
+    <message>
+        <source>Trust a certificate …</source>
+        <translation>Einem Zertifikat vertrauen …</translation>
+    </message>
+    <message>
+        <source>Audit the embedded text again</source>
+        <translation>Eingebetteten Text erneut prüfen</translation>
+    </message>
+    <message>
+        <source>Needs the key and the model of the report on this computer.</source>
+        <translation>Braucht Schlüssel und Modell des Berichts auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>Nachprüfen</translation>
+    </message>
+    <message>
+        <source>Checking</source>
+        <translation>Nachprüfung</translation>
+    </message>
+    <message>
+        <source>Single checks</source>
+        <translation>Einzelne Prüfschritte</translation>
+    </message>
+    <message>
+        <source>Copy the results</source>
+        <translation>Ergebnisse kopieren</translation>
+    </message>
+    <message>
+        <source>Show the audits</source>
+        <translation>Prüfungen zeigen</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>The PDF is taken apart without access to files or network. Each check has its own result; no single tick stands for all of them.</source>
+        <translation>Das PDF wird ohne Zugriff auf Dateien oder Netz zerlegt. Jeder Prüfschritt hat sein eigenes Ergebnis; kein einzelnes Häkchen steht für alle.</translation>
+    </message>
+    <message>
+        <source>or drop a PDF on this window</source>
+        <translation>oder ein PDF auf dieses Fenster ziehen</translation>
+    </message>
+    <message>
+        <source>None: who signed is shown, but not held against anything.</source>
+        <translation>Keines: Wer signiert hat, wird gezeigt, aber mit nichts verglichen.</translation>
+    </message>
+    <message>
+        <source>Checking …</source>
+        <translation>Nachprüfung läuft …</translation>
+    </message>
+    <message>
+        <source>Choose a report</source>
+        <translation>Bericht wählen</translation>
+    </message>
+    <message>
+        <source>Reports (*.pdf)</source>
+        <translation>Berichte (*.pdf)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Trust a certificate</source>
+        <translation>Einem Zertifikat vertrauen</translation>
+    </message>
+    <message>
+        <source>Certificates (*.pem *.crt *.cer *.der)</source>
+        <translation>Zertifikate (*.pem *.crt *.cer *.der)</translation>
+    </message>
+    <message>
+        <source>Of %1 checks, none found anything that is not as it should be.</source>
+        <translation>Von %1 Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
+    </message>
+    <message>
+        <source>Of %1 checks, %2 found something amiss.</source>
+        <translation>Von %1 Prüfschritten fanden %2 etwas, was nicht stimmt.</translation>
     </message>
 </context>
 <context>
@@ -1518,12 +2627,12 @@ Anteil %4</translation>
 <context>
     <name>Session</name>
     <message>
-        <source>There is no file in that folder.</source>
-        <translation>In diesem Ordner ist keine Datei.</translation>
-    </message>
-    <message>
         <source>opening</source>
         <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Only the first %1 parts of that file were taken.</source>
+        <translation>Nur die ersten %1 Teile dieser Datei wurden genommen.</translation>
     </message>
     <message>
         <source>Pasted text %1</source>
@@ -1780,8 +2889,8 @@ Anteil %4</translation>
         <translation>noch keiner · Ablage: %1</translation>
     </message>
     <message>
-        <source>none yet · no keyring here, so for this run only</source>
-        <translation>noch keiner · kein Schlüsselbund, daher nur für diese Sitzung</translation>
+        <source>none yet · no keyring here: in an encrypted file</source>
+        <translation>noch keiner · kein Schlüsselbund: in verschlüsselter Datei</translation>
     </message>
     <message>
         <source>none yet · %1, fetched once</source>
@@ -1798,6 +2907,93 @@ Anteil %4</translation>
     <message>
         <source>%1 are there</source>
         <translation>%1 vorhanden</translation>
+    </message>
+</context>
+<context>
+    <name>SignReport</name>
+    <message>
+        <source>Sign a report</source>
+        <translation>Bericht signieren</translation>
+    </message>
+    <message>
+        <source>Choose a report …</source>
+        <translation>Bericht wählen …</translation>
+    </message>
+    <message>
+        <source>Choose a certificate …</source>
+        <translation>Zertifikat wählen …</translation>
+    </message>
+    <message>
+        <source>Sign and save …</source>
+        <translation>Signieren und speichern …</translation>
+    </message>
+    <message>
+        <source>none chosen</source>
+        <translation>keines gewählt</translation>
+    </message>
+    <message>
+        <source>Passphrase of the certificate</source>
+        <translation>Passphrase des Zertifikats</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>Place</source>
+        <translation>Ort</translation>
+    </message>
+    <message>
+        <source>Visible seal on a free place at the end</source>
+        <translation>Sichtbares Siegel an freier Stelle am Ende</translation>
+    </message>
+    <message>
+        <source>Time-stamp authority</source>
+        <translation>Zeitstempeldienst</translation>
+    </message>
+    <message>
+        <source>empty: no network, time of this computer</source>
+        <translation>leer: kein Netz, Zeit dieses Rechners</translation>
+    </message>
+    <message>
+        <source>One signature over the entire file; every later change is named when the report is checked. The certificate is a PKCS#12 file (.p12, .pfx) with its private key.</source>
+        <translation>Eine Signatur über die ganze Datei; jede spätere Änderung wird beim Nachprüfen benannt. Das Zertifikat ist eine PKCS#12-Datei (.p12, .pfx) mit dem privaten Schlüssel.</translation>
+    </message>
+    <message>
+        <source>Choose another name: the unsigned report stays.</source>
+        <translation>Wählen Sie einen anderen Namen: Der unsignierte Bericht bleibt.</translation>
+    </message>
+    <message>
+        <source>Choose a report</source>
+        <translation>Bericht wählen</translation>
+    </message>
+    <message>
+        <source>Reports (*.pdf)</source>
+        <translation>Berichte (*.pdf)</translation>
+    </message>
+    <message>
+        <source>Choose a certificate</source>
+        <translation>Zertifikat wählen</translation>
+    </message>
+    <message>
+        <source>Certificates (*.p12 *.pfx)</source>
+        <translation>Zertifikate (*.p12 *.pfx)</translation>
+    </message>
+    <message>
+        <source>Save the signed report</source>
+        <translation>Signierten Bericht speichern</translation>
+    </message>
+    <message>
+        <source>signed</source>
+        <translation>signiert</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>“%1” is signed as %2; the certificate is valid until %3.</source>
+        <translation>»%1« ist als %2 signiert; das Zertifikat gilt bis %3.</translation>
     </message>
 </context>
 <context>
@@ -1825,6 +3021,25 @@ Anteil %4</translation>
     <message>
         <source>Ready</source>
         <translation>Bereit</translation>
+    </message>
+</context>
+<context>
+    <name>Stores</name>
+    <message>
+        <source>Keep it</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>Progress</source>
+        <translation>Fortschritt</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>

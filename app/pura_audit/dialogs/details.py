@@ -51,7 +51,8 @@ def _reading(one: VariantFacts) -> str:
     words = words.replace("%3", number(one.tokens))
     if one.changes:
         words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
-    return words + (f"  ← {translate('Dialog', 'shown')}" if one.shown else "")
+    shown = translate("Dialog", "shown")
+    return f"{words}  ← {shown}" if one.shown else words
 
 
 def _provenance(audit: Audit) -> list[tuple[str, str]]:

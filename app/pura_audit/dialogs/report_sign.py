@@ -81,7 +81,7 @@ class ReportSignDialog(WorkingDialog):
         layout.addWidget(label(translate(
             "SignReport",
             "One signature over the entire file; every later change is named when the report is "
-            "verified. The certificate is a PKCS#12 file (.p12, .pfx) with its private key.",
+            "checked. The certificate is a PKCS#12 file (.p12, .pfx) with its private key.",
         ), "muted", wrap=True))  # fmt: skip
         for button, name in (
             (self.choose, self.report_name), (self.choose_certificate, self.certificate_name),

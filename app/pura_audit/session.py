@@ -37,6 +37,7 @@ from pura_audit.jobs.messages import (
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.models.items import Item, ItemState
 from pura_audit.models.queue_model import QueueModel
+from pura_audit.picking import pick, pick_keys
 from pura_audit.samples import LABEL, sample
 from pura_audit.settings import SettingsFile
 from pura_audit.undo import AddRows, RemoveRows
@@ -318,9 +319,9 @@ class Session(QObject):
     def _catalogued(self, catalogue: Catalogue) -> None:
         self.catalogue = catalogue
         now = self.settings.current
-        self.keys = _pick_keys(catalogue.keys, self.keys, now.key)
-        self.model = _pick(catalogue.models, "name", self.model, now.model)
-        self.profile = _pick(catalogue.profiles, "name", self.profile, now.profile)
+        self.keys = pick_keys(catalogue.keys, self.keys, now.key)
+        self.model = pick(catalogue.models, "name", self.model, now.model)
+        self.profile = pick(catalogue.profiles, "name", self.profile, now.profile)
         self.choices_changed.emit()
 
     def _placed(self, device: DeviceWords | Failure) -> None:
@@ -386,24 +387,6 @@ class Session(QObject):
         self.queue.touch(item)
         if item is self.current:
             self.item_changed.emit()
-
-
-def _pick_keys(
-    choices: Sequence[KeyChoice], current: Sequence[KeyChoice], wanted: str
-) -> tuple[KeyChoice, ...]:
-    """Return the keys in use that are still there, else the remembered ones, else the first."""
-    for fingerprints in ([key.fingerprint for key in current], wanted.split(",")):
-        found = tuple(key for key in choices if key.fingerprint in fingerprints)
-        if found:
-            return found
-    return tuple(choices[:1])
-
-
-def _pick(choices: Sequence[object], name: str, current: object, wanted: str) -> object:
-    """Return the choice in use when it is still there, else the remembered one, else the first."""
-    if current is not None and current in choices:
-        return current
-    return next((c for c in choices if getattr(c, name) == wanted), choices[0] if choices else None)
 
 
 def _notes(audit: Audit) -> str:

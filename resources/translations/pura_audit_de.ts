@@ -246,15 +246,15 @@
     <name>Compare</name>
     <message>
         <source>Compare two audits</source>
-        <translation>Zwei Prüfungen vergleichen</translation>
+        <translation>Zwei Untersuchungen vergleichen</translation>
     </message>
     <message>
         <source>First audit</source>
-        <translation>Erste Prüfung</translation>
+        <translation>Erste Untersuchung</translation>
     </message>
     <message>
         <source>Second audit</source>
-        <translation>Zweite Prüfung</translation>
+        <translation>Zweite Untersuchung</translation>
     </message>
     <message>
         <source>Comparison</source>
@@ -262,7 +262,7 @@
     </message>
     <message>
         <source>Two finished audits are needed. Audit texts first.</source>
-        <translation>Dazu braucht es zwei abgeschlossene Prüfungen. Prüfen Sie erst Texte.</translation>
+        <translation>Dazu braucht es zwei abgeschlossene Untersuchungen. Untersuchen Sie erst Texte.</translation>
     </message>
     <message>
         <source>%1 of %2 lines differ.</source>
@@ -318,7 +318,7 @@
     </message>
     <message>
         <source>Repaired positions</source>
-        <translation>Reparierte Stellen</translation>
+        <translation>Berichtigte Stellen</translation>
     </message>
     <message>
         <source>Usable positions</source>
@@ -1358,7 +1358,7 @@
     </message>
     <message>
         <source>Texts marked with it can no longer be examined on this computer.</source>
-        <translation>Damit markierte Texte können auf diesem Rechner nicht mehr geprüft werden.</translation>
+        <translation>Damit markierte Texte können auf diesem Rechner nicht mehr untersucht werden.</translation>
     </message>
     <message>
         <source>Profiles that belong to it: %1.</source>
@@ -1374,11 +1374,11 @@
     </message>
     <message>
         <source>Texts on the list that were audited with it: %1.</source>
-        <translation>Texte in der Liste, die damit geprüft wurden: %1.</translation>
+        <translation>Texte in der Liste, die damit untersucht wurden: %1.</translation>
     </message>
     <message>
         <source>Recorded audits stay readable; they cannot be repeated.</source>
-        <translation>Aufgezeichnete Prüfungen bleiben lesbar; sie können nicht wiederholt werden.</translation>
+        <translation>Aufgezeichnete Untersuchungen bleiben lesbar; sie können nicht wiederholt werden.</translation>
     </message>
     <message>
         <source>Without an exported copy this cannot be undone.</source>
@@ -1426,7 +1426,7 @@
     </message>
     <message>
         <source>Unlock and audit</source>
-        <translation>Entsperren und prüfen</translation>
+        <translation>Entsperren und untersuchen</translation>
     </message>
 </context>
 <context>
@@ -1533,7 +1533,7 @@
     </message>
     <message>
         <source>Compare two audits …</source>
-        <translation>Zwei Prüfungen vergleichen …</translation>
+        <translation>Zwei Untersuchungen vergleichen …</translation>
     </message>
     <message>
         <source>Next token that carries bits</source>
@@ -1986,11 +1986,11 @@
     </message>
     <message>
         <source>The tokenizer and the generating model that the profile names; a wrong tokenizer is then refused before an audit begins.</source>
-        <translation>Der Tokenizer und das erzeugende Modell, die das Profil nennt; ein falscher Tokenizer wird dann abgewiesen, bevor eine Prüfung beginnt.</translation>
+        <translation>Der Tokenizer und das erzeugende Modell, die das Profil nennt; ein falscher Tokenizer wird dann abgewiesen, bevor eine Untersuchung beginnt.</translation>
     </message>
     <message>
         <source>The key that the profile belongs to. With it, a wrong key is noticed before an audit begins.</source>
-        <translation>Der Schlüssel, zu dem das Profil gehört. Damit fällt ein falscher Schlüssel auf, bevor eine Prüfung beginnt.</translation>
+        <translation>Der Schlüssel, zu dem das Profil gehört. Damit fällt ein falscher Schlüssel auf, bevor eine Untersuchung beginnt.</translation>
     </message>
     <message>
         <source>What the payload bits mean, in order; the widths add up to the payload bits. More: integer: the number that zero stands for. enumeration: names, with commas. date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.</source>
@@ -2046,7 +2046,7 @@
     </message>
     <message>
         <source>The profile names no key: a wrong key is not noticed before the audit.</source>
-        <translation>Das Profil nennt keinen Schlüssel: Ein falscher fällt vor der Prüfung nicht auf.</translation>
+        <translation>Das Profil nennt keinen Schlüssel: Ein falscher fällt vor der Untersuchung nicht auf.</translation>
     </message>
     <message>
         <source>How much text a finding takes was not measured for these settings; Models, Fitness measures it.</source>
@@ -2428,7 +2428,7 @@
     </message>
     <message>
         <source>Audit the embedded text again</source>
-        <translation>Eingebetteten Text erneut prüfen</translation>
+        <translation>Eingebetteten Text erneut untersuchen</translation>
     </message>
     <message>
         <source>Needs the key and the model of the report on this computer.</source>
@@ -2452,7 +2452,7 @@
     </message>
     <message>
         <source>Show the audits</source>
-        <translation>Prüfungen zeigen</translation>
+        <translation>Untersuchungen zeigen</translation>
     </message>
     <message>
         <source>Stop</source>
@@ -2691,7 +2691,7 @@ Anteil %4</translation>
     </message>
     <message>
         <source>Size of the examined text</source>
-        <translation>Größe des geprüften Textes</translation>
+        <translation>Größe des untersuchten Textes</translation>
     </message>
     <message>
         <source>Privacy</source>
@@ -2779,7 +2779,7 @@ Anteil %4</translation>
     </message>
     <message>
         <source>The rule is part of the organisation&apos;s policy file. It is fixed before anything is examined, and every record holds it.</source>
-        <translation>Die Regel gehört zur Richtlinie der Organisation. Sie steht fest, bevor etwas geprüft wird, und in jeder Aufzeichnung.</translation>
+        <translation>Die Regel gehört zur Richtlinie der Organisation. Sie steht fest, bevor etwas untersucht wird, und in jeder Aufzeichnung.</translation>
     </message>
     <message>
         <source>at most 1 in %1 texts without the mark</source>

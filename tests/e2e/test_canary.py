@@ -219,7 +219,12 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     (home / "record.json").write_text(
         machine.pura("verify", text, *key, "--key", "Renamed/desk", "--json", "--full")
     )
-    assert fingerprint in machine.pura("verify", text, *key, "--language", "de")
+    # A PDF is compressed; what it carries stands beside it in plain form.
+    report = ("--pdf", home / "found.pdf", "--json-file", home / "found.json")
+    assert fingerprint in machine.pura("verify", text, *key, "--language", "de", *report)
+    machine.pura("report", "build", home / "found.json", "--pdf", home / "again.pdf",
+                 "--html", home / "report.html", "--tables", home / "tables")  # fmt: skip
+    assert fingerprint in (home / "report.html").read_text(encoding="utf-8")
     machine.pura("verify", text, "--profile", "canary", "--key-file", secret / "key", "--json")
     machine.pura("verify", home / "missing.txt", *key, rc=1)
     # Crash with the key in hand.

@@ -107,13 +107,7 @@ def write_report(
             files.append(
                 (tables / f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig"), False)
             )
-    for path, _, _ in files:
-        if path.exists() and not force:
-            raise InputError(
-                f"“{path.name}” is there already; nothing was written.",
-                "Choose another name, or say --force to replace it.",
-                code="file-exists",
-            )
+    refuse_existing([path for path, _, _ in files], force=force)
     for path, data, private in files:
         try:
             write_atomic(path, data, private=private)
@@ -126,6 +120,21 @@ def write_report(
         out.print(f"{path} ({len(data):,} bytes)", markup=False)
     if report.annex is not None and annex is None:
         out.print("Names to whom payloads were issued were left out; --annex OUT writes them.")
+
+
+def refuse_existing(paths: Sequence[Path | None], *, force: bool) -> None:
+    """Refuse to replace files, unless that was asked for.
+
+    Raises:
+        InputError: One is there already.
+    """
+    for path in paths:
+        if path is not None and path.exists() and not force:
+            raise InputError(
+                f"“{path.name}” is there already; nothing was written.",
+                "Choose another name, or say --force to replace it.",
+                code="file-exists",
+            )
 
 
 def read_records(path: Path) -> list[Audit]:

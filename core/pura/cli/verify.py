@@ -140,6 +140,11 @@ def verify(
         raise typer.BadParameter("Choose en or de.", param_hint="--language")
     if fdr is not None and not 0 < fdr < 1:
         raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
+    if pdf is not None or json_file is not None:
+        from pura.cli.report_build import read_request, refuse_existing
+
+        refuse_existing([pdf, json_file], force=force)  # before the work, not after it
+        read_request(request)
     run = _Run(as_json=as_json, full=full, language=language)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())

@@ -1,0 +1,109 @@
+"""``pura report build`` and ``pura verify --pdf``: files are written whole, or not at all."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pura.audit import json_io
+from pura.audit.record import Audit, Sentence
+from pura.cli.__main__ import app
+from pura.cli.report_build import read_records, read_request
+from pura.errors import InputError, RecordError
+
+
+@pytest.fixture
+def audit() -> Audit:
+    place = Path(__file__).resolve().parents[1] / "audit" / "test_json_io.py"
+    spec = importlib.util.spec_from_file_location("json_io_for_reports", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made: Audit = module.make_audit()
+    return replace(made, sentences=(Sentence(key="note.n1"),), cautions=())
+
+
+@pytest.fixture
+def record(audit: Audit, tmp_path: Path) -> Path:
+    path = tmp_path / "record.json"
+    path.write_text(json_io.to_json(audit), encoding="utf-8")
+    return path
+
+
+def pura(*words: str | Path) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def test_all_files_of_a_report_are_written(record: Path, tmp_path: Path) -> None:
+    request = tmp_path / "request.json"
+    request.write_text(json.dumps({"case": "7", "parties": {"organisation": "Examples Ltd"}}))
+    done = pura(
+        "report", "build", record, "--pdf", tmp_path / "out.pdf", "--json-file",
+        tmp_path / "out.json", "--html", tmp_path / "out.html", "--tables", tmp_path / "tables",
+        "--request", request, "--language", "de", "--paper", "us-letter",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-1.7")
+    assert "Examples Ltd" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert len(list((tmp_path / "tables").glob("*.csv"))) == 2
+    [back] = read_records(tmp_path / "out.json")
+    assert back.id
+
+
+def test_nothing_is_replaced_unasked_and_nothing_is_half_written(
+    record: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "out.html"
+    there.write_text("mine")
+    words = ("report", "build", record, "--pdf", tmp_path / "out.pdf", "--html", there)
+    done = pura(*words)
+    assert isinstance(done.exception, InputError)
+    assert there.read_text() == "mine"
+    assert not (tmp_path / "out.pdf").exists()
+    assert pura(*words, "--force").exit_code == 0
+    assert there.read_text(encoding="utf-8") != "mine"
+
+
+def test_a_report_that_is_in_the_way_is_said_before_the_audit(tmp_path: Path) -> None:
+    there = tmp_path / "out.pdf"
+    there.write_bytes(b"mine")
+    done = pura("verify", tmp_path / "no.txt", "--profile", "none", "--pdf", there)
+    assert isinstance(done.exception, InputError)
+    assert done.exception.code == "file-exists"
+
+
+def test_records_come_alone_in_lines_and_in_a_report(audit: Audit, tmp_path: Path) -> None:
+    one = json_io.to_dict(audit)
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text(f"{json.dumps(one)}\n{json.dumps(one)}\n")
+    assert len(read_records(lines)) == 2
+    whole = tmp_path / "report.json"
+    whole.write_text(json.dumps({"schema": "pura-report/1", "audits": [one, one, one]}))
+    assert len(read_records(whole)) == 3
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": "other"}', "1"])
+def test_what_is_no_record_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(content)
+    with pytest.raises(RecordError):
+        read_records(path)
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["[", "[]", '{"unknown": 1}', '{"case": 7}', '{"parties": []}', '{"parties": {"x": ""}}',
+     '{"redactions": [[1]]}', '{"logo": ""}', '{"final": "yes"}'],
+)  # fmt: skip
+def test_a_bad_request_names_what_is_wrong(tmp_path: Path, data: str) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(data)
+    with pytest.raises(InputError):
+        read_request(path)

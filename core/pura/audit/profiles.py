@@ -8,8 +8,10 @@ from typing import Final
 
 from pura.audit.files import write_atomic
 from pura.errors import ProfileError
+from pura.locks import FileLock
 from pura.scheme import Profile
 
+_PATIENCE: Final = 10.0
 _NAME: Final = re.compile(r"[^\W_][\w .()+-]{0,79}")
 
 
@@ -49,11 +51,22 @@ class ProfileFolder:
         """
         stem = clean_name(name)
         path = self.folder / f"{stem}.json"
-        if path.exists() and not replace:
-            raise ProfileError(
-                f"There already is a profile “{stem}”.", "Choose another name.", code="file-exists"
-            )
-        _write(path, profile)
+        try:
+            # Between the look and the writing no other program may store one of that name.
+            lock = FileLock(self.folder / ".lock", _PATIENCE)
+            lock.acquire()
+        except OSError as error:
+            raise _unwritable(error) from None
+        try:
+            if path.exists() and not replace:
+                raise ProfileError(
+                    f"There already is a profile “{stem}”.",
+                    "Choose another name.",
+                    code="file-exists",
+                )
+            _write(path, profile)
+        finally:
+            lock.release()
         return stem
 
     def remove(self, name: str) -> None:
@@ -114,7 +127,12 @@ def _write(path: Path, profile: Profile) -> None:
     try:
         write_atomic(path, profile.to_json().encode())
     except OSError as error:
-        raise ProfileError(
-            f"The profile cannot be written: {error.strerror or 'unknown reason'}.",
-            "Check the folder, its permissions and the free space.",
-        ) from None
+        raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> ProfileError:
+    reason = error.strerror or str(error) or "unknown reason"
+    return ProfileError(
+        f"The profile cannot be written: {reason}.",
+        "Check the folder, its permissions and the free space.",
+    )

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from pura.errors import ModelError
+from pura.locks import FileLock
 from pura.model.copying import sweep
 
 PARTIAL: Final = ".partial-"
@@ -81,29 +81,20 @@ def _megabytes(size: int) -> int:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold the store's lock; the system releases it even when the process dies."""
+    """Hold the store's lock; an installation takes too long to wait for it."""
+    lock = FileLock(path)
     try:
-        file = path.open("a+b")
+        lock.acquire()
+    except TimeoutError:
+        raise ModelError(
+            "Another installation into this folder is under way.", "Wait until it has ended."
+        ) from None
     except OSError:
         raise ModelError(
-            "The folder for models cannot be written to.", "Check its permissions."
+            "The folder for models cannot be written to.",
+            "Check its permissions, and that it lies on a disk that can lock files.",
         ) from None
-    with file:
-        try:
-            _lock(file.fileno())
-        except OSError:
-            raise ModelError(
-                "Another installation into this folder is under way.", "Wait until it has ended."
-            ) from None
+    try:
         yield
-
-
-def _lock(handle: int) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        lock.release()

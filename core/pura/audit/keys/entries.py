@@ -7,6 +7,7 @@ secret) stand in this file.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -14,10 +15,12 @@ from typing import Any, Final
 
 from pura.audit.files import write_atomic
 from pura.errors import KeyStoreError
+from pura.locks import FileLock
 
 MAX_NAME: Final = 80
 MAX_NOTE: Final = 500
 _MAX_INDEX: Final = 4 << 20
+_PATIENCE: Final = 10.0  # a change takes milliseconds; no prompt stands open while one is made
 
 
 class Role(StrEnum):
@@ -98,21 +101,55 @@ class Index:
             ) from None
         return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
 
-    def write(self, entries: tuple[KeyEntry, ...]) -> None:
-        """Write all entries in one step.
+    def change(
+        self, change: Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
+    ) -> tuple[KeyEntry, ...]:
+        """Read the entries, change them and write them, while no other program does.
+
+        Args:
+            change: Gives the new entries for the present ones; what it raises changes nothing.
+                It must ask nobody anything, since other programs wait.
+
+        Returns:
+            The entries that were there before.
 
         Raises:
-            KeyStoreError: The folder cannot be written.
+            KeyStoreError: The folder cannot be written, or another program does not come to an
+                end with its change.
         """
+        lock = FileLock(self._path.with_suffix(".lock"), _PATIENCE)
+        try:
+            lock.acquire()
+        except TimeoutError:
+            raise KeyStoreError(
+                "Another program is changing the list of key names, and does not come to an end.",
+                "Close it, or wait, then try once more.",
+                code="key-index-busy",
+            ) from None
+        except OSError as error:
+            raise _unwritable(error) from None
+        try:
+            before = self.read()
+            self._write(change(before))
+        finally:
+            lock.release()
+        return before
+
+    def _write(self, entries: tuple[KeyEntry, ...]) -> None:
         text = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=2)
         try:
             write_atomic(self._path, text.encode(), private=True)
         except OSError as error:
-            raise KeyStoreError(
-                f"The list of key names cannot be written: {error.strerror or 'unknown reason'}.",
-                "Check the space and the permissions of the configuration folder.",
-                code="key-index",
-            ) from None
+            raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> KeyStoreError:
+    return KeyStoreError(
+        f"The list of key names cannot be written: {error.strerror or 'unknown reason'}.",
+        "Check the space and the permissions of the configuration folder, and that it lies on a "
+        "disk that can lock files.",
+        code="key-index",
+    )
 
 
 def _entry(row: dict[str, Any]) -> KeyEntry:

@@ -17,11 +17,14 @@ from pura.audit.keys.faults import State, fault
 from pura.audit.keys.keyfile import KeyFile, read_key_file, write_key_file
 from pura.audit.keys.sealed import MAX_FILE, SUFFIX, USUAL, Cost, check_passphrase
 from pura.errors import KeyFormatError, KeyStoreError
+from pura.locks import FileLock
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
 
 _SLOT: Final = re.compile(r"[0-9a-f]{16}")
 _VERIFIER: Final = f"folder{SUFFIX}"
+_LOCK: Final = ".lock"
+_PATIENCE: Final = 10.0
 
 
 class KeyFolder:
@@ -79,14 +82,9 @@ class KeyFolder:
             KeyFormatError: Wrong, or too short for a new folder.
             KeyStoreError: The folder cannot be read or written.
         """
-        if self.exists:
+        if self.exists or not self._set_up(passphrase):
             found = read_key_file(self._bytes(_VERIFIER, "folder"), passphrase)
             found.key.wipe()
-        else:
-            check_passphrase(passphrase)
-            with SecretKey.generate() as nothing:
-                content = KeyFile(key=nothing, verifier=True)
-                self._write(_VERIFIER, write_key_file(content, passphrase, cost=self._cost))
         self.lock()
         self._passphrase = bytearray(passphrase)
 
@@ -139,6 +137,22 @@ class KeyFolder:
             (self._folder / self._file(slot)).unlink(missing_ok=True)
         except OSError as error:
             raise _denied(error, name) from None
+
+    def _set_up(self, passphrase: bytearray) -> bool:
+        """Make the folder; False when another program was first, with its own passphrase."""
+        check_passphrase(passphrase)
+        with SecretKey.generate() as nothing:
+            content = KeyFile(key=nothing, verifier=True)
+            data = write_key_file(content, passphrase, cost=self._cost)
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with FileLock(self._folder / _LOCK, _PATIENCE):
+                if self.exists:
+                    return False
+                write_atomic(self._folder / _VERIFIER, data, private=True)
+                return True
+        except OSError as error:
+            raise _denied(error, "") from None
 
     def _known(self) -> bytearray:
         if self._passphrase is None and self._ask is not None:

@@ -114,14 +114,7 @@ class KeyStore:
         Raises:
             KeyStoreError: There is no key of this name.
         """
-        entries = self.list()
-        for entry in entries:
-            if entry.name == name:
-                return entry
-        known = ", ".join(e.name for e in entries) or "none"
-        raise KeyStoreError(
-            f"There is no key named “{name}”.", f"Known keys: {known}.", code="key-not-found"
-        )
+        return _find(self.list(), name)
 
     def get(self, name: str) -> SecretKey:
         """Return a secret key; whoever calls this wipes it.
@@ -189,15 +182,7 @@ class KeyStore:
             KeyStoreError: The name is taken or unusable, the key is known under another name, or
                 the store refuses.
         """
-        entries = self.list()
-        name, note = check_name(name, entries), check_note(note)
-        for known in entries:
-            if known.fingerprint == key.fingerprint:
-                raise KeyStoreError(
-                    f"This key is here already, as “{known.name}”.",
-                    "Rename that one if you like.",
-                    code="key-exists",
-                )
+        name, note = _check_new(self.list(), name, key.fingerprint), check_note(note)
         if place is None:
             place = Place.KEYRING if self._keyring is not None else Place.FILES
         self._place(place).write(key.fingerprint, key, name)
@@ -207,10 +192,11 @@ class KeyStore:
             place=place, account=key.fingerprint,
         )  # fmt: skip
         try:
-            # Read again: a prompt may have stood open meanwhile, and another program added a key.
-            self._index.write((*self.list(), entry))
+            # Checked again: a prompt may have stood open meanwhile, and another program added one.
+            self._index.change(lambda entries: _with_new(entries, entry))
         except KeyStoreError:
-            self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
+            if not self._is_listed(entry):
+                self._place(place).remove(key.fingerprint, name)  # else nobody would know of it
             raise
         return entry
 
@@ -220,9 +206,12 @@ class KeyStore:
         Raises:
             KeyStoreError: There is no such key, or the new name is taken or unusable.
         """
-        entry = self.entry(name)
-        others = tuple(e for e in self.list() if e.name != name)
-        return self._change(entry, replace(entry, name=check_name(new, others), account=entry.slot))
+
+        def renamed(entry: KeyEntry, entries: tuple[KeyEntry, ...]) -> KeyEntry:
+            others = tuple(e for e in entries if e is not entry)
+            return replace(entry, name=check_name(new, others), account=entry.slot)
+
+        return self._change(name, renamed)
 
     def set_note(self, name: str, note: str) -> KeyEntry:
         """Change the note of a key.
@@ -230,8 +219,8 @@ class KeyStore:
         Raises:
             KeyStoreError: There is no such key, or the note is too long.
         """
-        entry = self.entry(name)
-        return self._change(entry, replace(entry, note=check_note(note)))
+        note = check_note(note)
+        return self._change(name, lambda entry, _: replace(entry, note=note))
 
     def derive(
         self, master: str, label: str, name: str = "", note: str = "", place: Place | None = None
@@ -262,7 +251,13 @@ class KeyStore:
                 name or f"{master}/{label}", key, note, role=Role.DERIVED,
                 master=parent.fingerprint, deployment=label, place=place,
             )  # fmt: skip
-        self._change(parent, replace(parent, role=Role.MASTER))
+        # By fingerprint: another program may have renamed the master, or deleted it.
+        self._index.change(
+            lambda entries: tuple(
+                replace(e, role=Role.MASTER) if e.fingerprint == parent.fingerprint else e
+                for e in entries
+            )
+        )
         return entry
 
     def export(self, name: str, passphrase: bytearray, *, cost: Cost = USUAL) -> bytes:
@@ -283,12 +278,33 @@ class KeyStore:
             KeyStoreError: There is no such key, or the store refuses.
         """
         entry = self.entry(name)
+        # The secret goes first, and outside the lock: the store may ask for a password, or refuse,
+        # and then the key stays listed. By fingerprint, since it may be renamed meanwhile.
         self._place(entry.place).remove(entry.slot, name)
-        self._index.write(tuple(e for e in self.list() if e.name != name))
+        self._index.change(
+            lambda entries: tuple(
+                e for e in entries
+                if (e.fingerprint, e.created) != (entry.fingerprint, entry.created)
+            )
+        )  # fmt: skip
 
-    def _change(self, old: KeyEntry, new: KeyEntry) -> KeyEntry:
-        self._index.write(tuple(new if e.name == old.name else e for e in self.list()))
-        return new
+    def _change(
+        self, name: str, change: Callable[[KeyEntry, tuple[KeyEntry, ...]], KeyEntry]
+    ) -> KeyEntry:
+        changed: list[KeyEntry] = []
+
+        def all_of(entries: tuple[KeyEntry, ...]) -> tuple[KeyEntry, ...]:
+            old = _find(entries, name)
+            changed.append(change(old, entries))
+            return tuple(changed[0] if e is old else e for e in entries)
+
+        self._index.change(all_of)
+        return changed[0]
+
+    def _is_listed(self, entry: KeyEntry) -> bool:
+        """Say whether an entry holds this very secret: another program added the same key."""
+        place = (entry.place, entry.slot)
+        return any((e.place, e.slot) == place for e in self.list())
 
     def _place(self, place: Place) -> Keyring | KeyFolder:
         if place is Place.FILES:
@@ -296,3 +312,35 @@ class KeyStore:
         if self._keyring is None:
             raise fault(State.NO_BACKEND, NO_STORE)
         return self._keyring
+
+
+def _find(entries: tuple[KeyEntry, ...], name: str) -> KeyEntry:
+    for entry in entries:
+        if entry.name == name:
+            return entry
+    known = ", ".join(e.name for e in entries) or "none"
+    raise KeyStoreError(
+        f"There is no key named “{name}”.", f"Known keys: {known}.", code="key-not-found"
+    )
+
+
+def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> str:
+    """Return a name that a new key may carry.
+
+    Raises:
+        KeyStoreError: The name is unusable or taken, or the key is known under another one.
+    """
+    name = check_name(name, entries)
+    for known in entries:
+        if known.fingerprint == fingerprint:
+            raise KeyStoreError(
+                f"This key is here already, as “{known.name}”.",
+                "Rename that one if you like.",
+                code="key-exists",
+            )
+    return name
+
+
+def _with_new(entries: tuple[KeyEntry, ...], entry: KeyEntry) -> tuple[KeyEntry, ...]:
+    _check_new(entries, entry.name, entry.fingerprint)
+    return (*entries, entry)

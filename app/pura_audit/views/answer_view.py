@@ -23,33 +23,24 @@ REPORT_ONLY = ("scope",)  # speaks of the sections of a report
 
 def caution_words(sentence: Sentence) -> str:
     """Return a caution in a few words, for its pill; the sentence itself is the tool tip."""
-    values = sentence.values
-    match sentence.key.partition(".")[2]:
-        case "repaired":
-            return translate("Answer", "%1 bits repaired").replace("%1", str(values.get("k", "")))
-        case "erasures":
-            return translate("Answer", "%1 positions never read").replace(
-                "%1", str(values.get("k", ""))
-            )
-        case "few-usable":
-            return translate("Answer", "few usable positions")
-        case "short":
-            return translate("Answer", "short text")
-        case "prompt-unknown":
-            return translate("Answer", "prompt unknown")
-        case "model-differs":
-            return translate("Answer", "another model than the profile's")
-        case "model-unknown":
-            return translate("Answer", "generating model not named")
-        case "unmeasured":
-            return translate("Answer", "power not measured")
-        case "retokenised":
-            return translate("Answer", "tokens may differ")
-        case "several-keys":
-            return translate("Answer", "several keys tried")
-        case "paper-decoder":
-            return translate("Answer", "published decoder")
-    return sentence.key.partition(".")[2].replace("-", " ")
+    name = sentence.key.partition(".")[2]
+    words = {
+        "repaired": translate("Answer", "%1 bits repaired"),
+        "erasures": translate("Answer", "%1 positions never read"),
+        "few-usable": translate("Answer", "few usable positions"),
+        "short": translate("Answer", "short text"),
+        "prompt-unknown": translate("Answer", "prompt unknown"),
+        "model-differs": translate("Answer", "another model than the profile's"),
+        "model-unknown": translate("Answer", "generating model not named"),
+        "unmeasured": translate("Answer", "power not measured"),
+        "signs": translate("Answer", "mostly code or numbers"),
+        "language": translate("Answer", "does not look English"),
+        "retokenised": translate("Answer", "tokens may differ"),
+        "several-keys": translate("Answer", "several keys tried"),
+        "paper-decoder": translate("Answer", "published decoder"),
+    }
+    said = words.get(name, name.replace("-", " "))
+    return said.replace("%1", str(sentence.values.get("k", "")))
 
 
 class AnswerView(Card):

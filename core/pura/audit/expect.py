@@ -116,13 +116,13 @@ def expect(
     """
     tokens = estimate_tokens(text)
     language = language_of(text)
-    signs = sign_share(text) >= MANY_SIGNS
+    unlike = unlike_study(text)
     repeated = _ratio(text)
     usable = round(tokens * USABLE_SHARE * min(1.0, repeated / REPETITIVE))
     power = (table or load_power()).power(usable, profile, threshold, prompt_known)
     notes = (
-        ("signs", signs),
-        ("language", not signs and language not in ("", "English")),
+        ("signs", unlike == "signs"),
+        ("language", unlike == "language"),
         ("short", tokens < SHORT_TOKENS),
         ("repetitive", repeated < REPETITIVE),
     )
@@ -135,6 +135,21 @@ def expect(
         language=language,
         notes=tuple(name for name, applies in notes if applies),
     )
+
+
+def unlike_study(text: str) -> str:
+    """Say in what a text differs from the English prose that all rates were measured on.
+
+    Args:
+        text: The text under audit.
+
+    Returns:
+        ``signs`` for what is mostly code or numbers, ``language`` for words that do not look
+        English, else ``""``; also when there are too few words to tell.
+    """
+    if sign_share(text) >= MANY_SIGNS:
+        return "signs"
+    return "language" if language_of(text) not in ("", "English") else ""
 
 
 def readable_bits(usable: int, payload_bits: int) -> int:

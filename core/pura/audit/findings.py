@@ -41,6 +41,8 @@ class Circumstances:
         positions: ``n``, length of the codeword.
         erasures: Codeword positions that no step read.
         repaired: Codeword positions that were repaired.
+        unlike: In what the text differs from those of the study: ``signs``, ``language`` or
+            nothing; see :func:`~pura.audit.expect.unlike_study`.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
         passage_margin: How many tokens their limits may be off, either way.
@@ -59,6 +61,7 @@ class Circumstances:
     positions: int = 0
     erasures: int = 0
     repaired: int = 0
+    unlike: str = ""
     passages: int = 0
     passage_share: float = 1.0
     passage_margin: int = 10
@@ -239,6 +242,9 @@ def cautions(
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
         (outcome.power is None, "unmeasured", {}),
+        # Both are about the measured rates, so they have nothing to add where there are none.
+        (outcome.power is not None and c.unlike == "signs", "signs", {}),
+        (outcome.power is not None and c.unlike == "language", "language", {}),
         (
             c.proxy,
             "model-differs",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
 from pura.audit.documents import Document, from_text
+from pura.audit.expect import unlike_study
 from pura.audit.findings import Circumstances, cautions, findings
 from pura.audit.fitness import check_fitness
 from pura.audit.outcome import Outcome, decide_outcome
@@ -472,6 +473,7 @@ class _Audit:
             positions=readings.size,
             erasures=int((readings == 0).sum()),
             repaired=int(found.repaired.sum()),
+            unlike=unlike_study(self._document.text),
             passages=len(found.passages.ranges),
             passage_share=assemble.passage_share(found),
         )

@@ -300,6 +300,8 @@ def test_nothing_weakens_a_long_text_read_well():
         ({"erasures": 3}, "caution.erasures"),
         ({"repaired": 1}, "caution.repaired"),
         ({"decoder": "paper"}, "caution.paper-decoder"),
+        ({"unlike": "signs"}, "caution.signs"),
+        ({"unlike": "language"}, "caution.language"),
     ],
 )
 def test_each_caution_by_itself(changes, key):
@@ -316,6 +318,9 @@ def test_cautions_from_the_evidence():
     unmeasured = decide(8.0, power=None)
     facts = unmeasured.facts(keys_tried=1)
     assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured"]
+    # Where no rate is stated there is none that the language could change.
+    other = circumstances(unlike="language")
+    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.unmeasured"]
 
 
 @given(
@@ -339,6 +344,7 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
         prompt_known=odd,
         erasures=usable % 3,
         repaired=usable % 2,
+        unlike=("", "signs", "language")[usable % 3],
         passages=usable % 4,
         passage_share=0.5,
     )

@@ -115,3 +115,18 @@ def test_saved_ids_stand_beside_the_text(builtin_model: Any, sample: dict[str, A
     assert found.payload.bits == sample["payload"]
     other = audited(builtin_model, sample, "Other words than those.", ids=np.array([1, 2, 3]))
     assert "decode to another text" in other.log[2].note
+
+
+@pytest.mark.model
+def test_another_language_is_a_caution_where_a_rate_is_stated(
+    builtin_model: Any, sample: dict[str, Any]
+) -> None:
+    german = (
+        "Der Ausschuss hat sich in der letzten Woche mit der Frage befasst, ob die neuen Regeln "
+        "für den Verkehr in der Stadt auch auf die Straßen am Rand angewendet werden, und er ist "
+        "nicht zu einem Ergebnis gekommen, das alle Seiten als gerecht ansehen."
+    )
+    cautioned = {s.key for s in audited(builtin_model, sample, german).cautions}
+    assert "caution.language" in cautioned
+    english = {s.key for s in audited(builtin_model, sample, sample["text"]).cautions}
+    assert not english & {"caution.language", "caution.signs"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,16 @@ from pura.audit.proxy_statistics import RULE, mean, share
 from pura.errors import ModelError
 from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
+from pura.model.store import ModelStore
 from pura.scheme import Profile, SecretKey
+from pura.scheme.profile_versions import NOTES
 from pura_audit import dialogs
 from pura_audit.dialogs.fitness import FitnessDialog
 from pura_audit.dialogs.profile_editor import ProfileEditor
 from pura_audit.jobs.engine import PuraEngine
 from pura_audit.jobs.messages import Catalogue, KeyChoice, ModelChoice, ProfileChoice
 from pura_audit.jobs.store_chores import FitnessChore, StoreChore, do_store_chore
+from pura_audit.version_words import imported_words, stored_words
 
 
 def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
@@ -88,6 +92,33 @@ def test_buttons_ask_for_chores_and_words_tell_the_end(
     assert ended.args == [False]
     assert models.words.text() == "It is not. Install it again."
     assert models.bar.isHidden()
+
+
+def test_the_licence_of_a_model_to_add_reaches_its_record(
+    models: Any, engine: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    models.licence.setText("  Apache-2.0 ")
+    engine.error = ModelError("It is not.", "Choose another.")
+    with qtbot.waitSignal(models.ended):
+        models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    assert engine.chores[-1] == StoreChore(kind="add-model", path=tmp_path, licence="Apache-2.0")
+    assert models.licence.text().strip() == "Apache-2.0", "typed once more after a failure"
+    engine.error = None
+    with qtbot.waitSignal(models.ended):
+        models.buttons["verify"].click()
+    assert models.licence.text(), "another chore took it"
+    with qtbot.waitSignal(models.ended):
+        models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    assert models.licence.text() == "", "it would go to the next model"
+
+
+def test_a_chore_writes_the_licence(
+    paths: Any, installed_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (built_in,) = ModelStore(installed_models).list()
+    chore = StoreChore(kind="add-model", path=built_in.path, name="mine", licence="CC-BY-4.0")
+    do_store_chore(chore, paths, lambda _p: None, lambda: None)
+    assert ModelStore(paths.models).get("mine").licence == "CC-BY-4.0"
 
 
 def test_removing_asks_first_and_the_safe_answer_is_the_default(
@@ -230,6 +261,36 @@ def test_chores_of_profiles_do_what_they_say(paths: Any, tbcc: Profile, tmp_path
     assert list(paths.profiles.glob("*.json")) == []
     do(kind="import-profile", path=tmp_path / "out.json", name="Two")
     assert Profile.load(paths.profiles / "Two.json") == tbcc
+
+
+def test_a_profile_of_an_older_version_says_so(
+    stocked: Any, paths: Any, tbcc: Profile, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(tbcc.to_dict()))
+    said = do_store_chore(
+        StoreChore(kind="import-profile", path=old, name="Old"), paths, lambda _p: None,
+        lambda: None,
+    )  # fmt: skip
+    assert said is not None
+    assert "version 1" in said
+    (paths.profiles / "by-hand.json").write_text(old.read_text())
+    found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
+    assert found["Old"].notes == ()
+    assert found["by-hand"].notes == ("version-1",)
+    stocked.session._catalogued(Catalogue(profiles=tuple(found.values())))
+    dialog = dialogs.show_profiles(stocked)
+    names = [row.name for row in dialog._rows]
+    dialog.table.selectRow(names.index("by-hand"))
+    assert "first form (version 1)" in dialog.detail.text()
+    dialog.table.selectRow(names.index("Old"))
+    assert "version 1" not in dialog.detail.text()
+    dialog.close()
+
+
+@pytest.mark.parametrize("words", [stored_words, imported_words])
+def test_every_note_has_words_in_the_window(words: Any) -> None:
+    assert all(words([note]) for note in NOTES)
 
 
 def test_the_real_engine_measures_texts_made_on_the_spot(

@@ -5,14 +5,26 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
 
 from pura.model.fetch import builtin_model
-from pura_audit.dialogs.store_parts import StoreDialog, ask_first
+from pura_audit.dialogs.store_parts import StoreDialog, ask_first, name_input
 from pura_audit.i18n import decimal, number, size, translate
 from pura_audit.jobs.messages import Catalogue, ModelChoice
 from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.session import Session
+from pura_audit.theme import GAP
+
+MAX_LICENCE = 80
+LICENCE_WIDTH = 260
 
 
 class ModelsDialog(StoreDialog):
@@ -29,6 +41,19 @@ class ModelsDialog(StoreDialog):
                 "file is always expanded into the store.",
             )
         )
+        self.licence = QLineEdit()
+        self.licence.setMaxLength(MAX_LICENCE)
+        self.licence.setPlaceholderText(translate("Models", "such as Apache-2.0; may stay empty"))
+        self.licence.setToolTip(
+            translate(
+                "Models",
+                "Stands in the list of models. The program does not find it out by itself and "
+                "does not check it.",
+            )
+        )
+        name_input(self.licence, translate("Models", "Licence of a model to add"))
+        self._adds = False
+        self.ended.connect(self._added)
         self.state.setText(
             translate(
                 "Models",
@@ -50,7 +75,7 @@ class ModelsDialog(StoreDialog):
                 "-remove": (translate("Models", "Remove …"), self.ask_remove),
             },
         )
-        self.layout().insertWidget(3, self.copy)
+        self.layout().insertLayout(3, self._options())
         session.choices_changed.connect(self.refresh)
         self.refresh()
         session.jobs.refresh()  # memory comes and goes
@@ -84,6 +109,20 @@ class ModelsDialog(StoreDialog):
             button.setEnabled(not self.busy and (model is not None or not needs_one))
         self.buttons["install"].setEnabled(not self.busy and not builtin)
         self.copy.setEnabled(not self.busy)
+        self.licence.setEnabled(not self.busy)
+
+    def _options(self) -> QHBoxLayout:
+        """Return the row of what is said beforehand of a model that is added."""
+        words = QLabel(translate("Models", "&Licence of a model to add:"))
+        words.setBuddy(self.licence)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.copy)
+        row.addStretch(1)
+        row.addWidget(words)
+        row.addWidget(self.licence)
+        self.licence.setMinimumWidth(LICENCE_WIDTH)
+        return row
 
     def _install(self) -> None:
         self.begin(StoreChore(kind="install-model"))
@@ -100,13 +139,22 @@ class ModelsDialog(StoreDialog):
         if kind == "gguf":
             dialog.setNameFilters([translate("Models", "GGUF files (*.gguf)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(
-            lambda name: self.begin(
-                StoreChore(kind="add-model", path=Path(name), copy=self.copy.isChecked())
-            )
-        )
+        dialog.fileSelected.connect(lambda name: self._add(Path(name)))
         dialog.open()
         return dialog
+
+    def _add(self, path: Path) -> None:
+        self._adds = True
+        licence = self.licence.text().strip()
+        self.begin(
+            StoreChore(kind="add-model", path=path, copy=self.copy.isChecked(), licence=licence)
+        )
+
+    def _added(self, good: bool) -> None:
+        # What was said of one model must not stand unseen in the record of the next.
+        if self._adds and good:
+            self.licence.clear()
+        self._adds = False
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a model goes."""

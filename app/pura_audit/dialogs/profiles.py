@@ -14,6 +14,7 @@ from pura_audit.i18n import decimal, number, translate
 from pura_audit.jobs.messages import Catalogue, ProfileChoice
 from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.session import Session
+from pura_audit.version_words import stored_words
 
 
 class ProfilesDialog(StoreDialog):
@@ -64,7 +65,8 @@ class ProfilesDialog(StoreDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and say whether the chosen profile fits what is in use."""
         one = self.selected
-        self.detail.setText(self._fit(one.profile) if one is not None else "")
+        lines = [self._fit(one.profile), *stored_words(one.notes)] if one is not None else []
+        self.detail.setText("\n".join(line for line in lines if line))
         for kind, button in self.buttons.items():
             button.setEnabled(not self.busy and (one is not None or kind in ("new", "import")))
 

@@ -236,7 +236,8 @@ class PuraEngine:
         folder = self._paths.profiles
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             try:
-                found.append(ProfileChoice(name=path.stem, profile=Profile.load(path)))
+                profile, notes = Profile.load_noted(path)
+                found.append(ProfileChoice(name=path.stem, profile=profile, notes=notes))
             except PuraError as error:
                 words = f"{path.name}: {error.message}"
                 problems.append(Failure(code=error.code, message=words, hint=error.hint))

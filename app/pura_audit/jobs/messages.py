@@ -100,10 +100,12 @@ class ProfileChoice:
     Attributes:
         name: Of the file, without its ending.
         profile: What it holds.
+        notes: What was done to read the file (``pura.scheme.profile_versions.NOTES``).
     """
 
     name: str
     profile: Profile
+    notes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

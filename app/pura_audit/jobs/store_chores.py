@@ -12,6 +12,7 @@ from pura.paths import Paths
 from pura.scheme import Profile
 from pura_audit.i18n import number, translate
 from pura_audit.jobs.messages import Chore, KeyChoice, Progress
+from pura_audit.version_words import imported_words
 
 if TYPE_CHECKING:
     from pura.audit.proxy_fitness import ProxyFitness
@@ -32,11 +33,13 @@ class StoreChore(Chore):
         copy: A folder of a model is copied into the store.
         profile: The profile to store.
         replace: It may take the place of one of the same name.
+        licence: Of a model's weights, for the list; "" when nobody knows.
     """
 
     copy: bool = False
     profile: Profile | None = None
     replace: bool = False
+    licence: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,8 +82,9 @@ def do_store_chore(
             name = folder.save(chore.name, chore.profile, replace=chore.replace)
             return _said(translate("Profiles", "The profile “%1” was saved."), name)
         case "import-profile" if chore.path is not None:
-            name = folder.take_in(chore.path, chore.name or None)
-            return _said(translate("Profiles", "The profile “%1” was imported."), name)
+            name, notes = folder.take_in(chore.path, chore.name or None)
+            said = _said(translate("Profiles", "The profile “%1” was imported."), name)
+            return " ".join((said, *imported_words(notes)))
         case "export-profile" if chore.path is not None:
             folder.hand_out(chore.name, chore.path)
             return _said(translate("Profiles", "The profile “%1” was exported."), chore.name)
@@ -107,8 +111,8 @@ def _model(chore: StoreChore, paths: Paths, progress: Report, checkpoint: Checkp
             return _said(translate("Models", "The model “%1” is installed."), name)
         case "add-model" if chore.path is not None:
             name = store.add(
-                chore.path, chore.name or None, copy=chore.copy, progress=report,
-                checkpoint=checkpoint,
+                chore.path, chore.name or None, copy=chore.copy, licence=chore.licence,
+                progress=report, checkpoint=checkpoint,
             ).name  # fmt: skip
             return _said(translate("Models", "The model “%1” is installed."), name)
         case "verify-model":

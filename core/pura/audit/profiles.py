@@ -83,14 +83,17 @@ class ProfileFolder:
                 f"The profile “{name}” cannot be deleted.", "Check the folder's permissions."
             ) from None
 
-    def take_in(self, path: Path, name: str | None = None) -> str:
-        """Import a profile file in any version that can be read; returns its name here.
+    def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
+        """Import a profile file in any version that can be read.
+
+        Returns:
+            Its name here, and what was done to read it, as :meth:`Profile.load_noted` tells.
 
         Raises:
             ProfileError: Not a profile, or the name is taken.
         """
-        profile = Profile.load(path)
-        return self.save(name or profile.name or path.stem, profile)
+        profile, notes = Profile.load_noted(path)
+        return self.save(name or profile.name or path.stem, profile), notes
 
     def hand_out(self, name: str, path: Path) -> None:
         """Export a profile to a file, in the present version.

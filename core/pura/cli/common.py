@@ -109,12 +109,21 @@ def find_profile(name: str) -> Profile:
     Raises:
         ProfileError: There is none, or it is damaged.
     """
+    return Profile.load(profile_path(name))
+
+
+def profile_path(name: str) -> Path:
+    """Return the file of a profile that is named by its path or by its stored name.
+
+    Raises:
+        ProfileError: There is none.
+    """
     path = Path(name)
     if path.exists():
-        return Profile.load(path)
+        return path
     stored = user_paths().profiles / f"{name}.json"
     if "/" not in name and stored.exists():
-        return Profile.load(stored)
+        return stored
     raise ProfileError(
         f"There is no profile file or stored profile “{name}”.",
         "Make one with “pura profile new”, or give the path of the file.",

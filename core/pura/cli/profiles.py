@@ -12,10 +12,11 @@ import typer
 from pura.audit.files import write_atomic
 from pura.audit.profile_advice import advise, length_needed
 from pura.audit.profiles import ProfileFolder
-from pura.cli.common import err, find_profile, out
+from pura.cli.common import err, out, profile_path
 from pura.errors import ProfileError
 from pura.paths import user_paths
 from pura.scheme import Profile, default_blocks, parse_layout
+from pura.scheme.profile_versions import NOTES
 
 app = typer.Typer(no_args_is_help=True, help="What generator and verifier share besides the key.")
 
@@ -118,7 +119,8 @@ def list_() -> None:
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
     """Check a profile, print it with every default filled in, and what is odd about it."""
-    checked = find_profile(profile)
+    checked, notes = Profile.load_noted(profile_path(profile))
+    _say(notes)
     sys.stdout.write(checked.to_json())
     err.print(
         f"Fingerprint {checked.fingerprint}; {checked.payload_bits} bits on "
@@ -141,13 +143,19 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
         err.print(f"{advice.setting}: {advice.words}", markup=False)
 
 
+def _say(notes: tuple[str, ...]) -> None:
+    for note in notes:
+        err.print(NOTES[note], markup=False)
+
+
 @app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(help="A profile file.")],
     name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
 ) -> None:
     """Take a profile file in; one of an older version is brought to the present one."""
-    stored = _folder().take_in(file, name)
+    stored, notes = _folder().take_in(file, name)
+    _say(notes)
     err.print(f"Stored as “{stored}”.", markup=False)
 
 

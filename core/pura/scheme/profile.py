@@ -108,9 +108,14 @@ class Profile:
         Raises:
             ProfileError: Names the field that is missing, unknown, of a wrong type or range.
         """
+        return cls._read(data)[0]
+
+    @classmethod
+    def _read(cls, data: object) -> tuple[Profile, tuple[str, ...]]:
+        """Return the profile, and what was done to read it (:func:`migrate`)."""
         if not isinstance(data, dict):
             raise ProfileError("The profile is not a JSON object.", _HINT)
-        data, _ = migrate(data)
+        data, notes = migrate(data)
         known = {f.name for f in dataclass_fields(cls)}
         if unknown := sorted(str(k) for k in data.keys() - known):
             raise ProfileError(f"The profile holds the unknown field “{unknown[0]}”.", _HINT)
@@ -125,7 +130,7 @@ class Profile:
         thresholds = values.get("entropy_thresholds_bits")
         if isinstance(thresholds, list):
             values["entropy_thresholds_bits"] = tuple(thresholds)
-        return cls(**values)
+        return cls(**values), notes
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Profile:
@@ -134,19 +139,20 @@ class Profile:
         Raises:
             ProfileError: Not JSON, or not a valid profile.
         """
-        if len(text) > MAX_PROFILE_BYTES:
-            raise ProfileError("The profile is far larger than a profile can be.", _HINT)
-        try:
-            data = json.loads(text, object_pairs_hook=_no_duplicates)
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, _DuplicateFieldError):
-                raise ProfileError(f"The profile holds “{error}” twice.", _HINT) from None
-            raise ProfileError("The profile is not readable JSON.", _HINT) from None
-        return cls.from_dict(data)
+        return cls._read(_parse(text))[0]
 
     @classmethod
     def load(cls, path: Path) -> Profile:
-        """Read a profile file.
+        """Read a profile file; see :meth:`load_noted`."""
+        return cls.load_noted(path)[0]
+
+    @classmethod
+    def load_noted(cls, path: Path) -> tuple[Profile, tuple[str, ...]]:
+        """Read a profile file, and tell what was done to read it.
+
+        Returns:
+            The profile, and keys of :data:`~pura.scheme.profile_versions.NOTES`; none for a file
+            of the present version.
 
         Raises:
             ProfileError: The file cannot be read, or is not a valid profile.
@@ -159,7 +165,7 @@ class Profile:
                 f"The profile file cannot be read: {error.strerror or 'unknown reason'}.",
                 "Check the path and the permissions.",
             ) from None
-        return cls.from_json(data)
+        return cls._read(_parse(data))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the profile as plain JSON values; fields that are not set are left out."""
@@ -191,6 +197,17 @@ class Profile:
     def with_(self, **changes: Any) -> Profile:
         """Return a copy with some fields changed, checked like a new one."""
         return replace(self, **changes)
+
+
+def _parse(text: str | bytes) -> object:
+    if len(text) > MAX_PROFILE_BYTES:
+        raise ProfileError("The profile is far larger than a profile can be.", _HINT)
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, _DuplicateFieldError):
+            raise ProfileError(f"The profile holds “{error}” twice.", _HINT) from None
+        raise ProfileError("The profile is not readable JSON.", _HINT) from None
 
 
 class _DuplicateFieldError(ValueError):

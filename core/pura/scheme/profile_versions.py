@@ -13,17 +13,21 @@ from pura.errors import ProfileError
 
 VERSION: Final = 2
 FIELD: Final = "version"
+NOTES: Final[dict[str, str]] = {
+    "version-1": "The profile file is of the first form (version 1); what it leaves out has the "
+    "value that was usual then and is now.",
+}
+"""What may have been done to a file, by key; window and command line say it in their words."""
 
 
 def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return a profile file's entries in the present form, and what was done, in words.
+    """Return a profile file's entries in the present form, and what was done: keys of NOTES.
 
     Raises:
         ProfileError: Written by a newer program, or with a number that is none.
     """
     if FIELD not in data:
-        note = "The profile file is of the first form (version 1); it was read as it stands."
-        return dict(data), (note,)
+        return dict(data), ("version-1",)
     version = data[FIELD]
     if type(version) is not int or version < 1:
         raise ProfileError(

@@ -12,7 +12,7 @@ from pura.audit.profile_advice import advise, length_needed
 from pura.audit.profiles import ProfileFolder, clean_name
 from pura.errors import ProfileError
 from pura.scheme import Profile
-from pura.scheme.profile_versions import VERSION, migrate
+from pura.scheme.profile_versions import NOTES, VERSION, migrate
 
 
 def profile(**changes: object) -> Profile:
@@ -36,7 +36,10 @@ def test_what_is_stored_comes_back(folder: ProfileFolder, tmp_path: Path) -> Non
     folder.save("Newsroom 2026", other, replace=True)
     assert folder.get("Newsroom 2026") == other
     folder.hand_out("Newsroom 2026", tmp_path / "out.json")
-    assert ProfileFolder(tmp_path / "else").take_in(tmp_path / "out.json") == "Newsroom 2026"
+    assert ProfileFolder(tmp_path / "else").take_in(tmp_path / "out.json") == (
+        "Newsroom 2026",
+        (),
+    )
     folder.remove("Newsroom 2026")
     assert folder.names() == ()
 
@@ -69,7 +72,8 @@ def test_the_file_says_its_version_and_the_fingerprint_does_not(folder: ProfileF
 
 def test_a_file_of_the_first_version_is_read_with_a_note() -> None:
     data, notes = migrate({"scheme": "pura1", "payload_bits": 36, "vocab_size": 9, "blocks": 4})
-    assert "version 1" in notes[0]
+    assert notes == ("version-1",)
+    assert "version 1" in NOTES[notes[0]]
     assert Profile.from_dict(data).code == "spc"  # the default then and now
     assert migrate(json.loads(profile().to_json()))[1] == ()
 

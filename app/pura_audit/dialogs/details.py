@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.audit import c2pa
 from pura.audit.record import Audit, VariantFacts
 from pura.audit.sentences import fill, scale, title
 from pura_audit.i18n import decimal, language, number, translate
@@ -26,6 +27,7 @@ def wording(audit: Audit) -> str:
     if audit.cautions:
         parts.append(translate("Dialog", "What weakens or limits this"))
         parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
+    parts += [fill(s, tongue) for s in c2pa.sentences(audit.input)]
     parts.append(translate("Dialog", "Scale"))
     parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
     if len(audit.variants) > 1:

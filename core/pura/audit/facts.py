@@ -7,6 +7,7 @@ import importlib.metadata
 import platform
 from typing import TYPE_CHECKING, Final
 
+from pura.audit import c2pa
 from pura.audit.documents import Document
 from pura.audit.record import (
     DeviceFacts,
@@ -36,8 +37,9 @@ def input_facts(document: Document, tokens: int) -> InputFacts:
         encoding=document.encoding,
         format=document.format,
         part=document.part,
-        transforms=tuple(
-            TransformFacts(name=t.name, count=t.count, note=t.note) for t in document.transforms
+        transforms=(
+            *(TransformFacts(name=t.name, count=t.count, note=t.note) for t in document.transforms),
+            *c2pa.facts(document.text),
         ),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class TransformFacts:
-    """One thing that extraction did to the characters of the text.
+    """One thing that extraction did to the characters of the text, or found hidden among them.
 
     Attributes:
         name: Stable name, e.g. ``hyphens-joined``.
@@ -33,7 +33,8 @@ class InputFacts:
         encoding: How bytes became text.
         format: Format that the file was read as; ``text`` for plain and pasted text.
         part: Which part of the file this is; empty when the file is one text.
-        transforms: What extraction did to the characters, in order.
+        transforms: What extraction did to the characters, in order; then what is hidden among
+            them (:mod:`pura.audit.c2pa`).
     """
 
     name: str

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pura.audit import c2pa
 from pura.audit.numerals import weight
 from pura.audit.record import Audit
 from pura.audit.sentences import fill, title
@@ -55,6 +56,8 @@ def print_audit(console: Console, audit: Audit, language: str) -> None:
         console.print(Text(words["cautions"], style="bold"))
         for sentence in audit.cautions:
             console.print(Text(f"- {fill(sentence, language)}"))
+    for sentence in c2pa.sentences(audit.input):
+        console.print(Text(fill(sentence, language)))
     _facts(console, audit, words)
     console.print()
 

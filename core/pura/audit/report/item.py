@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pura.audit import numerals
+from pura.audit import c2pa, numerals
 from pura.audit.record import Audit, Sentence
 from pura.audit.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.audit.report.findings import day, number
@@ -34,6 +34,7 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("supplied"), labels.given(notes.supplied)),
     ]
     blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
+    blocks += [note(fill(sentence, language)) for sentence in c2pa.sentences(found)]
     if notes.supplied.strip():
         blocks.append(note(labels("supplied.note")))
     return blocks
@@ -41,7 +42,12 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
 
 def conditions(audit: Audit, labels: Labels) -> list[str]:
     """Return what was noted of the characters: by the reader, and by restoring them."""
-    found = [t.note or f"{t.name}: {t.count}" for t in audit.input.transforms]
+    own = (c2pa.WHOLE, c2pa.INCOMPLETE)
+    found = [
+        f"{labels(f'change.{t.name}')}: {t.count}" if t.name in own
+        else t.note or f"{t.name}: {t.count}"
+        for t in audit.input.transforms
+    ]  # fmt: skip
     for variant in audit.variants:
         for change in variant.changes:
             try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -138,6 +139,7 @@ def contrast(front: str, ground: str) -> float:
     return (bright + 0.05) / (dim + 0.05)
 
 
+@lru_cache(maxsize=256)  # each token on screen asks for its shade, each time it is drawn
 def mix(ground: str, colour: str, share: float) -> str:
     """Return ``ground`` with a share of ``colour`` in it."""
     a, b = QColor(ground), QColor(colour)
@@ -213,6 +215,9 @@ class Theme(QObject):
         app = QApplication.instance()
         if isinstance(app, QApplication):
             app.setPalette(_palette(self.tokens))
+            # Off and on again: where one style sheet takes the place of another, Qt dresses each
+            # widget once for every widget that it lies in, which takes two or three times as long.
+            app.setStyleSheet("")
             app.setStyleSheet(stylesheet(self.tokens))
         self.changed.emit()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
@@ -21,7 +22,7 @@ from pura_audit import fonts
 from pura_audit.token_facts import course, token_facts
 from pura_audit.views.bit_lanes import arrange
 from pura_audit.views.text_canvas import MARGIN, levels
-from pura_audit.views.text_layout import advances, break_lines, hidden_name, safe_text, shown
+from pura_audit.views.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 
 
 @pytest.fixture
@@ -136,12 +137,45 @@ def test_lines_never_lose_a_character(app: Any) -> None:
     letters = [*"ab c\n\tdéß漢字🙂 \u200b", "longword" * 40]
     for _ in range(50):
         text = "".join(rng.choice(letters, size=int(rng.integers(0, 60))))
-        lines = break_lines(text, advances(safe_text(text), fonts.face(15)), 200)
+        lines = Breaker(text, advances(safe_text(text), fonts.face(15))).lines(200)
         joined = "".join(text[slice(*lines.span(i))] for i in range(len(lines)))
         assert joined == text
         for i in range(len(lines)):
             start, end = lines.span(i)
             assert "\n" not in text[start : max(start, end - 1)]
+
+
+def slow_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines:
+    """One line after the other, one character after the other."""
+    starts, place = [0], 0
+    while place < len(text):
+        fit = place
+        while fit < len(text) and sums[fit + 1] <= sums[place] + width:
+            fit += 1
+        newline = text.find("\n", place)
+        end = len(text) if newline < 0 else newline + 1
+        if fit < end:
+            fit = max(fit, place + 1)
+            blank = max(text.rfind(sign, place, fit + 1) for sign in " \n\t")
+            end = blank + 1 if blank > place else fit
+        starts.append(end)
+        place = end
+    if not text or text.endswith("\n"):
+        starts.append(len(text))
+    return Lines(np.array(starts))
+
+
+def test_lines_break_where_a_slow_search_breaks_them() -> None:
+    rng = np.random.default_rng(4)
+    letters = [*"ab c\n\t\u200b漢🙂", "longword" * 6, "  ", "\n\n"]
+    for _ in range(300):
+        text = "".join(rng.choice(letters, size=int(rng.integers(0, 40))))
+        widths = [0.0 if c == "\u200b" else float(rng.choice([5.0, 7.25, 9.5])) for c in text]
+        sums = np.concatenate(([0.0], np.cumsum(widths)))
+        breaker = Breaker(text, sums)
+        for width in (12, 40, 80, 200):
+            wanted = slow_lines(text, sums, width).starts
+            assert breaker.lines(width).starts.tolist() == wanted.tolist(), (text, width)
 
 
 def test_unseen_characters_are_shown_as_signs_and_named() -> None:

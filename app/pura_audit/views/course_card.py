@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QLine, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -30,20 +30,21 @@ class PassageStrip(pg.GraphicsObject):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._ranges: tuple[tuple[int, int], ...] = ()
+        self._ranges = np.empty((0, 2))
         self._floor = 0.0
 
     def show_ranges(self, ranges: tuple[tuple[int, int], ...], floor: float) -> None:
         """Draw other passages."""
         self.prepareGeometryChange()
-        self._ranges, self._floor = ranges, floor
+        self._ranges = np.array(ranges, dtype=np.float64).reshape(-1, 2)
+        self._floor = floor
         self.update()
 
     def boundingRect(self) -> QRectF:
         """Return the room in data coordinates."""
-        if not self._ranges:
+        if not self._ranges.size:
             return QRectF()
-        first, last = self._ranges[0][0], self._ranges[-1][1]
+        first, last = float(self._ranges[0, 0]), float(self._ranges[-1, 1])
         return QRectF(first, self._floor, max(1, last - first), 0.01)
 
     def paint(self, painter: QPainter, *_: object) -> None:
@@ -53,13 +54,13 @@ class PassageStrip(pg.GraphicsObject):
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(QPen(self._theme.colour("found"), 2))
-        for first, last in self._ranges:
-            left = world.map(QPointF(first, self._floor))
-            right = world.map(QPointF(last, self._floor))
-            y = round(left.y()) - 2
-            painter.drawLine(round(left.x()), y, round(right.x()), y)
-            for x in (left.x(), right.x()):
-                painter.drawLine(round(x), y, round(x), y - 5)
+        # A long text has a thousand passages on a few hundred pixels: each place is drawn once.
+        origin, one = (world.map(QPointF(x, self._floor)) for x in (0.0, 1.0))
+        pixels = np.rint(origin.x() + self._ranges * (one.x() - origin.x())).astype(np.int64)
+        y = round(origin.y()) - 2
+        lines = [QLine(left, y, right, y) for left, right in set(map(tuple, pixels.tolist()))]
+        lines += [QLine(x, y, x, y - 5) for x in set(pixels.ravel().tolist())]
+        painter.drawLines(lines)
         painter.restore()
 
 

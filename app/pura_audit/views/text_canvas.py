@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QColor,
     QFont,
     QPainter,
     QPaintEvent,
@@ -24,12 +25,7 @@ from pura_audit import fonts
 from pura_audit.i18n import translate
 from pura_audit.selection import Selection
 from pura_audit.theme import Theme
-from pura_audit.views.text_layout import (
-    Lines,
-    advances,
-    break_lines,
-    safe_text,
-)
+from pura_audit.views.text_layout import Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
 MAX_COLUMNS: Final = 90
@@ -82,7 +78,7 @@ class TextCanvas(QAbstractScrollArea):
         self._room = 0.0
         self._settled = QTimer(self, singleShot=True, interval=REST_MS)
         self._settled.timeout.connect(self._relayout)
-        self._sums = np.zeros(1)
+        self._breaker = Breaker("", np.zeros(1))
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
         self._size = fonts.READING
@@ -160,7 +156,7 @@ class TextCanvas(QAbstractScrollArea):
         return round(self._size * LEADING)
 
     def _measure(self) -> None:
-        self._sums = advances(self._safe, self._font())
+        self._breaker = Breaker(self._text, advances(self._safe, self._font()))
         self._room = 0.0
         self._relayout()
 
@@ -169,7 +165,7 @@ class TextCanvas(QAbstractScrollArea):
         room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
         if room != self._room:
             self._room = room
-            self._lines = break_lines(self._text, self._sums, room)
+            self._lines = self._breaker.lines(room)
         bar = self.verticalScrollBar()
         height = len(self._lines) * self.line_height + 8
         bar.setPageStep(self.viewport().height())
@@ -259,10 +255,11 @@ class TextCanvas(QAbstractScrollArea):
 
     def _paint_shades(self, painter: QPainter, boxes: list[tuple[int, QRectF]]) -> None:
         tokens = self._theme.tokens
+        colours = {level: QColor(tokens.shade(level)) for level in range(-4, 5) if level}
         for token, box in boxes:
             level = int(self._levels[token])
             if level:
-                painter.fillRect(box, tokens.shade(level))
+                painter.fillRect(box, colours[level])
                 self.drawn += 1
 
     def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:
@@ -304,16 +301,19 @@ class TextCanvas(QAbstractScrollArea):
 
     def _paint_passages(self, painter: QPainter) -> None:
         audit = self._selection.audit
-        if audit is None or not self._levels.size:
+        visible = self._visible()
+        if audit is None or not self._levels.size or not visible:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         painter.setPen(QPen(self._theme.colour("found"), 2))
-        visible = self._visible()
+        # By characters: there may be a thousand passages, and looking up the lines of each is slow.
+        start, end = (int(self._lines.starts[line]) for line in (visible.start, visible.stop))
         for passage in audit.passages:
-            first = self._lines.of_character(passage.start)
-            last = self._lines.of_character(max(passage.start, passage.end - 1))
-            if last < visible.start or first >= visible.stop:
+            foot = max(passage.start, passage.end - 1)
+            if foot < start or passage.start >= end:
                 continue
+            first = self._lines.of_character(passage.start)
+            last = self._lines.of_character(foot)
             top = self._y(first) + 3
             bottom = self._y(last) + self.line_height - 3
             painter.drawLine(4, top, 4, bottom)

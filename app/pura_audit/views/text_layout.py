@@ -8,7 +8,6 @@ grows with the text but a few arrays of numbers.
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -95,38 +94,81 @@ def advances(text: str, font: QFont) -> npt.NDArray[np.float64]:
     return sums
 
 
-def break_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines:
-    """Break a text into lines.
+class Breaker:
+    """Breaks one text into lines, again and again as its room changes.
+
+    A line starts at the text's beginning, after a blank, or, where a word is too long for a line,
+    inside a word. Where a line ends that starts after a blank is found for all of them at once;
+    then the lines are a walk from one to the next. The few that start inside a word are found one
+    by one.
 
     Args:
         text: The original text; its line breaks end lines.
         sums: From :func:`advances` of the text as shown.
-        width: Room of a line in pixels.
     """
-    codes = _codes(text)
-    breaks: list[int] = np.flatnonzero(codes == ord("\n")).tolist()
-    blank = (codes == ord(" ")) | (codes == ord("\n")) | (codes == ord("\t"))
-    # The last blank at or before each character; -1 where there is none.
-    blanks = np.maximum.accumulate(np.where(blank, np.arange(codes.size), -1))
-    starts = [0]
-    place, size = 0, len(text)
-    while place < size:
-        following = bisect_right(breaks, place - 1)
-        end = breaks[following] + 1 if following < len(breaks) else size
-        fit = int(sums.searchsorted(sums[place] + width, "right")) - 1
-        if fit < end:
-            end = _soft_break(blanks, place, max(fit, place + 1))
-        starts.append(end)
-        place = end
-    if size == 0 or text.endswith("\n"):
-        starts.append(size)
-    return Lines(np.array(starts, dtype=np.int64))
 
+    def __init__(self, text: str, sums: npt.NDArray[np.float64]) -> None:
+        codes = _codes(text)
+        self._sums, self._size = sums, codes.size
+        self._open = codes.size == 0 or text.endswith("\n")
+        blank = (codes == ord(" ")) | (codes == ord("\n")) | (codes == ord("\t"))
+        self._blanks = np.flatnonzero(blank)
+        self._blank_sums = sums[self._blanks]
+        # Where lines may start, the text's end for the last.
+        self._starts = np.concatenate(([0], self._blanks + 1))
+        if self._starts[-1] != codes.size:
+            self._starts = np.append(self._starts, codes.size)
+        # For each start the number of the one where its paragraph is over at the latest.
+        over = np.flatnonzero(codes[self._blanks] == ord("\n")) + 1
+        if over.size == 0 or over[-1] != self._starts.size - 1:
+            over = np.append(over, self._starts.size - 1)
+        self._over = over[np.searchsorted(over, np.arange(self._starts.size - 1), side="right")]
 
-def _soft_break(blanks: I64, start: int, fit: int) -> int:
-    """Return where a line ends that cannot hold all: after its last blank, else anywhere."""
-    last = int(blanks[min(fit, blanks.size - 1)])
-    return last + 1 if last > start else fit
+    def lines(self, width: float) -> Lines:
+        """Break the text.
+
+        Args:
+            width: Room of a line in pixels.
+        """
+        # Looked up one by one: turning all into lists takes longer than finding them.
+        ends, places = memoryview(self._ends(width)), memoryview(self._starts)
+        starts, start = [0], 0  # characters where lines start; number of the start in use
+        while start < len(ends):
+            end = ends[start]
+            if end <= start:
+                end = self._through_word(starts, width)
+            start = end
+            starts.append(places[start])
+        if self._open:
+            starts.append(self._size)
+        return Lines(np.array(starts, dtype=np.int64))
+
+    def _ends(self, width: float) -> I64:
+        """Return for each start the number of the next line's; its own where a word is cut."""
+        first = self._starts[:-1]
+        own = np.arange(first.size)
+        limits = self._sums[first] + width
+        soft = np.searchsorted(self._blank_sums, limits, side="right")  # after the last blank
+        cut = soft <= own
+        # A blank that begins a line is no place to end it.
+        cut[~cut] = self._blanks[soft[~cut] - 1] == first[~cut]
+        whole = self._sums[self._starts[self._over]] <= limits
+        return np.where(whole, self._over, np.where(cut, own, soft))
+
+    def _through_word(self, starts: list[int], width: float) -> int:
+        """Add the lines that end inside a word; return the number of the start after them."""
+        place, sums = starts[-1], self._sums
+        over = int(self._over[np.searchsorted(self._starts, place, side="right") - 1])
+        end = sums[self._starts[over]]
+        following = int(np.searchsorted(self._blanks, place, side="right"))
+        blank = int(self._blanks[following]) if following < self._blanks.size else self._size
+        while (limit := sums[place] + width) < end:
+            fit = max(int(sums.searchsorted(limit, "right")) - 1, place + 1)
+            if fit >= blank:
+                return int(np.searchsorted(self._blanks, fit, side="right"))
+            place = fit
+            starts.append(place)
+        return over
 
 
 def _codes(text: str) -> npt.NDArray[np.uint32]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,8 @@ class HeldModel:
         if self._model is not None and self._what == what:
             return self._model
         self.drop()
-        self._model, self._what = (self._load or _load())(source, device), what
+        with _collector_at_rest():
+            self._model, self._what = (self._load or _load())(source, device), what
         return self._model
 
     def drop(self) -> None:
@@ -62,8 +64,28 @@ def _load() -> Load:
     return load_model
 
 
+@contextlib.contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Keep the garbage collector from a work that makes very many objects and hardly any garbage.
+
+    Loading brings a million objects of transformers and the model. Each full collection visits
+    all of them, holds Python's lock for a third of a second meanwhile, and so stops the window. It
+    rests during the work; what is there afterwards is set apart and not visited any more, until
+    :func:`give_back_memory` looks at everything again.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        if enabled:
+            gc.enable()
+
+
 def give_back_memory() -> None:
     """Collect what nobody holds any more, and return free pages to the system where that works."""
+    gc.unfreeze()
     gc.collect()  # modules refer to each other, so that counting references is not enough
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():

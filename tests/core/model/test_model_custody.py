@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -263,3 +265,33 @@ def test_switching_models_frees_the_memory_of_the_first(
     assert during - before > 0.8 * weights
     assert after - before < 0.25 * weights
     print(f"before {before >> 20} MB, with the model {during >> 20}, after {after >> 20}")
+
+
+def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
+    shop: ModelStore, small_folder: Path, cpu: Device
+) -> None:
+    """Loading sets what it brought apart from the garbage collector; dropping looks again."""
+
+    class Knot:
+        def __init__(self, name: str) -> None:
+            self.name, self.me = name, self
+
+    def load(source: Any, _device: Device) -> Any:
+        assert not gc.isenabled()
+        if source.name == "two":
+            raise ModelError("It is damaged.", "Get another.")
+        return Knot(source.name)
+
+    held = HeldModel(load)
+    one, two = shop.add(small_folder, "one"), shop.add(small_folder, "two")
+    seen = weakref.ref(held.get(one, cpu))
+    assert gc.isenabled()
+    assert gc.get_freeze_count()
+    with pytest.raises(ModelError):
+        held.get(two, cpu)
+    assert gc.isenabled()
+    assert seen() is None
+    assert held.name is None
+    held.get(one, cpu)
+    held.drop()
+    assert gc.get_freeze_count() == 0

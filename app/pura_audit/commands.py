@@ -33,6 +33,8 @@ def _file(window: MainWindow) -> list[Command]:
                 act=window.session.add_sample, group=group),
         Command(name="register", words=translate("Menu", "Import issued payloads …"), keys=(),
                 act=lambda: dialogs.import_register(window), group=group),
+        Command(name="report", words=translate("Menu", "Report …"), keys=("Ctrl+Shift+R",),
+                act=lambda: dialogs.make_report(window), group=group),
         Command(name="sign-report", words=translate("Menu", "Sign a report …"), keys=(),
                 act=lambda: dialogs.sign_report(window), group=group),
         Command(name="verify-report", words=translate("Menu", "Verify a report …"), keys=(),

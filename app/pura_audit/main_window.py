@@ -145,6 +145,7 @@ class MainWindow(QMainWindow):
         self.work.cancel_wanted.connect(self.cancel_current)
         self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
         self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
+        self.work.answer.report_wanted.connect(lambda: dialogs.make_report(self))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: dialogs.show_table(self, c))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.audit.files import write_atomic
+from pura.audit.report.request import LANGUAGES, MAX_FIELD, PAPERS
 from pura_audit.i18n import translate
 
 FILE: Final = "settings.json"
@@ -44,6 +45,13 @@ class Settings:
         log_level: How much is logged.
         keep_recent: Whether recent files are remembered.
         recent: Paths of recent files, newest first.
+        report_organisation: Of reports: who examines; so are the next three.
+        report_address: Its address.
+        report_place: Where the work is done.
+        report_examiner: Who examines.
+        report_language: ``""`` follows the window; else ``en`` or ``de``.
+        report_paper: ``""`` follows the system; else ``a4`` or ``us-letter``.
+        report_logo: Path of the logo, or ``""``.
     """
 
     theme: str = "system"
@@ -62,6 +70,13 @@ class Settings:
     log_level: str = "info"
     keep_recent: bool = True
     recent: tuple[str, ...] = ()
+    report_organisation: str = ""
+    report_address: str = ""
+    report_place: str = ""
+    report_examiner: str = ""
+    report_language: str = ""
+    report_paper: str = ""
+    report_logo: str = ""
 
     def with_(self, **changes: Any) -> Settings:
         """Return a copy with some settings changed."""
@@ -81,6 +96,8 @@ _CHOICES: Final = {
     "device": ("auto", "cpu", "cuda", "mps"),
     "dtype": ("float32", "bfloat16", "float16"),
     "log_level": ("debug", "info", "warning", "error"),
+    "report_language": ("", *LANGUAGES),
+    "report_paper": ("", *PAPERS),
 }
 
 
@@ -200,4 +217,6 @@ def _fits(name: str, value: object, default: object) -> bool:
         return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
     if name == "recent":
         return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
+    if name.startswith("report_"):
+        return isinstance(value, str) and len(value) <= MAX_FIELD
     return type(value) is type(default)

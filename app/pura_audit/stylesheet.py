@@ -60,6 +60,14 @@ QPushButton[role="link"] {
 }
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid $accent; border-radius: 4px; padding: 0px; }
+QPushButton[role="fold"] {
+  background: transparent; border: 2px solid transparent; border-radius: 4px;
+  padding: 3px 4px 3px 0; font-weight: 600; text-align: left;
+}
+QPushButton[role="fold"]:hover { color: $accent; }
+QPushButton[role="fold"]:focus { border-color: $accent; }
+QPushButton[role="fold"]:disabled { color: $muted; }
+QFrame[role="rule"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QToolButton[role="chip"] { border-radius: 15px; padding: 5px 12px; }
 QToolButton[role="chip"]:focus { padding: 4px 11px; }
 QToolButton[role="chip"]::menu-indicator { image: none; width: 0; }
@@ -96,10 +104,10 @@ QSpinBox::down-arrow { image: url("$arrow_down"); width: 10px; height: 10px; }
 QCheckBox, QRadioButton {
   spacing: 8px; padding: 3px; border: 2px solid transparent; border-radius: 6px;
 }
-QCheckBox::indicator {
+QCheckBox::indicator, QListView::indicator {
   width: 16px; height: 16px; border: 1px solid $muted; border-radius: 4px; background: $card;
 }
-QCheckBox::indicator:checked {
+QCheckBox::indicator:checked, QListView::indicator:checked {
   background: $accent; border-color: $accent; image: url("$check");
 }
 QCheckBox::indicator:disabled { border-color: $line; background: $background; }
@@ -108,6 +116,10 @@ QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
 
 QListView { background: transparent; border: none; outline: none; }
 QListView:focus { border: none; }
+QListWidget { border: 1px solid transparent; border-radius: 6px; }
+QListWidget:focus { border: 2px solid $accent; }
+QListWidget::item { padding: 5px 4px; border-radius: 4px; color: $text; }
+QListWidget::item:selected { background: $accent_soft; color: $text; }
 QTableView {
   background: $card; border: 1px solid $line; border-radius: 6px; gridline-color: $line;
   selection-background-color: $accent_soft; selection-color: $text; outline: none;

@@ -133,6 +133,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
         "compare": lambda: dialogs.compare_audits(window),
+        "report": lambda: dialogs.make_report(window),
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ from pura_audit.i18n import translate
 from pura_audit.jobs.messages import Chore
 
 if TYPE_CHECKING:
+    from pura.audit.record import Audit
+    from pura.audit.report import ReportRequest
+    from pura_audit.dialogs.report import ReportDialog
     from pura_audit.main_window import MainWindow
     from pura_audit.views.plot_card import PlotCard
 
@@ -158,11 +162,41 @@ def compare_audits(window: MainWindow) -> QDialog:
     return _open(CompareDialog(audits, window))
 
 
-def sign_report(window: MainWindow) -> QDialog:
+def sign_report(window: MainWindow, path: Path | None = None) -> QDialog:
     """Sign the PDF of a report."""
     from pura_audit.dialogs.report_sign import ReportSignDialog
 
-    return _open(ReportSignDialog(window.session, window))
+    dialog = ReportSignDialog(window.session, window)
+    if path is not None:
+        dialog.take(report=path)
+    return _open(dialog)
+
+
+def make_report(
+    window: MainWindow, audits: Sequence[tuple[str, Audit]] | None = None,
+    base: ReportRequest | None = None, *, every: bool = False,
+) -> ReportDialog | None:  # fmt: skip
+    """Make a report of finished audits; the one on screen comes first.
+
+    Args:
+        window: The main window.
+        audits: Names and audits to choose from; None takes those of the list.
+        base: What is known beforehand.
+        every: All of them are ticked, not the first alone.
+    """
+    from pura_audit.dialogs.report import ReportDialog
+
+    if audits is None:
+        current = window.session.current
+        items = sorted(window.session.queue.items, key=lambda item: item is not current)
+        audits = [(item.name, item.audit) for item in items if item.audit is not None]
+    if not audits:
+        window.status.say(translate("Report", "A report needs a finished audit. Audit a text."))
+        return None
+    dialog = ReportDialog(window.session, audits, base, window, every=every)
+    dialog.sign_wanted.connect(lambda path: sign_report(window, path))
+    _open(dialog)
+    return dialog
 
 
 def show_reading(window: MainWindow) -> QDialog | None:
@@ -208,6 +242,7 @@ def show_log(window: MainWindow) -> None:
 __all__ = [
     "compare_audits",
     "import_register",
+    "make_report",
     "open_folder",
     "show_about",
     "show_candidates",

@@ -19,6 +19,7 @@ from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
 from pura_audit.jobs.file_worker import FileWorker
 from pura_audit.jobs.messages import Chore, Request
+from pura_audit.jobs.report_desk import ReportDesk
 from pura_audit.jobs.workers import ModelWorker
 
 _log = logging.getLogger(__name__)
@@ -32,6 +33,9 @@ class _Job:
 
 class JobQueue(QObject):
     """Runs audits one after the other.
+
+    Attributes:
+        reports: Makes reports, beside the audits.
 
     Signals:
         catalogued: Keys, models and profiles were found.
@@ -82,12 +86,16 @@ class JobQueue(QObject):
         self._model_thread, self._file_thread = QThread(self), QThread(self)
         self._model_thread.setObjectName("model")
         self._file_thread.setObjectName("files")
+        self._report_thread = QThread(self)
+        self._report_thread.setObjectName("reports")
         self._model_worker, self._file_worker = ModelWorker(engine), FileWorker()
         self._model_worker.moveToThread(self._model_thread)
         self._file_worker.moveToThread(self._file_thread)
+        self.reports = ReportDesk(self._report_thread, self)
         self._wire()
         self._model_thread.start()
         self._file_thread.start()
+        self._report_thread.start()
 
     def _wire(self) -> None:
         model, files = self._model_worker, self._file_worker
@@ -190,7 +198,7 @@ class JobQueue(QObject):
             self._next()
 
     def close(self, timeout_ms: int = 10_000) -> bool:
-        """Cancel everything, end both threads and wait for them.
+        """Cancel everything, end all threads and wait for them.
 
         Returns:
             False when a thread did not end in time.
@@ -200,12 +208,14 @@ class JobQueue(QObject):
         self._closed = True
         self._waiting.clear()
         self._file_worker.stop()
+        self.reports.close()
         if self._context is not None:
             self._context.cancel()
         ended = True
-        for thread in (self._file_thread, self._model_thread):
+        threads = (self._file_thread, self._model_thread, self._report_thread)
+        for thread in threads:
             thread.quit()
-        for thread in (self._file_thread, self._model_thread):
+        for thread in threads:
             ended = thread.wait(timeout_ms) and ended
         if not ended:
             _log.error("a thread did not end within %d ms", timeout_ms)

@@ -49,10 +49,12 @@ class AnswerView(Card):
     Signals:
         details_wanted: The full wording is asked for.
         candidates_wanted: The table of candidates is asked for.
+        report_wanted: A report is to be made.
     """
 
     details_wanted = Signal()
     candidates_wanted = Signal()
+    report_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent, inner=PADDING)
@@ -80,9 +82,11 @@ class AnswerView(Card):
         self._links = QHBoxLayout()
         self._details = _link(translate("Answer", "Full wording and steps"), self.details_wanted)
         self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
+        self._report = _link(translate("Answer", "Report …"), self.report_wanted)
         self._links.setSpacing(GAP)
         self._links.addWidget(self._details)
         self._links.addWidget(self._candidates)
+        self._links.addWidget(self._report)
         self._links.addStretch(1)
         for widget in (self.heading, self.sentence, self.note):
             column.addWidget(widget)

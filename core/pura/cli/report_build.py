@@ -18,11 +18,9 @@ from pura.audit.report import (
     Parties,
     Report,
     ReportRequest,
-    bits_csv,
     build_report,
     html_page,
-    safe_name,
-    tokens_csv,
+    table_files,
 )
 from pura.cli.common import out
 from pura.errors import InputError, RecordError
@@ -88,8 +86,6 @@ def write_report(
     Raises:
         InputError: A file is there already, or cannot be written; nothing was written then.
     """
-    from pura.audit.report.hiding import public_audit
-
     files: list[tuple[Path, bytes, bool]] = []
     if pdf is not None:
         files.append((pdf, report.pdf, False))
@@ -100,13 +96,7 @@ def write_report(
     if annex is not None and report.annex is not None:
         files.append((annex, report.annex, True))
     if tables is not None:
-        for audit in audits:
-            stem = f"{safe_name(audit.input.name)}-{audit.id[:8]}"
-            shown = public_audit(audit, request)
-            files.append((tables / f"{stem}-bits.csv", bits_csv(shown).encode("utf-8-sig"), False))
-            files.append(
-                (tables / f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig"), False)
-            )
+        files += [(tables / name, data, False) for name, data in table_files(audits, request)]
     refuse_existing([path for path, _, _ in files], force=force)
     for path, data, private in files:
         try:

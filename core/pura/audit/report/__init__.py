@@ -9,7 +9,7 @@ from pura.audit.report.build import Report, build_report, record_json
 from pura.audit.report.compile import page_count, render_pages
 from pura.audit.report.pages import html_page
 from pura.audit.report.request import ItemNotes, Parties, ReportRequest, check_request
-from pura.audit.report.tables import bits_csv, safe_name, tokens_csv
+from pura.audit.report.tables import bits_csv, safe_name, table_files, tokens_csv
 
 __all__ = [
     "ItemNotes",
@@ -24,5 +24,6 @@ __all__ = [
     "record_json",
     "render_pages",
     "safe_name",
+    "table_files",
     "tokens_csv",
 ]

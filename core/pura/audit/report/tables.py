@@ -6,14 +6,28 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pura.audit.record import Audit
-from pura.audit.report.hiding import NO_ID
+from pura.audit.report.hiding import NO_ID, public_audit
+from pura.audit.report.request import ReportRequest
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _RESERVED: Final = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 MAX_STEM: Final = 80
+
+
+def table_files(audits: Sequence[Audit], request: ReportRequest) -> list[tuple[str, bytes]]:
+    """Return name and content of every table of a report; what the report hides, they hide."""
+    others = replace(request, redactions=())  # ranges of characters are of the first text
+    files = []
+    for place, audit in enumerate(audits):
+        stem = f"{safe_name(audit.input.name)}-{audit.id[:8]}"
+        shown = public_audit(audit, others if place else request)
+        files.append((f"{stem}-bits.csv", bits_csv(shown).encode("utf-8-sig")))
+        files.append((f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig")))
+    return files
 
 
 def bits_csv(audit: Audit) -> str:

@@ -127,6 +127,7 @@ class MainWindow(QMainWindow):
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
         session.chore_changed.connect(self._tell_chore)
+        session.jobs.report_found.connect(self._tell_report)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
         self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
@@ -187,6 +188,12 @@ class MainWindow(QMainWindow):
         # The first-run page says it itself; once that page is gone the status line does.
         if isinstance(state, Failure) and not self.empty.setup.isVisible():
             self.status.say(f"{state.message} {state.hint}")
+
+    def _tell_report(self, path: Path) -> None:
+        words = translate(
+            "Window", "“%1” carries the record of a report. To check it: File, Verify a report."
+        )
+        self.status.say(words.replace("%1", path.name))
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pura.audit.record import Audit
+from pura.audit.report import Parties, ReportRequest, build_report
 from pura.paths import Paths, user_paths
 from pura.resources import resource
 from pura.scheme import SecretKey
@@ -85,6 +86,11 @@ class _Pictures:
             ("audit-german", "light", big, self._audited),
             ("settings", "light", big, self._settings),
             ("settings-dark", "dark", big, self._settings),
+            ("report-window-light", "light", big, self._report),
+            ("report-window-dark", "dark", big, self._report),
+            ("report-check", "light", big, self._check),
+            ("report-sign", "light", big, self._sign),
+            ("compare", "light", big, self._compare),
         ]
 
     def _one(
@@ -172,6 +178,48 @@ class _Pictures:
 
         self._until(lambda: window.session.catalogue is not None)
         return dialogs.show_settings(window)
+
+    def _report(self, window: MainWindow) -> QWidget:
+        """Show the report of the sample and of a text without a mark."""
+        from pura_audit import dialogs
+
+        self._plain(window)
+        window.session.show(window.session.queue.items[0])
+        parties = Parties(
+            organisation="Examination office", address="1 Example Street, 10000 Example",
+            place="Example", examiner="A. Example", question="Does the text carry our mark?",
+        )  # fmt: skip
+        base = ReportRequest(number="R-2026-117", case="2026-117", classification="confidential",
+                             issued="2026-11-21", parties=parties)  # fmt: skip
+        dialog = dialogs.make_report(window, base=base, every=True)
+        assert dialog is not None  # there are audits
+        preview = dialog.preview
+        self._until(lambda: preview.built is not None and not preview.view.missing())
+        return dialog
+
+    def _check(self, window: MainWindow) -> QWidget:
+        from pura_audit import dialogs
+
+        self._audited(window)
+        assert self._marked is not None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "R-2026-117.pdf"
+            path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
+            dialog = dialogs.verify_report(window, path)
+            self._until(lambda: dialog.checked is not None)  # type: ignore[attr-defined]
+        return dialog
+
+    def _sign(self, window: MainWindow) -> QWidget:
+        from pura_audit import dialogs
+
+        self._audited(window)
+        return dialogs.sign_report(window, Path("R-2026-117.pdf"))
+
+    def _compare(self, window: MainWindow) -> QWidget:
+        from pura_audit import dialogs
+
+        self._plain(window)
+        return dialogs.compare_audits(window)
 
     def _bad_file(self, window: MainWindow) -> None:
         self._audited(window)

@@ -149,7 +149,8 @@ class ReportDialog(QDialog):
     def _made(self) -> None:
         failure, built = self.preview.failure, self.preview.built
         if failure is not None:
-            self.form.place_failure(failure)
+            if self.form.place_failure(failure):
+                self.preview.point_to_form()
         elif built is not None:
             self.form.report.number.set_hint(built.report.number)
 
@@ -159,6 +160,7 @@ class ReportDialog(QDialog):
         """Ask for a name, unless something in the form must be mended first."""
         failure = self.preview.failure
         if not self.form.check() or (failure is not None and self.form.place_failure(failure)):
+            self.form.point()
             self.line.say(translate("Report", "Mend what the form says first."), "attention")
             return
         built = self.preview.built

@@ -127,6 +127,14 @@ class ReportForm(QScrollArea):
                 return False
         return True
 
+    def point(self) -> None:
+        """Bring the first field that has something wrong into view."""
+        for field in self.findChildren(Field):
+            if field.wrong.text():
+                field.widget.setFocus()
+                self.ensureWidgetVisible(field, 0, GRID)
+                return
+
     def clear_failures(self) -> None:
         """Take back what was said about fields that only the report's maker can judge."""
         self.remarks.remark.check()

@@ -29,7 +29,7 @@ from pura_audit.views.card import label
 from pura_audit.views.elided import ElidedLabel
 from pura_audit.views.fold import Fold
 
-_ROW: Final = 30
+_ROW: Final = 27
 _ROWS: Final = 5  # that are seen at once
 
 

@@ -196,6 +196,11 @@ class ReportPreview(QWidget):
             state = translate("Report", "being renewed …") if self.renewing else ""
         self.state.setText(state)
 
+    def point_to_form(self) -> None:
+        """Leave the words of the failure to the form, which has said them in their place."""
+        self.problem.setText(translate("Report", "The form says what is to be mended."))
+        self.again.hide()
+
     def _tell(self) -> None:
         view = self.view
         self.where.setText(view.summary())

@@ -62,10 +62,11 @@ class FilesGroup(Fold):
         self._count()
 
     def _count(self) -> None:
-        boxes = [self.record, self.tables, self.html, *([self.annex] if self._there else [])]
-        count = sum(box.isChecked() for box in boxes)
-        none = translate("Report", "none")
-        self.tell(str(count) if count else none)
+        shown = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
+        if self._there:
+            shown.append((self.annex, translate("Report", "annex")))
+        words = ", ".join(name for box, name in shown if box.isChecked())
+        self.tell(words or translate("Report", "none"))
 
     def job(self, build: BuildJob, path: Path) -> SaveJob:
         """Return what is to be written."""

@@ -20,6 +20,9 @@ from pura.audit.folders import Summary, WalkOptions, walk
 from pura.errors import Cancelled, PuraError
 from pura_audit.jobs.messages import Failure
 
+_MARK: Final = b"/F(record.json)"  # how a report's PDF names its attachment
+_CHUNK: Final = 1 << 20
+_CHUNKS: Final = 64
 BATCH: Final = 200  # rows that the window takes in at once
 MAX_PARTS: Final = 200  # rows that one file may become
 
@@ -33,6 +36,7 @@ class FileWorker(QObject):
         refused: Job number and its Failure.
         found: Files of a folder, a list of paths.
         seen: A path, its Extraction or a Failure, and what it looks like in each encoding.
+        report_found: A file that was read carries the record of a report: its path.
         walked: A :class:`~pura.audit.folders.Summary`, when the folder is done.
     """
 
@@ -40,6 +44,7 @@ class FileWorker(QObject):
     parts = Signal(int, object)
     refused = Signal(int, object)
     found = Signal(object)
+    report_found = Signal(object)
     walked = Signal(object)
     seen = Signal(object, object, object)
 
@@ -85,6 +90,8 @@ class FileWorker(QObject):
             self.refused.emit(number, unexpected(error))
         else:
             self.loaded.emit(number, first)
+            if carries_record(path):
+                self.report_found.emit(path)
             if others:
                 self.parts.emit(number, tuple(others))
 
@@ -113,3 +120,22 @@ class FileWorker(QObject):
     def _look(self) -> None:
         if self._stop.is_set():
             raise Cancelled
+
+
+def carries_record(path: Path) -> bool:
+    """Whether a PDF seems to be one of our reports; only looks for a name, parses nothing."""
+    try:
+        with path.open("rb") as file:
+            held = file.read(_CHUNK)
+            if not held.startswith(b"%PDF-"):
+                return False
+            for _ in range(_CHUNKS):
+                if _MARK in held:
+                    return True
+                more = file.read(_CHUNK)
+                if not more:
+                    return False
+                held = held[-len(_MARK) :] + more
+    except OSError:
+        return False
+    return False

@@ -44,6 +44,7 @@ class JobQueue(QObject):
         parts: A file holds more texts: number, Documents.
         refused: A file was refused: number, Failure.
         found: Files of a folder, a list of paths.
+        report_found: A file that was read is a report: its path.
         walked: A folder is done: its Summary.
         started: An audit began.
         seen: A file was looked into: path, Extraction or Failure, previews.
@@ -60,6 +61,7 @@ class JobQueue(QObject):
     parts = Signal(int, object)
     refused = Signal(int, object)
     found = Signal(object)
+    report_found = Signal(object)
     walked = Signal(object)
     started = Signal(int)
     seen = Signal(object, object, object)
@@ -108,6 +110,7 @@ class JobQueue(QObject):
         files.seen.connect(self.seen)
         files.parts.connect(self.parts)
         files.found.connect(self.found)
+        files.report_found.connect(self.report_found)
         files.walked.connect(self.walked)
         model.catalogued.connect(self.catalogued)
         model.placed.connect(self.placed)

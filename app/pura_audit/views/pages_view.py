@@ -120,7 +120,7 @@ class PagesView(QAbstractScrollArea):
     def scale(self) -> float:
         """Pixels a point."""
         wide = (self.viewport().width() - 2 * GAP) / self._size.width()
-        high = (self.viewport().height() - 2 * GAP) / self._size.height()
+        high = (self.viewport().height() - 2 * GAP - 2) / self._size.height()
         if self._fit == ACTUAL:
             return _ACTUAL
         return max(0.1, min(wide, high) if self._fit == PAGE else min(wide, 2 * _ACTUAL))

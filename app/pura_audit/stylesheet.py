@@ -116,8 +116,8 @@ QCheckBox:focus, QRadioButton:focus { border: 2px solid $accent; }
 
 QListView { background: transparent; border: none; outline: none; }
 QListView:focus { border: none; }
-QListWidget { border: 1px solid transparent; border-radius: 6px; }
-QListWidget:focus { border: 2px solid $accent; }
+QListWidget { border: 1px solid transparent; border-radius: 6px; padding: 2px; }
+QListWidget:focus { border: 2px solid $accent; padding: 1px; }
 QListWidget::item { padding: 5px 4px; border-radius: 4px; color: $text; }
 QListWidget::item:selected { background: $accent_soft; color: $text; }
 QTableView {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -72,6 +73,10 @@ class ReportDialog(QDialog):
         self.line = SaveLine(desk)
         self.save_button = self._button(translate("Report", "Save report …"), self.ask_where)
         self.save_button.setProperty("role", "main")
+        self.save_button.setShortcut(QKeySequence.StandardKey.Save)
+        self.save_button.setToolTip(
+            self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        )
         self.sign_button = self._button(translate("Report", "Sign …"), self._sign)
         self.folder_button = self._button(translate("Report", "Show in its folder"), self._folder)
         self.close_button = self._button(translate("Dialog", "Close"), self.reject)

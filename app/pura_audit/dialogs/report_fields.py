@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -19,6 +20,8 @@ from pura.audit.report.request import MAX_FIELD
 from pura_audit.i18n import number, translate
 from pura_audit.theme import GRID
 from pura_audit.views.card import label
+
+LINE: Final = 32  # height of a line, as high as a choice beside it
 
 
 class Field(QWidget):
@@ -67,7 +70,7 @@ class Words(Field):
         self._box: QLineEdit | QPlainTextEdit
         if lines == 1:
             self._box = QLineEdit()
-            self._box.setMinimumHeight(32)  # as high as a choice beside it
+            self._box.setMinimumHeight(LINE)
             self._box.setMaxLength(32_000)  # too long is said, not cut
         else:
             self._box = QPlainTextEdit()

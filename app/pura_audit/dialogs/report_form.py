@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from pura.audit.record import Audit
 from pura.audit.report import ReportRequest
-from pura_audit.dialogs.report_fields import Field, Words, choice, pair
+from pura_audit.dialogs.report_fields import LINE, Field, Words, choice, pair
 from pura_audit.dialogs.report_groups import (
     AuditsGroup,
     ItemGroup,
@@ -171,6 +171,7 @@ class ReportGroup(Fold):
         self.issued = Words(translate("Report", "Date of issue"))
         self.issued.set_text(base.issued[:10] or today)
         self.version = spin_box(1, 999, base.version)
+        self.version.setFixedHeight(LINE)  # as high as the line beside it
         version = Field(translate("Report", "Version"), self.version)
         name_input(self.version, translate("Report", "Version"))
         relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST

@@ -53,7 +53,7 @@ class AuditsGroup(Fold):
             row.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
             self.list.addItem(row)
         self.list.setCurrentRow(0)
-        self.list.setFixedHeight(_ROW * max(1, min(len(self._audits), _ROWS)) + 6)
+        self.list.setFixedHeight(_ROW * max(1, min(len(self._audits), _ROWS)) + 8)
         self.list.itemChanged.connect(lambda _: self._changed())
         self.wrong = label("", "attention", wrap=True)
         self.body.addWidget(self.list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -17,7 +18,8 @@ from pura_audit.views.flow import FlowLayout
 from pura_audit.views.text_layout import safe_text
 
 Ranges = tuple[tuple[int, int], ...]
-_STEPS = 200  # that can be taken back
+_STEPS: Final = 200  # that can be taken back
+MOST: Final = 5000  # places that are blacked out at once
 
 
 class RedactionView(QWidget):
@@ -97,6 +99,11 @@ class RedactionView(QWidget):
         while place >= 0:
             found.append((place, place + len(words)))
             place = self.text.find(words, place + len(words))
+            if len(found) > MOST:
+                self.words.setText(
+                    translate("Report", "Too many places have these words. Select more of them.")
+                )
+                return
         self._set((*self.ranges, *found))
 
     def show_chosen(self) -> None:

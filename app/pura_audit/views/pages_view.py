@@ -233,20 +233,17 @@ class PagesView(QAbstractScrollArea):
             if y > view.height() or y + self._high < 0:
                 continue
             ratio = self.devicePixelRatioF()  # whole pixels, or the picture is blurred
-            place = QRectF(round(x * ratio) / ratio, round(y * ratio) / ratio, wide, self._high)
+            place = QRectF(
+                *(round(v * ratio) / ratio for v in (x, y, wide, self._high))
+            )  # fmt: skip
             painter.fillRect(place, QColor("white"))
             found = self._pictures.get(page)
             if found is not None:
                 painter.setOpacity(0.45 if self._stale else 1.0)
-                if found[1] == self.dpi:
-                    picture = found[2]
-                    picture.setDevicePixelRatio(ratio)
-                    painter.drawImage(place.topLeft(), picture)
-                else:
-                    painter.drawImage(place, found[2])
+                painter.drawImage(place, found[2])
                 painter.setOpacity(1.0)
             painter.setPen(QPen(line, 1))
-            painter.drawRect(place)
+            painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5))
         if self.hasFocus():
             pen = QPen(colours.color(QPalette.ColorRole.Highlight), 2)
             pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)

@@ -120,6 +120,12 @@ class ReportError(PuraError):
     code = "report"
 
 
+class CaseLogError(PuraError):
+    """The case log is damaged, or something may not be done to a case."""
+
+    code = "case-log"
+
+
 class ReportFileError(PuraError):
     """A file that shall be a report of ours cannot be taken apart."""
 

@@ -45,6 +45,16 @@ class Paths:
         return self.data / "register.sqlite3"
 
     @property
+    def caselog(self) -> Path:
+        """The case log (SQLite)."""
+        return self.data / "cases.sqlite3"
+
+    @property
+    def workstation(self) -> Path:
+        """The random identifier of this installation, as the case log names it."""
+        return self.config / "workstation"
+
+    @property
     def policy(self) -> Path:
         """The organisation's policy file."""
         return self.config / "policy.json"

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from pura.audit.record import Audit, RegisterFacts
 from pura.audit.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
+from pura.audit.textless import NO_ID, textless
 
 BLOCK: Final = "█"
 CONTEXT: Final = 200  # characters around a passage that an excerpt shows
-NO_ID: Final = -1
 BEGINNING: Final = 600  # characters that an excerpt without passages shows
 
 
@@ -46,8 +46,10 @@ def public_audit(audit: Audit, request: ReportRequest) -> Audit:
     if request.text == FULL:
         return audit
     mask = shown_mask(audit, request)
+    if mask is None or audit.text is None:
+        return textless(audit)
     variants = tuple(replace(one, text=None) for one in audit.variants)
-    text = None if mask is None or audit.text is None else _masked(audit.text, mask)
+    text = _masked(audit.text, mask)
     ids = _hidden_ids(audit, mask)
     return replace(audit, text=text, variants=variants, tokens=replace(audit.tokens, ids=ids))
 
@@ -59,11 +61,8 @@ def _masked(text: str, shown: npt.NDArray[np.bool_]) -> str:
     )
 
 
-def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.int64]:
+def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
     ids = audit.tokens.ids.copy()
-    if shown is None:
-        ids[:] = NO_ID
-        return ids
     hidden = np.concatenate(([0], np.cumsum(~shown)))
     first, last = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
     ids[(hidden[last] - hidden[first]) > 0] = NO_ID

@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from pura.audit.record import Audit
-from pura.audit.report.hiding import NO_ID, public_audit
+from pura.audit.report.hiding import public_audit
 from pura.audit.report.request import ReportRequest
+from pura.audit.textless import NO_ID
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _RESERVED: Final = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)

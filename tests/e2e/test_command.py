@@ -83,6 +83,32 @@ def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, mar
     assert secret not in done.stdout + done.stderr + made.stdout + made.stderr
 
 
+def test_what_was_found_and_what_failed_is_saved_to_a_case(
+    pura: Any, marked: Path, tmp_path: Path
+) -> None:
+    empty, words, pdf = tmp_path / "empty.txt", tmp_path / "words", tmp_path / "out.pdf"
+    empty.write_bytes(b"")
+    words.write_text("a quiet passphrase")
+    done = pura(
+        "verify", marked / "00.txt", empty, *options(marked), "--save", "Thesis", "--auditor",
+        "Anna", "--keep-text", "seal", "--text-passphrase-file", words, "--pdf", pdf,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr  # one file was empty
+    assert pdf.read_bytes().startswith(b"%PDF")
+    [case] = rows(pura("caselog", "list", "--json").stdout)
+    [audit] = case["audits"]
+    assert (case["failures"], audit["verdict"], audit["auditor"]) == (1, "mark", "Anna")
+    history = [e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0][
+        "history"]]  # fmt: skip
+    assert history == ["case-opened", "examination-started", "examination-finished",
+                       "examination-failed", "report-drafted"]  # fmt: skip
+    show = ("caselog", "show", "Thesis", audit["id"], "--json")
+    assert rows(pura(*show).stdout)[0]["text"] is None
+    opened = pura(*show, "--unlock", "--passphrase-file", words)
+    assert rows(opened.stdout)[0]["text"] == (marked / "00.txt").read_text(encoding="utf-8")
+    assert pura("caselog", "verify").returncode == 0
+
+
 def test_standard_input_words_german_and_a_model_folder(
     pura: Any, marked: Path, samples: dict[str, Any], installed_models: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""Writing files so that a crash leaves the old or the new one, never half of one."""
+"""Files: written so that a crash leaves the old or the new one, read with a bound."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+
+from pura.errors import InputError, PuraError
 
 
 def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -35,3 +37,32 @@ def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
         with contextlib.suppress(OSError):
             Path(temporary).unlink()
         raise
+
+
+def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:
+    """Read a file whole, unless it is larger than such a file can be.
+
+    Args:
+        path: The file.
+        limit: Largest size in bytes.
+        error: What is raised.
+
+    Raises:
+        PuraError: It cannot be read, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as problem:
+        raise error(
+            f"“{path.name}” cannot be read: {problem.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+            code="file-unreadable",
+        ) from None
+    if len(data) > limit:
+        raise error(
+            f"“{path.name}” is larger than {limit >> 20} MiB.",
+            "This is not such a file.",
+            code="file-large",
+        )
+    return data

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli import keys, models, profiles, register, report
+from pura.cli import caselog, keys, models, profiles, register, report
 from pura.cli.common import complain, err
 from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
@@ -28,6 +28,7 @@ app.add_typer(models.app, name="model")
 app.add_typer(profiles.app, name="profile")
 app.add_typer(register.app, name="register")
 app.add_typer(report.app, name="report")
+app.add_typer(caselog.app, name="caselog")
 app.command("generate")(generate)
 app.command("verify")(verify)
 app.command("selftest")(selftest)

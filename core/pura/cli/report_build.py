@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from pura.audit import json_io
-from pura.audit.files import write_atomic
+from pura.audit.files import read_bounded, write_atomic
 from pura.audit.record import Audit
 from pura.audit.report import (
     ItemNotes,
@@ -22,6 +22,7 @@ from pura.audit.report import (
     html_page,
     table_files,
 )
+from pura.cli.caselog_common import Auditor, Saved
 from pura.cli.common import out
 from pura.errors import InputError, RecordError
 
@@ -32,9 +33,10 @@ MAX_LOGO_BYTES: Final = 1 << 20
 
 def build(
     records: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(metavar="RECORD…", help="Records: “pura verify … --json --full”."),
-    ],
+    ] = None,
+    *,
     pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
     request: Annotated[
         Path | None,
@@ -58,9 +60,23 @@ def build(
         bool, typer.Option("--final", help="Reviewed and authorised: no draft any more.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    case: Annotated[
+        str | None, typer.Option(metavar="CASE", help="Of audits that are saved in this case.")
+    ] = None,
+    item: Annotated[
+        list[str] | None,
+        typer.Option("--audit", metavar="AUDIT", help="With --case: only these; else all."),
+    ] = None,
+    auditor: Auditor = None,
+    recipient: Annotated[
+        str, typer.Option(help="With --case: who gets it; the log keeps it.")
+    ] = "",
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
-    audits = [audit for path in records for audit in read_records(path)]
+    audits = [audit for path in records or [] for audit in read_records(path)]
+    saved = Saved(case, item or [], auditor) if case is not None else None
+    if saved is not None:
+        audits += saved.audits
     wanted = read_request(request)
     given = {"language": language, "paper": paper, "text": text}
     changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
@@ -68,12 +84,16 @@ def build(
     if final:
         wanted = replace(wanted, final=True)
     if logo is not None:
-        wanted = replace(wanted, logo=_read(logo, MAX_LOGO_BYTES))
+        wanted = replace(wanted, logo=read_bounded(logo, MAX_LOGO_BYTES))
+    if saved is not None:
+        wanted = saved.request(wanted)
     report = build_report(audits, wanted)
     write_report(
         report, audits, wanted, pdf=pdf, json_file=json_file, html=html, tables=tables,
         annex=annex, force=force,
     )  # fmt: skip
+    if saved is not None:
+        saved.note(report, wanted, recipient)
 
 
 def write_report(
@@ -134,7 +154,7 @@ def read_records(path: Path) -> list[Audit]:
         InputError: The file cannot be read, or is far too large.
         RecordError: It holds no record.
     """
-    data = _read(path, MAX_RECORD_BYTES)
+    data = read_bounded(path, MAX_RECORD_BYTES)
     try:
         found: list[Any] = [json.loads(data)]
     except (ValueError, RecursionError):
@@ -164,7 +184,7 @@ def read_request(path: Path | None) -> ReportRequest:
         return ReportRequest()
     hint = "The fields stand in docs/report.md."
     try:
-        data = json.loads(_read(path, MAX_REQUEST_BYTES))
+        data = json.loads(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
         raise InputError("The request is not readable JSON.", hint, code="report-request") from None
     if not isinstance(data, dict):
@@ -210,19 +230,3 @@ def _ranges(value: object, hint: str) -> tuple[tuple[int, int], ...]:
     raise InputError(
         "Redactions are a list of [first, end] characters.", hint, code="report-request"
     )
-
-
-def _read(path: Path, limit: int) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(limit + 1)
-    except OSError as error:
-        raise InputError(
-            f"“{path.name}” cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
-    if len(data) > limit:
-        raise InputError(
-            f"“{path.name}” is larger than {limit >> 20} MiB.", "This is not such a file."
-        )
-    return data

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from pura.audit.files import write_atomic
+from pura.audit.files import read_bounded, write_atomic
 from pura.audit.reportcheck import (
     BAD,
     Again,
@@ -30,7 +29,7 @@ from pura.scheme import SecretKey
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-_MAX_READ: Final = (64 << 20) + 1
+MAX_READ: Final = 64 << 20
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
 
@@ -60,10 +59,10 @@ def sign(
         raise SigningError(
             f"There already is a file “{to.name}”.", "Choose another name.", code="file-exists"
         )
-    pdf = _read(file)
+    pdf = read_bounded(file, MAX_READ, ReportFileError)
     secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
     now = datetime.now(UTC)
-    identity = load_identity(_read(certificate), secret, now=now)
+    identity = load_identity(read_bounded(certificate, MAX_READ, ReportFileError), secret, now=now)
     secret[:] = bytes(len(secret))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
     write_atomic(to, sign_report(pdf, identity, options, now=now))
@@ -92,9 +91,18 @@ def verify(
     Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
     """
     _language(language)
-    trusted = [der for path in trust or [] for der in load_trust(_read(path))]
+    trusted = [
+        der
+        for path in trust or []
+        for der in load_trust(read_bounded(path, MAX_READ, ReportFileError))
+    ]
     again = _again(device) if rerun else None
-    found = check_report(_read(file), moment=datetime.now(UTC), trust=trusted, again=again)
+    found = check_report(
+        read_bounded(file, MAX_READ, ReportFileError),
+        moment=datetime.now(UTC),
+        trust=trusted,
+        again=again,
+    )
     if as_json:
         sys.stdout.write(json.dumps(_plain(file, found, language), ensure_ascii=False) + "\n")
     else:
@@ -126,18 +134,6 @@ def _again(device: str) -> Again:
 def _language(language: str) -> None:
     if language not in ("en", "de"):
         raise typer.BadParameter("Choose en or de.", param_hint="--language")
-
-
-def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(_MAX_READ)
-    except OSError as error:
-        raise ReportFileError(
-            f"“{path.name}” cannot be read: {os.strerror(error.errno or 0)}.",
-            "Check the path and the permissions.",
-            code="file-unreadable",
-        ) from None
 
 
 def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:

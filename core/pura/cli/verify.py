@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pura.audit.documents import (
     Document,
@@ -23,6 +22,7 @@ from pura.audit.documents import (
 from pura.audit.folders import WalkOptions
 from pura.audit.json_io import summary, to_dict
 from pura.audit.policy import load_policy
+from pura.cli.caselog_common import Auditor, Saver
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -39,6 +39,7 @@ from pura.cli.common import (
     out,
 )
 from pura.cli.inputs import named_files, read_ids
+from pura.cli.progress import progress
 from pura.cli.words import print_audit
 from pura.errors import InputError, PuraError, RegisterError
 from pura.paths import user_paths
@@ -47,7 +48,7 @@ from pura.scheme import Profile
 if TYPE_CHECKING:
     from pura.audit.record import Audit
     from pura.audit.register import Register
-    from pura.audit.run import Options, Stage
+    from pura.audit.run import Options
     from pura.model.load import LanguageModel
 
 
@@ -129,6 +130,17 @@ def verify(
     force: Annotated[
         bool, typer.Option("--force", help="With --pdf: replace files that are there.")
     ] = False,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="CASE", help="Save all findings to this case of the case log."),
+    ] = None,
+    auditor: Auditor = None,
+    keep_text: Annotated[
+        str, typer.Option(metavar="HOW", help="With --save: keep, seal (encrypted) or leave-out.")
+    ] = "keep",
+    text_passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --keep-text seal; else asked.")
+    ] = None,
 ) -> None:
     """Audit texts: does one carry a mark of these keys, and which payload?
 
@@ -145,9 +157,11 @@ def verify(
 
         refuse_existing([pdf, json_file], force=force)  # before the work, not after it
         read_request(request)
+    saver = Saver(save, auditor, keep_text, text_passphrase_file) if save is not None else None
     run = _Run(as_json=as_json, full=full, language=language)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
+    run.saver = saver
     chosen = WalkOptions(
         recursive=recursive, include=tuple(include or ()), exclude=tuple(exclude or ()),
         hidden=hidden, links=links,
@@ -175,13 +189,13 @@ def verify(
     if fdr is not None:
         run.choose(fdr)
     if run.audits and (pdf is not None or json_file is not None):
-        _write_report(run.audits, pdf, json_file, request, language, force=force)
+        _write_report(run.audits, pdf, json_file, request, language, force=force, saver=saver)
     raise typer.Exit(1 if run.failed else 0)
 
 
 def _write_report(
     audits: list[Audit], pdf: Path | None, json_file: Path | None, request: Path | None,
-    language: str, *, force: bool,
+    language: str, *, force: bool, saver: Saver | None = None,
 ) -> None:  # fmt: skip
     from pura.audit.report import build_report
     from pura.cli.report_build import read_request, write_report
@@ -189,8 +203,12 @@ def _write_report(
     wanted = read_request(request)
     if request is None:
         wanted = replace(wanted, language=language)
+    if saver is not None:
+        wanted = saver.request(wanted, audits)
     report = build_report(audits, wanted)
     write_report(report, audits, wanted, pdf=pdf, json_file=json_file, force=force)
+    if saver is not None and pdf is not None:
+        saver.drafted(report, wanted, audits)
 
 
 def _options(
@@ -230,6 +248,7 @@ class _Run:
         self.failed = False
         self.reading = ReadOptions()
         self.parts: tuple[str, ...] = ()
+        self.saver: Saver | None = None
         self.options: Options
         self._keys: list[LabelledKey]
         self._profile: Profile
@@ -247,6 +266,8 @@ class _Run:
         """Overwrite the keys in memory."""
         for one in self._keys:
             one.key.wipe()
+        if self.saver is not None:
+            self.saver.wipe()
 
     def audit(self, name: str) -> None:
         """Audit every part of a file that is asked for; each is one finding or one error."""
@@ -266,8 +287,10 @@ class _Run:
         from pura.audit.run import audit_document
 
         try:
+            if self.saver is not None:
+                self.saver.start(document.title)
             self._say_what_to_expect(document)
-            with _progress(document.title) as report:
+            with progress(document.title) as report:
                 audit = audit_document(
                     document,
                     model=self._model,
@@ -279,6 +302,8 @@ class _Run:
         except PuraError as error:
             self.refuse(name, error, part=document.part)
             return
+        if self.saver is not None:
+            self.saver.save(audit)
         self._strengths.append((document.title, audit.evidence.log10_e))
         self.audits.append(audit)
         if self._json:
@@ -298,6 +323,8 @@ class _Run:
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True
+        if self.saver is not None:
+            self.saver.fail(Path(name).name, error)
         if self._json:
             shown = "-" if name == "-" else Path(name).name
             row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
@@ -340,36 +367,3 @@ def _unsuitable(name: str, error: PuraError) -> bool:
     if error.code in ("tokenizer-mismatch", "key-mismatch"):
         return True
     return isinstance(error, InputError) and (name == "-" or Path(name).is_file())
-
-
-class _progress:  # noqa: N801 - used like a function
-    """Stage and time left on a terminal, nothing in a pipe."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
-            console=err, disable=not err.is_terminal, transient=True,
-        )  # fmt: skip
-
-    def __enter__(self) -> _Report:
-        self._bar.start()
-        return _Report(self._bar, self._name)
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
-class _Report:
-    def __init__(self, bar: Progress, name: str) -> None:
-        self._bar = bar
-        self._name = name
-        self._task = bar.add_task(name, total=None)
-
-    def __call__(self, stage: Stage) -> None:
-        self._bar.update(
-            self._task,
-            description=f"{self._name}: {stage.name}",
-            completed=stage.done,
-            total=stage.total or None,
-        )

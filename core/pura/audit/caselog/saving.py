@@ -72,6 +72,14 @@ def save_audit(
     return read_case(log, case).item(audit.id)
 
 
+def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
+    """Say in the log that an examination begins, so that one that never ends shows."""
+    with log.writing() as writer:
+        living(log, case)
+        kept = {"item": pack({"name": name[:MAX_NAME]})}
+        writer.append(Draft(action="examination-started", actor=actor.id, case=case, kept=kept))
+
+
 def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: Person) -> None:
     """Say in the log that an examination failed; only the kind of error goes into the chain."""
     with log.writing() as writer:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from pura.audit.caselog import words
 from pura.audit.caselog.canonical import START, commitment, entry_hash
-from pura.audit.caselog.entries import Entry, parse
+from pura.audit.caselog.entries import Draft, Entry, parse
 from pura.audit.caselog.heads import check_signature
-from pura.audit.caselog.log import CaseLog, Head
+from pura.audit.caselog.log import CaseLog, Head, Person
 from pura.audit.caselog.schema import CASE_LOG
 from pura.audit.reportcheck import BAD, GOOD, NOTICE
 
@@ -73,6 +73,16 @@ def verify_log(
         found.append(check.signatures(trust, moment or datetime.now(UTC)))
         found += [check.head(head), check.clock()]
     return tuple(found)
+
+
+def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> None:
+    """Say in the log that it was checked, by whom, and with what result."""
+    faults = [check.key for check in checks if check.state == BAD]
+    log.append(
+        Draft(action="log-verified", actor=actor.id, role="custodian",
+              result="fault" if faults else "whole",
+              facts={"checks": [check.key for check in checks], "head": str(log.head())})
+    )  # fmt: skip
 
 
 def _file(db: sqlite3.Connection) -> LogCheck:

@@ -22,8 +22,9 @@ MAX_RUNS = 20_000  # a longer text is printed without shades
 
 
 def integrity(
-    audits: Sequence[Audit], labels: Labels, name: str, sha256: str, size: int, annex: str
-) -> tuple[Block, ...]:
+    audits: Sequence[Audit], labels: Labels, name: str, sha256: str, size: int, annex: str,
+    log: str,
+) -> tuple[Block, ...]:  # fmt: skip
     """Return the digests, and how they are checked without our program."""
     rows = [
         (labels("integrity.record", name=name), sha256),
@@ -37,6 +38,7 @@ def integrity(
     if annex:
         rows.append((labels("integrity.annex"), annex))
     rows += [
+        (labels("integrity.log"), printable(log) or labels("integrity.log.none")),
         (labels("integrity.signature"), labels("integrity.signature.text")),
         (labels("integrity.time"), labels("integrity.time.text")),
     ]

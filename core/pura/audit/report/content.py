@@ -94,7 +94,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         Section(number=12, title=labels("s12"), blocks=_review(labels, request)),
         Section(number=13, title=labels("s13"),
                 blocks=annexes.integrity(audits, labels, seals.name, seals.record, seals.size,
-                                         seals.annex)),
+                                         seals.annex, request.log)),
         Section(number=14, title=labels("s14"),
                 blocks=annexes.annexes(audits, request, labels, seals.annex)),
     )  # fmt: skip

@@ -83,6 +83,7 @@ class ReportRequest:
         external: Parts that others provided.
         remark: Free text of the examiner, in a box of its own; checked by the linter.
         review: What the reviewer recomputed, and with what result.
+        log: Head of the case log and the numbers of the entries that belong to the report.
         issued: Date of issue, ISO 8601; empty takes that of the newest audit.
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
@@ -105,6 +106,7 @@ class ReportRequest:
     external: str = ""
     remark: str = ""
     review: str = ""
+    log: str = ""
     issued: str = ""
     language: str = "en"
     paper: str = "a4"

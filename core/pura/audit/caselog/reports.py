@@ -1,0 +1,84 @@
+"""Reports of saved audits: the log fills them in, and notes what became of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pura.audit.caselog.cases import Case, Item, read_case
+from pura.audit.caselog.entries import Entry
+from pura.audit.caselog.log import CaseLog, Person
+from pura.audit.caselog.saving import record_report
+from pura.audit.report.labels import Labels
+from pura.audit.report.request import ReportRequest
+
+
+def request_of_case(
+    log: CaseLog, case: Case, items: Sequence[Item], base: ReportRequest
+) -> ReportRequest:
+    """Fill what the log knows into the fields of a request that were left empty.
+
+    Args:
+        log: The log; its head is printed.
+        case: The case.
+        items: The audits that the report is made of.
+        base: What is asked for; nothing that stands there is changed.
+
+    Returns:
+        The request with case, examiner, reviewer, review and log.
+    """
+    labels = Labels(base.language)
+    seqs = ", ".join(str(item.entry.seq) for item in items)
+    reviews = [item.review for item in items if item.review is not None]
+    words = [
+        labels(f"review.{one.state}", who=one.who or labels("not-given"), time=one.time[:10],
+               recomputed=one.recomputed or labels("not-given"))
+        + (f" {one.words}" if one.words else "")
+        for one in reviews
+    ]  # fmt: skip
+    parties = replace(
+        base.parties,
+        examiner=base.parties.examiner or _names(item.auditor for item in items),
+        reviewer=base.parties.reviewer or _names(one.who for one in reviews),
+    )
+    return replace(
+        base,
+        case=base.case or case.name or case.id,
+        parties=parties,
+        review=base.review or "\n".join(words),
+        log=base.log or labels("integrity.log.text", head=str(log.head()), entries=seqs),
+    )
+
+
+def note_report(
+    log: CaseLog, case: str, audits: Sequence[str], request: ReportRequest, number: str,
+    pdf: bytes, actor: Person, *, recipient: str = "",
+) -> Entry:  # fmt: skip
+    """Say in the log what became of a report.
+
+    A draft is drafted, a final one issued; one that replaces or supplements another amends it.
+
+    Args:
+        log: The log.
+        case: Identifier of the case.
+        audits: Identifiers of the audits in it.
+        request: What it was made of.
+        number: Its identifier.
+        pdf: The file.
+        actor: Who made it.
+        recipient: Who gets it.
+    """
+    action = "report-drafted"
+    if request.final:
+        action = "report-amended" if request.replaces else "report-issued"
+    known = {item.id for item in read_case(log, case).items}
+    return record_report(
+        log, case, actor, action=action, number=number, sha256=hashlib.sha256(pdf).hexdigest(),
+        items=[audit for audit in audits if audit in known], final=request.final,
+        reason=request.reason, recipient=recipient,
+    )  # fmt: skip
+
+
+def _names(names: Iterable[str | None]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))

@@ -1,0 +1,269 @@
+"""``pura caselog``: cases, what was saved in them, and whether the log is whole."""
+
+from __future__ import annotations
+
+import json
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from pura.audit import json_io
+from pura.audit.caselog import (
+    Case,
+    CaseLog,
+    Item,
+    Query,
+    export_case,
+    import_case,
+    list_cases,
+    load_audit,
+)
+from pura.audit.caselog.package import MAX_FILE
+from pura.audit.files import read_bounded, write_atomic
+from pura.cli import caselog_acts
+from pura.cli.caselog_common import Auditor, CaseName, open_log, the_case, who
+from pura.cli.common import out
+from pura.cli.passphrases import passphrase
+from pura.cli.words import print_audit
+from pura.errors import CaseLogError
+
+app = typer.Typer(no_args_is_help=True, help="The case log: cases, and what was saved in them.")
+caselog_acts.register(app)
+_STATES: Final = ("", "open", "closed", "held", "unreviewed")
+_STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red"}
+_MARKS: Final = {"good": "ok", "notice": "note", "bad": "FAULT"}
+
+
+@app.command("list")
+def list_(
+    search: Annotated[str, typer.Option(help="Words in name, notes, tags, file names.")] = "",
+    tag: Annotated[str, typer.Option(help="Only with this tag.")] = "",
+    verdict: Annotated[str, typer.Option(help="Only with such an outcome, e.g. mark.")] = "",
+    since: Annotated[str, typer.Option(metavar="DAY", help="Changed since, YYYY-MM-DD.")] = "",
+    until: Annotated[str, typer.Option(metavar="DAY", help="Opened until, YYYY-MM-DD.")] = "",
+    state: Annotated[str, typer.Option(help="open, closed, held or unreviewed.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a case.")] = False,
+) -> None:
+    """List the cases, the newest change first."""
+    if state not in _STATES:
+        raise typer.BadParameter(f"Choose {', '.join(_STATES[1:])}.", param_hint="--state")
+    query = Query(search=search, tag=tag, verdict=verdict, since=_day(since, "--since"),
+                  until=_day(until, "--until"), state=state)  # fmt: skip
+    with open_log(read_only=True) as log:
+        cases = list_cases(log, query)
+    if as_json:
+        for case in cases:
+            _write(case_row(case))
+        return
+    table = Table(box=None, pad_edge=False)
+    for head in ("Case", "Audits", "Outcomes", "Changed (UTC)", "State", "Tags", "Identifier"):
+        table.add_column(head, overflow="fold")
+    for case in cases:
+        outcomes = ", ".join(sorted({item.verdict for item in case.items}))
+        table.add_row(
+            Text(case.name or "(erased)"), str(len(case.items)), outcomes,
+            case.changed[:16].replace("T", " "), _state(case), Text(", ".join(case.tags)),
+            case.id[:8],
+        )  # fmt: skip
+    out.print(table if cases else "No case.")
+
+
+@app.command("show")
+def show(
+    case: CaseName,
+    item: Annotated[
+        str | None, typer.Argument(metavar="AUDIT", help="Beginning of an audit's identifier.")
+    ] = None,
+    auditor: Auditor = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON; an audit: its record.")] = False,
+    unlock: Annotated[
+        bool, typer.Option("--unlock", help="Also the text that was kept encrypted.")
+    ] = False,
+    passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --unlock: its passphrase; else asked.")
+    ] = None,
+    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+) -> None:
+    """Show a case with its history, or one audit of it in full, without model or key."""
+    if language not in ("en", "de"):
+        raise typer.BadParameter("Choose en or de.", param_hint="--language")
+    with open_log() as log:
+        found = the_case(log, case)
+        if item is None:
+            if as_json:
+                _write(case_row(found) | {"history": [entry.body for entry in
+                                                      log.entries(case=found.id)]})  # fmt: skip
+            else:
+                _print_case(log, found)
+            return
+        words = passphrase(passphrase_file, "Passphrase of the kept text") if unlock else None
+        audit = load_audit(log, found.item(item), passphrase=words, actor=who(log, auditor))
+    if as_json:
+        sys.stdout.write(json_io.to_json(audit) + "\n")
+    else:
+        print_audit(out, audit, language)
+
+
+@app.command("verify")
+def verify(
+    head: Annotated[
+        str | None,
+        typer.Option(metavar="N:HASH", help="A head that a report printed; shows a cut-off end."),
+    ] = None,
+    trust: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Trusted certificate (PEM or DER), for signed heads."),
+    ] = None,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Another log than the user's own.")
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Also say in the log that it was checked.")
+    ] = False,
+    auditor: Auditor = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+) -> None:
+    """Check the log: the first altered, missing or reordered entry is named.
+
+    Exit codes: 0 nothing is at fault, 1 something is.
+    """
+    from pura.audit.caselog.heads import parse_head
+    from pura.audit.caselog.verify import record_check, verify_log
+    from pura.audit.reportcheck import load_trust
+
+    if language not in ("en", "de"):
+        raise typer.BadParameter("Choose en or de.", param_hint="--language")
+    roots = [
+        der for path in trust or [] for der in load_trust(read_bounded(path, 1 << 20, CaseLogError))
+    ]
+    log = CaseLog(file, read_only=True) if file is not None else open_log(read_only=True)
+    with log:
+        known = None if head is None else parse_head(head, log.id)
+        checks = verify_log(log, head=known, trust=roots)
+    if record and file is None:
+        with open_log() as log:
+            record_check(log, checks, who(log, auditor))
+    for check in checks:
+        if as_json:
+            _write({"check": check.name, "state": check.state, "code": check.key,
+                    **check.values, "text": check.text(language)})  # fmt: skip
+        else:
+            out.print(f"{_MARKS[check.state]:>6}", style=_STYLES[check.state], end="  ")
+            out.print(f"{check.title(language)}: {check.text(language)}", markup=False)
+    raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
+
+
+@app.command("export")
+def export(
+    case: CaseName,
+    to: Annotated[Path, typer.Argument(metavar="OUT", help="File to write (.puracase).")],
+    auditor: Auditor = None,
+    purpose: Annotated[str, typer.Option(help="What for; the log keeps it.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
+    from pura.cli.report_build import refuse_existing
+
+    refuse_existing([to], force=force)
+    with open_log() as log:
+        found = the_case(log, case)
+        data = export_case(log, found.id, who(log, auditor), purpose=purpose)
+    try:
+        write_atomic(to, data, private=True)
+    except OSError as error:
+        raise CaseLogError(
+            f"“{to.name}” cannot be written: {error.strerror or 'unknown reason'}.",
+            "Check the folder, its permissions and the free space.",
+        ) from None
+    out.print(f"{to} ({len(data):,} bytes)", markup=False)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A case that was exported.")],
+    auditor: Auditor = None,
+) -> None:
+    """Take in a case that was exported elsewhere; it is checked whole before."""
+    data = read_bounded(file, MAX_FILE, CaseLogError)
+    with open_log(create=True) as log:
+        case = import_case(log, data, who(log, auditor))
+    out.print(f"The case “{case.name or case.id}” is in the log ({len(case.items)} audits).",
+              markup=False)  # fmt: skip
+
+
+def case_row(case: Case) -> dict[str, Any]:
+    """Return a case as JSON."""
+    return {
+        "id": case.id, "name": case.name, "opened": case.opened, "changed": case.changed,
+        "auditor": case.auditor, "tags": list(case.tags), "held": case.held,
+        "closed": case.closed, "imported": case.imported, "failures": case.failures,
+        "notes": [vars(note) for note in case.notes],
+        "audits": [_item_row(item) for item in case.items],
+    }  # fmt: skip
+
+
+def _item_row(item: Item) -> dict[str, Any]:
+    return {
+        "id": item.id, "name": item.name, "sha256": item.sha256, "verdict": item.verdict,
+        "log10_e": item.log10_e, "payload": item.payload, "text": item.mode, "run": item.run,
+        "auditor": item.auditor, "saved": item.entry.time, "kept": item.record is not None,
+        "review": None if item.review is None else vars(item.review),
+    }  # fmt: skip
+
+
+def _print_case(log: CaseLog, case: Case) -> None:
+    out.print(f"{case.name or '(erased)'}  ·  {case.id}", style="bold", markup=False)
+    out.print(f"Opened {case.opened[:16]} UTC by {case.auditor or '(erased)'}; {_state(case)}"
+              + (f"; tags: {', '.join(case.tags)}" if case.tags else ""), markup=False)  # fmt: skip
+    for note in case.notes:
+        out.print(f"Note, {note.time[:16]}, {note.who or '(erased)'}: "
+                  f"{'(erased)' if note.text is None else note.text}", markup=False)  # fmt: skip
+    table = Table(box=None, pad_edge=False)
+    for head in ("Audit", "File", "Outcome", "Evidence", "Run", "Text", "By", "Second person"):
+        table.add_column(head, overflow="fold")
+    for item in case.items:
+        second = "not yet"
+        if item.review is not None:
+            second = f"{item.review.state} by {item.review.who or '(erased)'}"
+        table.add_row(
+            item.id[:8], Text(item.name or "(erased)"), item.verdict,
+            "" if item.log10_e is None else f"{item.log10_e:.1f}", str(item.run), item.mode,
+            Text(item.auditor or "(erased)"), Text(second),
+        )  # fmt: skip
+    if case.items:
+        out.print(table)
+    out.print("History", style="bold")
+    for entry in log.entries(case=case.id):
+        name = log.person_name(entry.actor) or ("(erased)" if entry.actor else "program")
+        more = f"  {entry.item[:8]}" if entry.item else ""
+        result = f"  {entry.result}" if entry.result else ""
+        out.print(f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}",
+                  markup=False)  # fmt: skip
+
+
+def _state(case: Case) -> str:
+    states = ["closed" if case.closed else "open"]
+    if case.held:
+        states.append("hold")
+    if case.imported:
+        states.append("imported")
+    return ", ".join(states)
+
+
+def _day(text: str, option: str) -> str:
+    if text:
+        try:
+            date.fromisoformat(text)
+        except ValueError:
+            raise typer.BadParameter("Write a day as YYYY-MM-DD.", param_hint=option) from None
+    return text
+
+
+def _write(row: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")

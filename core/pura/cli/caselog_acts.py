@@ -1,0 +1,198 @@
+"""``pura caselog``: what is done to a case; each command is one entry in the log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pura.audit.caselog import (
+    erase,
+    erase_person,
+    open_case,
+    rename_case,
+    set_closed,
+    set_hold,
+    set_tags,
+    sign_off,
+    write_note,
+)
+from pura.audit.files import read_bounded
+from pura.cli.caselog_common import Auditor, CaseName, Reason, open_log, the_case, who
+from pura.cli.common import interactive, out
+from pura.cli.passphrases import passphrase
+from pura.errors import CaseLogError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    for name, act in (
+        ("new", new), ("rename", rename), ("note", note), ("tag", tag), ("review", review),
+        ("hold", hold), ("release", release), ("close", close), ("reopen", reopen),
+        ("erase", erase_), ("forget", forget), ("sign-head", sign_head_),
+    ):  # fmt: skip
+        app.command(name)(act)
+
+
+def new(
+    name: Annotated[str, typer.Argument(help="Its name.")],
+    auditor: Auditor = None,
+    notes: Annotated[str, typer.Option(help="A first note.")] = "",
+    tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times.")] = None,
+) -> None:
+    """Open a case."""
+    with open_log(create=True) as log:
+        case = open_case(log, name, who(log, auditor), notes=notes, tags=tags or ())
+    out.print(f"Opened the case “{case.name}” ({case.id[:8]}).", markup=False)
+
+
+def rename(
+    case: CaseName,
+    name: Annotated[str, typer.Argument(help="Its new name.")],
+    auditor: Auditor = None,
+) -> None:
+    """Give a case another name."""
+    with open_log() as log:
+        rename_case(log, the_case(log, case).id, name, who(log, auditor))
+
+
+def note(
+    case: CaseName,
+    text: Annotated[str, typer.Argument(help="What to note.")],
+    auditor: Auditor = None,
+) -> None:
+    """Add a note to a case."""
+    with open_log() as log:
+        write_note(log, the_case(log, case).id, text, who(log, auditor))
+
+
+def tag(
+    case: CaseName,
+    tags: Annotated[
+        list[str] | None, typer.Argument(help="All its tags; none clears them.")
+    ] = None,
+    auditor: Auditor = None,
+) -> None:
+    """Set the tags of a case."""
+    with open_log() as log:
+        set_tags(log, the_case(log, case).id, tags or (), who(log, auditor))
+
+
+def review(
+    case: CaseName,
+    item: Annotated[str, typer.Argument(metavar="AUDIT", help="Beginning of its identifier.")],
+    recomputed: Annotated[str, typer.Option(help="What was recomputed, and with what result.")],
+    agree: Annotated[
+        bool, typer.Option("--agree/--disagree", help="Confirm or dispute the finding.")
+    ],
+    words: Annotated[str, typer.Option(help="What else there is to say.")] = "",
+    auditor: Auditor = None,
+) -> None:
+    """Confirm or dispute a finding as a second person (four eyes)."""
+    with open_log() as log:
+        found = the_case(log, case).item(item)
+        sign_off(log, found, who(log, auditor), agree=agree, recomputed=recomputed, words=words)
+    out.print("Confirmed." if agree else "Disputed.")
+
+
+def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
+    """Forbid erasing anything of a case."""
+    with open_log() as log:
+        set_hold(log, the_case(log, case).id, who(log, auditor), held=True, reason=reason)
+
+
+def release(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
+    """Lift the hold of a case."""
+    with open_log() as log:
+        set_hold(log, the_case(log, case).id, who(log, auditor), held=False, reason=reason)
+
+
+def close(case: CaseName, auditor: Auditor = None) -> None:
+    """Close a case: it takes nothing more."""
+    with open_log() as log:
+        set_closed(log, the_case(log, case).id, who(log, auditor), closed=True)
+
+
+def reopen(case: CaseName, auditor: Auditor = None) -> None:
+    """Open a closed case again."""
+    with open_log() as log:
+        set_closed(log, the_case(log, case).id, who(log, auditor), closed=False)
+
+
+def erase_(
+    case: CaseName,
+    reason: Reason,
+    item: Annotated[
+        str | None, typer.Option("--audit", metavar="AUDIT", help="Only of this audit.")
+    ] = None,
+    text_only: Annotated[
+        bool, typer.Option("--text-only", help="Only the text; the findings stay.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    auditor: Auditor = None,
+) -> None:
+    """Erase what is kept of a case; the chain stays and says what was erased."""
+    with open_log() as log:
+        found = the_case(log, case)
+        audit = None if item is None else found.item(item).id
+        what = "the texts" if text_only else "names, notes, records and texts"
+        where = f"audit {audit[:8]} of " if audit else ""
+        _sure(f"Erase {what} of {where}“{found.name or found.id}” for good?", yes=yes)
+        gone = erase(log, found.id, who(log, auditor), reason=reason, item=audit,
+                     text_only=text_only)  # fmt: skip
+    out.print(f"{gone} things were erased.")
+
+
+def forget(
+    name: Annotated[str, typer.Argument(help="The name as the log has it.")],
+    reason: Reason,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    auditor: Auditor = None,
+) -> None:
+    """Erase the name of a person; what they did stays under an identifier."""
+    with open_log() as log:
+        _sure(f"Erase the name “{name}” from the whole log for good?", yes=yes)
+        if not erase_person(log, name, who(log, auditor), reason=reason):
+            raise CaseLogError(
+                f"The log knows nobody called “{name[:80]}”.", "Write it as the log shows it.",
+                code="case-log-unknown",
+            )  # fmt: skip
+
+
+def sign_head_(
+    certificate: Annotated[
+        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
+    ],
+    passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+    ] = None,
+    auditor: Auditor = None,
+) -> None:
+    """Sign the head of the log, so that a cut-off end can be seen later."""
+    from pura.audit.caselog.heads import sign_head
+    from pura.audit.signing import load_identity
+
+    secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
+    try:
+        identity = load_identity(
+            read_bounded(certificate, 1 << 20, CaseLogError), secret, now=datetime.now(UTC)
+        )
+    finally:
+        secret[:] = bytes(len(secret))
+    with open_log() as log:
+        head = log.head()
+        sign_head(log, identity, who(log, auditor))
+    out.print(f"Signed head {head}", markup=False)
+
+
+def _sure(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not interactive():
+        raise CaseLogError(
+            f"{question} Nobody can be asked here.", "Add --yes to mean it.", code="usage"
+        )
+    if not typer.confirm(question):
+        raise typer.Exit(1)

@@ -1,0 +1,45 @@
+"""Stage and time left, on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from pura.cli.common import err
+
+if TYPE_CHECKING:
+    from pura.audit.run import Stage
+
+
+class progress:  # noqa: N801 - used like a function
+    """Stage and time left on a terminal, nothing in a pipe."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._bar = Progress(
+            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
+            console=err, disable=not err.is_terminal, transient=True,
+        )  # fmt: skip
+
+    def __enter__(self) -> _Report:
+        self._bar.start()
+        return _Report(self._bar, self._name)
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+
+class _Report:
+    def __init__(self, bar: Progress, name: str) -> None:
+        self._bar = bar
+        self._name = name
+        self._task = bar.add_task(name, total=None)
+
+    def __call__(self, stage: Stage) -> None:
+        self._bar.update(
+            self._task,
+            description=f"{self._name}: {stage.name}",
+            completed=stage.done,
+            total=stage.total or None,
+        )

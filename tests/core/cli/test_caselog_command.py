@@ -1,0 +1,189 @@
+"""``pura caselog``, ``pura verify --save`` and ``pura report build --case``."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+from typer.testing import CliRunner
+
+from pura.audit import json_io
+from pura.audit.caselog import CaseLog, open_case, save_audit
+from pura.audit.record import Audit, Sentence
+from pura.cli.__main__ import app
+from pura.errors import CaseLogError
+from pura.paths import user_paths
+
+
+@pytest.fixture
+def audit() -> Audit:
+    place = Path(__file__).resolve().parents[1] / "audit" / "test_json_io.py"
+    spec = importlib.util.spec_from_file_location("json_io_for_cases", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made: Audit = module.make_audit()
+    return replace(made, sentences=(Sentence(key="note.n1"),), cautions=())
+
+
+@pytest.fixture
+def case(audit: Audit) -> str:
+    """A case called “Thesis” with one audit in it."""
+    with CaseLog(user_paths().caselog, create=True) as log:
+        anna = log.person("Anna")
+        found = open_case(log, "Thesis", anna, notes="urgent")
+        save_audit(log, found.id, audit, anna)
+        return found.id
+
+
+def pura(*words: str | Path, stdin: str | None = None) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words], input=stdin)
+
+
+def caselog(*words: str | Path) -> str:
+    done = pura("caselog", *words)
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    return str(done.output)
+
+
+def refusal(*words: str | Path) -> str:
+    done = pura("caselog", *words)
+    assert isinstance(done.exception, CaseLogError), (words, done.output)
+    return done.exception.code
+
+
+def test_without_a_log_the_way_to_one_is_said() -> None:
+    assert refusal("list") == "case-log-missing"
+    caselog("new", "Thesis", "--auditor", "Anna", "--tag", "x", "--notes", "urgent")
+    assert "Thesis" in caselog("list")
+
+
+def test_a_case_is_listed_shown_and_found(case: str, audit: Audit) -> None:
+    assert "Thesis" in caselog("list", "--search", "urgent")
+    assert "No case" in caselog("list", "--tag", "none")
+    [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
+    assert (row["id"], row["name"], row["audits"][0]["id"]) == (case, "Thesis", audit.id)
+    shown = caselog("show", "thesis")
+    for words in ("urgent", "Anna", "examination-finished", audit.id[:8], "not yet"):
+        assert words in shown
+    whole = caselog("show", case[:10], audit.id[:6], "--json", "--auditor", "Béla")
+    assert json_io.from_json(whole).text == audit.text
+    assert "text-opened" in caselog("show", "Thesis")
+    assert refusal("show", "nobody") == "case-log-unknown"
+    assert refusal("show", "Thesis", "ffff") == "case-log-unknown"
+    for words in (["list", "--state", "odd"], ["list", "--since", "soon"]):
+        assert pura("caselog", *words).exit_code == 2
+
+
+def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
+    caselog("note", "Thesis", "second thoughts", "--auditor", "Anna")
+    caselog("tag", "Thesis", "a", "b", "--auditor", "Anna")
+    caselog("rename", "Thesis", "Diploma", "--auditor", "Anna")
+    words = ("review", "Diploma", audit.id[:8], "--recomputed", "from the record")
+    assert refusal(*words, "--agree", "--auditor", "anna") == "four-eyes"
+    caselog(*words, "--disagree", "--words", "too short", "--auditor", "Béla")
+    caselog("hold", "Diploma", "--reason", "court")
+    assert refusal("erase", "Diploma", "--reason", "x", "--yes") == "case-log-hold"
+    caselog("release", "Diploma", "--reason", "settled")
+    caselog("close", "Diploma")
+    assert refusal("note", "Diploma", "more") == "case-log-closed"
+    caselog("reopen", "Diploma")
+    [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
+    assert (row["tags"], row["audits"][0]["review"]["state"]) == (["a", "b"], "disputed")
+    assert refusal("erase", "Diploma", "--reason", "x") == "usage"  # nobody can be asked
+    assert "1 things" in caselog("erase", "Diploma", "--reason", "x", "--text-only", "--yes")
+    caselog("erase", "Diploma", "--reason", "article 17", "--yes")
+    caselog("forget", "Béla", "--reason", "left", "--yes")
+    assert refusal("forget", "Béla", "--reason", "left", "--yes") == "case-log-unknown"
+    assert "(erased)" in caselog("list")
+    assert "FAULT" not in caselog("verify")
+
+
+def test_the_first_fault_is_named_and_the_exit_code_tells(case: str) -> None:
+    assert "each the one that follows" in caselog("verify")
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        head = str(log.head())
+    assert "holds entry" in caselog("verify", "--head", head, "--record", "--auditor", "Anna")
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        last = list(log.entries())[-1]
+    assert (last.action, last.result, last.facts["head"]) == ("log-verified", "whole", head)
+    with closing(sqlite3.connect(user_paths().caselog)) as db:
+        for trigger in ("entries_stay", "entries_remain"):
+            words = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (trigger,))
+            made = words.fetchone()[0]
+            db.execute(f"DROP TRIGGER {trigger}")
+            if trigger == "entries_stay":
+                db.execute("UPDATE entries SET body = replace(body, 'case-', 'kase-')"
+                           " WHERE seq = 3")  # fmt: skip
+            db.execute(made)
+        db.commit()
+    done = pura("caselog", "verify", "--json")
+    assert done.exit_code == 1
+    faults = [json.loads(line) for line in done.output.splitlines()]
+    assert next(f for f in faults if f["state"] == "bad")["code"] == "chain.altered"
+    assert next(f for f in faults if f["state"] == "bad")["seq"] == 3
+    german = pura("caselog", "verify", "--language", "de", "--file", user_paths().caselog)
+    assert "Eintrag 3 wurde geändert" in german.output
+    assert case
+
+
+def test_a_case_travels_as_one_file(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = tmp_path / "thesis.puracase"
+    caselog("export", "Thesis", packed, "--auditor", "Anna", "--purpose", "second opinion")
+    assert packed.stat().st_mode & 0o077 == 0
+    assert pura("caselog", "export", "Thesis", packed).exit_code == 1
+    monkeypatch.setenv("PURA_HOME", str(tmp_path / "elsewhere"))
+    assert "Thesis" in caselog("import", packed, "--auditor", "Carla")
+    assert refusal("import", packed, "--auditor", "Carla") == "case-log-twice"
+    [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
+    assert (row["id"], bool(row["imported"])) == (case, True)
+    assert "FAULT" not in caselog("verify")
+    (tmp_path / "other").write_bytes(b"nonsense")
+    assert refusal("import", tmp_path / "other") == "case-log-file"
+    assert refusal("import", tmp_path / "missing") == "file-unreadable"
+
+
+def test_a_report_of_a_case_prints_the_log_and_is_noted(
+    case: str, audit: Audit, tmp_path: Path
+) -> None:
+    caselog("review", "Thesis", audit.id, "--agree", "--recomputed", "all", "--auditor", "Béla")
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        before = log.head()
+    pdf = tmp_path / "out.pdf"
+    done = pura("report", "build", "--case", "Thesis", "--pdf", pdf, "--final", "--recipient",
+                "the dean", "--auditor", "Anna")  # fmt: skip
+    assert done.exit_code == 0, (done.output, done.exception)
+    text = " ".join("".join(page.extract_text() for page in pypdf.PdfReader(pdf).pages).split())
+    squeezed = text.replace(" ", "").replace("\u00ad", "")
+    assert "Béla" in text
+    assert "Thesis" in text
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        entries = list(log.entries(case=case))
+        assert [entry.action for entry in entries][-2:] == ["text-opened", "report-issued"]
+        assert log.kept(entries[-1], "recipient") == "the dean"
+        printed = f"{before.seq + 1}:"  # reading the text is an entry of its own
+        assert printed in squeezed
+        told = log.entry(before.seq + 1)
+        assert told is not None
+        assert told.hash in squeezed
+    assert pura("report", "build", "--pdf", tmp_path / "none.pdf").exit_code == 1
+
+
+def test_a_short_passphrase_or_an_odd_choice_is_refused_before_the_work(tmp_path: Path) -> None:
+    words = tmp_path / "words"
+    words.write_text("short")
+    start = ("verify", tmp_path / "none.txt", "--profile", "none", "--save", "Thesis")
+    assert pura(*start, "--keep-text", "odd").exit_code == 2
+    done = pura(*start, "--keep-text", "seal", "--text-passphrase-file", words)
+    assert done.exit_code == 1
+    assert not user_paths().caselog.exists()

@@ -484,3 +484,24 @@ def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(tmp_path: Path) ->
         path.write_bytes(data)
         assert carries_record(path) is found
     assert not carries_record(tmp_path / "gone.pdf")
+
+
+def test_a_final_report_without_an_authoriser_is_pointed_out(opened: Any) -> None:
+    dialog = opened()
+    caution = dialog.form.report.caution
+    assert caution.isHidden()
+    dialog.form.report.final.setChecked(True)
+    assert not caution.isHidden()
+    dialog.form.parties.fields["authoriser"].widget.setText("B. Example")
+    assert caution.isHidden()
+
+
+def test_another_ending_never_replaces_another_kind_of_file(
+    opened: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "memo.txt").write_text("mine")
+    dialog = opened()
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT) as signal:
+        dialog.save_to(tmp_path / "memo.txt")
+    assert signal.args[2] == tmp_path / "memo.txt.pdf"
+    assert (tmp_path / "memo.txt").read_text() == "mine"

@@ -60,6 +60,7 @@ class ReportDialog(QDialog):
         self._session = session
         self._dirty = False
         self._path: Path | None = None
+        self._where: Path | None = None
         self._question: QMessageBox | None = None
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
@@ -166,18 +167,20 @@ class ReportDialog(QDialog):
         failure = self.preview.failure
         if not self.form.check() or (failure is not None and self.form.place_failure(failure)):
             self.form.point()
-            self.line.say(translate("Report", "Mend what the form says first."), "attention")
+            self.line.say(translate("Report", "Mend what the form says first."), role="attention")
             return
         built = self.preview.built
         number = self.form.report.number.text or (built.report.number if built else "")
-        dialog = ask_where(self, None, safe_name(number, ".pdf"))
+        dialog = ask_where(self, self._where, safe_name(number, ".pdf"))
         dialog.fileSelected.connect(lambda name: self.save_to(Path(name)))
         dialog.open()
 
     def save_to(self, path: Path) -> None:
         """Write the report, and what goes beside it."""
+        if path.suffix.lower() != ".pdf":
+            path = path.with_name(f"{path.name}.pdf")
         if self.form.check():
-            self._path = None
+            self._path, self._where = None, path.parent
             self.line.save(self.files.job(self.form.job(), path))
 
     def _saved(self, saved: Saved) -> None:

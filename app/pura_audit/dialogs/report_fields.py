@@ -40,7 +40,7 @@ class Field(QWidget):
         widget.setAccessibleName(caption)
         for line in widget.findChildren(QLineEdit):
             line.setAccessibleName(caption)
-        name = label(caption, "label")
+        name = label(caption, "label", wrap=True)
         name.setBuddy(widget)
         self.wrong = label("", "attention", wrap=True)
         self.wrong.hide()

@@ -33,6 +33,7 @@ from pura_audit.jobs.messages import Failure
 from pura_audit.jobs.report_desk import BuildJob
 from pura_audit.settings import Settings
 from pura_audit.theme import GRID
+from pura_audit.views.card import label
 from pura_audit.views.fold import Fold
 
 FIRST: Final = "first"
@@ -90,12 +91,14 @@ class ReportForm(QScrollArea):
         self.setAccessibleName(translate("Report", "What the report is told"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.text.follow(self.audits.chosen())
+        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
 
     def _reveal(self, group: Fold) -> None:
         """Bring a group into view that was just opened, once it has its size."""
         QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
 
     def _changed(self) -> None:
+        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
         self.text.follow(self.audits.chosen())
         self.changed.emit()
 
@@ -189,6 +192,10 @@ class ReportGroup(Fold):
             translate("Report", "Until then every page says that this is a draft.")
         )
         self.final.setChecked(base.final)
+        self.caution = label(
+            translate("Report", "A final report names its authoriser; the parties name none."),
+            "attention", wrap=True,
+        )  # fmt: skip
         for words, text in (
             (self.number, base.number), (self.case, base.case), (self.reason, base.reason),
             (self.classification, base.classification), (self.replaces, base.replaces),
@@ -198,7 +205,8 @@ class ReportGroup(Fold):
                        self.reason)  # fmt: skip
         self.body.addLayout(pair(self.number, version, shares=(3, 1)))
         self.body.addLayout(pair(self.case, self.issued))
-        for widget in (self.classification, field, self.replaces, self.reason, self.final):
+        for widget in (self.classification, field, self.replaces, self.reason, self.final,
+                       self.caution):  # fmt: skip
             self.body.addWidget(widget)
         for one in self._words:
             one.edited.connect(self._edited)
@@ -216,6 +224,10 @@ class ReportGroup(Fold):
         self.tell(translate("Report", "final") if self.final.isChecked() else
                   translate("Report", "draft"))  # fmt: skip
         self.changed.emit()
+
+    def warn(self, *, authoriser: str) -> None:
+        """Say it when a final report names nobody who answers for it."""
+        self.caution.setVisible(self.final.isChecked() and not authoriser)
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""

@@ -9,6 +9,7 @@ from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
+    QProgressBar,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -64,6 +65,13 @@ class ReportPreview(QWidget):
             self.zoom.addItem(words, fit)
         self.zoom.setCurrentIndex(1)
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Report", "Making the preview"))
+        policy = self.bar.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # nothing jumps when it comes and goes
+        self.bar.setSizePolicy(policy)
         self.problem = label("", "attention", wrap=True)
         self.again = QPushButton(translate("Report", "Try again"))
         self.again.setAutoDefault(False)
@@ -92,9 +100,10 @@ class ReportPreview(QWidget):
         wrong.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(GRID)
+        layout.setSpacing(GRID // 2)
         layout.addLayout(head)
         layout.addLayout(wrong)
+        layout.addWidget(self.bar)
         layout.addWidget(self.view, 1)
 
     def _tool(self, name: str, by: int) -> QToolButton:
@@ -195,6 +204,7 @@ class ReportPreview(QWidget):
         else:
             state = translate("Report", "being renewed …") if self.renewing else ""
         self.state.setText(state)
+        self.bar.setVisible(bool(self._number))
 
     def point_to_form(self) -> None:
         """Leave the words of the failure to the form, which has said them in their place."""

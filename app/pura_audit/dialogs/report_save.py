@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -136,7 +136,7 @@ class SaveLine(QWidget):
         """Stop; nothing is written if writing has not begun."""
         self._desk.drop(self._number)
 
-    def say(self, words: str, role: str = "muted") -> None:
+    def say(self, words: str, *, role: str = "muted") -> None:
         """Say how it went."""
         self.words.setProperty("role", role)
         self.words.style().unpolish(self.words)
@@ -160,10 +160,10 @@ class SaveLine(QWidget):
             return
         self._number = 0
         if isinstance(result, Saved):
-            self.say(saved_words(result), "done")
+            self.say(saved_words(result), role="done")
             self.saved.emit(result)
         elif isinstance(result, Failure):
-            self.say(f"{result.message} {result.hint}".strip(), "attention")
+            self.say(f"{result.message} {result.hint}".strip(), role="attention")
             self.failed.emit(result)
         elif isinstance(result, InTheWay):
             self.say("")
@@ -215,8 +215,8 @@ def ask_where(parent: QWidget, folder: Path | None, name: str) -> QFileDialog:
     dialog.setNameFilters([translate("Report", "Reports (*.pdf)")])
     dialog.setDefaultSuffix("pdf")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    if folder is not None:
-        dialog.setDirectory(str(folder))
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    dialog.setDirectory(str(folder) if folder is not None else documents)
     dialog.selectFile(name)
     return dialog
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
-from PySide6.QtCore import QRectF, QSizeF, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QImage,
@@ -123,7 +124,10 @@ class PagesView(QAbstractScrollArea):
         high = (self.viewport().height() - 2 * GAP - 2) / self._size.height()
         if self._fit == ACTUAL:
             return _ACTUAL
-        return max(0.1, min(wide, high) if self._fit == PAGE else min(wide, 2 * _ACTUAL))
+        wanted = min(wide, high) if self._fit == PAGE else min(wide, 2 * _ACTUAL)
+        # Whole dots an inch, so that pictures are drawn dot by dot and stay sharp.
+        ratio = self.devicePixelRatioF()
+        return max(24, math.floor(72 * wanted * ratio)) / 72 / ratio
 
     def go(self, page: int) -> None:
         """Bring a page to the top."""
@@ -178,6 +182,12 @@ class PagesView(QAbstractScrollArea):
         self.setAccessibleName(f"{preview}. {self.summary()}")
 
     # Qt
+
+    def event(self, event: QEvent) -> bool:
+        """Draw anew on a screen with finer or coarser pixels."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._moved()
+        return super().event(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the pages again."""
@@ -240,7 +250,10 @@ class PagesView(QAbstractScrollArea):
             found = self._pictures.get(page)
             if found is not None:
                 painter.setOpacity(0.45 if self._stale else 1.0)
-                painter.drawImage(place, found[2])
+                spot = place
+                if found[1] == self.dpi:
+                    spot = QRectF(place.topLeft(), QSizeF(found[2].size()) / ratio)
+                painter.drawImage(spot, found[2])
                 painter.setOpacity(1.0)
             painter.setPen(QPen(line, 1))
             painter.drawRect(place.adjusted(-0.5, -0.5, 0.5, 0.5))

@@ -505,3 +505,33 @@ def test_another_ending_never_replaces_another_kind_of_file(
         dialog.save_to(tmp_path / "memo.txt")
     assert signal.args[2] == tmp_path / "memo.txt.pdf"
     assert (tmp_path / "memo.txt").read_text() == "mine"
+
+
+def test_each_of_several_texts_is_blacked_out_for_itself(
+    opened: Any, audit: Audit, second: Audit, qtbot: Any
+) -> None:
+    other = replace(second, text=audit.text.swapcase())
+    dialog = opened(audit, other, every=True)
+    group = dialog.form.text
+    group.mode.setCurrentIndex(group.mode.findData("redacted"))
+    assert not group.which_field.isHidden()
+    assert "In 2 texts" in group.caution.text()
+    group.redaction.select(0, 3)
+    group.redaction.black.click()
+    group.which.setCurrentIndex(1)
+    assert group.redaction.text == other.text
+    assert group.redaction.ranges == ()
+    assert "In 1 text" in group.caution.text()
+    group.redaction.select(5, 9)
+    group.redaction.black.click()
+    assert group.caution.isHidden()
+    request = dialog.form.job().request
+    assert (request.redactions, request.further) == (((0, 3),), (((5, 9),),))
+    dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
+    assert group.which_field.isHidden()
+    assert group.redaction.text == other.text
+    assert dialog.form.job().request.redactions == ((5, 9),)
+    dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Checked)
+    assert dialog.form.job().request.redactions == ((0, 3),)
+    group.mode.setCurrentIndex(group.mode.findData("full"))
+    assert dialog.form.job().request.redactions == ()

@@ -12,7 +12,7 @@ from pura.audit.report import ReportRequest
 from pura.audit.report.request import EXCERPT, FULL, OMITTED, REDACTED
 from pura_audit.dialogs.report_fields import choice
 from pura_audit.dialogs.report_redact import Ranges, RedactionView
-from pura_audit.i18n import translate
+from pura_audit.i18n import plural, translate
 from pura_audit.views.card import label
 from pura_audit.views.fold import Fold
 
@@ -24,9 +24,9 @@ class TextGroup(Fold):
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Examined text"))
-        self._audit: Audit | None = None
-        self._several = False
-        self._first = base.redactions
+        self._audits: tuple[Audit, ...] = ()
+        self._loaded: Audit | None = None
+        self._given = (base.redactions, *base.further)
         self._ranges: dict[str, Ranges] = {}
         field, self.mode = choice(
             translate("Report", "The report shows"),
@@ -36,43 +36,60 @@ class TextGroup(Fold):
              (OMITTED, translate("Report", "nothing of the text"))],
             base.text, self._changed,
         )  # fmt: skip
+        self.which_field, self.which = choice(
+            translate("Report", "Text to black out"), [], "", self._chosen
+        )
         self.explain = label("", "muted", wrap=True)
         self.caution = label("", "attention", wrap=True)
         self.redaction = RedactionView()
         self.redaction.changed.connect(self._redacted)
-        for widget in (field, self.explain, self.redaction, self.caution):
+        for widget in (field, self.explain, self.which_field, self.redaction, self.caution):
             self.body.addWidget(widget)
         self._changed()
 
     def follow(self, audits: Sequence[Audit]) -> None:
-        """Show the text of the first audit; what was blacked out of another stays known."""
-        audit = audits[0] if audits else None
-        several = len(audits) > 1
-        if audit is self._audit and several == self._several:
+        """Offer the texts of these audits; what was blacked out of another stays known."""
+        if [id(one) for one in audits] == [id(one) for one in self._audits]:
             return
-        other = audit is not self._audit
-        self._audit, self._several = audit, several
-        if audit is not None and other:
-            if self._first:
-                self._ranges.setdefault(audit.id, self._first)
-                self._first = ()
-            if self.mode.currentData() == REDACTED:
-                self._load()
+        shown = self._audit
+        self._audits = tuple(audits)
+        for audit, ranges in zip(audits, self._given, strict=False):
+            self._ranges.setdefault(audit.id, ranges)
+        self._given = ()
+        self.which.blockSignals(True)
+        self.which.clear()
+        for place, audit in enumerate(audits, start=1):
+            self.which.addItem(f"{place}. {audit.input.name}")
+        places = [i for i, one in enumerate(audits) if one is shown]
+        self.which.setCurrentIndex(places[0] if places else 0)
+        self.which.blockSignals(False)
+        self._load()
         self._say()
+
+    @property
+    def _audit(self) -> Audit | None:
+        """The one whose text is on screen."""
+        place = self.which.currentIndex()
+        return self._audits[place] if 0 <= place < len(self._audits) else None
 
     def _load(self) -> None:
         audit = self._audit
-        if audit is not None:
+        if audit is not None and self.mode.currentData() == REDACTED and audit is not self._loaded:
+            self._loaded = audit
             self.redaction.load(audit.text or "", self._ranges.get(audit.id, ()))
 
+    def _chosen(self) -> None:
+        self._load()
+        self._say()
+
     def _redacted(self) -> None:
-        if self._audit is not None:
-            self._ranges[self._audit.id] = self.redaction.ranges
+        if self._loaded is not None:
+            self._ranges[self._loaded.id] = self.redaction.ranges
+        self._say()
         self.changed.emit()
 
     def _changed(self) -> None:
-        if self.mode.currentData() == REDACTED:
-            self._load()
+        self._load()
         self._say()
         self.changed.emit()
 
@@ -90,19 +107,25 @@ class TextGroup(Fold):
             ),
             OMITTED: translate("Report", "The item is named by its file name and its SHA-256."),
         }[mode])  # fmt: skip
+        several = len(self._audits) > 1
         there = self._audit is not None and self._audit.text is not None
         self.redaction.setVisible(mode == REDACTED and there)
+        self.which_field.setVisible(mode == REDACTED and several)
         words = ""
         if mode == REDACTED and not there:
             words = translate("Report", "This record holds no text; there is nothing to show.")
-        elif mode == REDACTED and self._several:
-            words = translate(
-                "Report",
-                "Only the first text can be blacked out here. The others appear whole; make a "
-                "report of each, or leave the texts out.",
+        elif mode == REDACTED and several and (whole := self._whole()):
+            words = plural(
+                whole,
+                translate("Report", "In %1 text nothing is blacked out; it appears whole."),
+                translate("Report", "In %1 texts nothing is blacked out; they appear whole."),
             )
         self.caution.setText(words)
         self.caution.setVisible(bool(words))
+
+    def _whole(self) -> int:
+        """Return how many texts have nothing blacked out."""
+        return sum(not self._ranges.get(one.id) and bool(one.text) for one in self._audits)
 
     def check(self) -> bool:
         """Return True: every choice can be made."""
@@ -111,5 +134,7 @@ class TextGroup(Fold):
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this choice."""
         mode = self.mode.currentData()
-        ranges = self._ranges.get(self._audit.id, ()) if self._audit is not None else ()
-        return replace(request, text=mode, redactions=ranges if mode == REDACTED else ())
+        ranges = [self._ranges.get(one.id, ()) for one in self._audits]
+        if mode != REDACTED or not ranges:
+            return replace(request, text=mode, redactions=(), further=())
+        return replace(request, text=mode, redactions=ranges[0], further=tuple(ranges[1:]))

@@ -196,6 +196,8 @@ def read_request(path: Path | None) -> ReportRequest:
     }
     if "redactions" in data:
         data["redactions"] = _ranges(data["redactions"], hint)
+    if isinstance(data.get("further"), list):
+        data["further"] = tuple(_ranges(one, hint) for one in data["further"])
     if "logo" in data:
         raise InputError("A logo is given with --logo.", hint, code="report-request")
     whole: ReportRequest = _part(ReportRequest, data, hint)

@@ -100,7 +100,8 @@ def test_what_is_no_record_is_refused(tmp_path: Path, content: str) -> None:
 @pytest.mark.parametrize(
     "data",
     ["[", "[]", '{"unknown": 1}', '{"case": 7}', '{"parties": []}', '{"parties": {"x": ""}}',
-     '{"redactions": [[1]]}', '{"logo": ""}', '{"final": "yes"}'],
+     '{"redactions": [[1]]}', '{"further": [[1]]}', '{"further": 1}',
+     '{"logo": ""}', '{"final": "yes"}'],
 )  # fmt: skip
 def test_a_bad_request_names_what_is_wrong(tmp_path: Path, data: str) -> None:
     path = tmp_path / "request.json"

@@ -15,9 +15,9 @@ from pura.audit.report.blocks import Content, Section, facts, note
 from pura.audit.report.compile import compile_pdf
 from pura.audit.report.content import Seals, content_of, report_number
 from pura.audit.report.glyphs import printable
-from pura.audit.report.hiding import names, public_audit
+from pura.audit.report.hiding import names, public_audits
 from pura.audit.report.labels import Labels
-from pura.audit.report.request import ReportRequest, check_request
+from pura.audit.report.request import OMITTED, ReportRequest, check_request
 from pura.errors import InputError
 
 SCHEMA: Final = "pura-report/1"
@@ -68,9 +68,7 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
             code="report-audits",
         )
     _lint(request)
-    # Ranges of characters are of one text: the first.
-    others = replace(request, redactions=())
-    shown = [public_audit(a, request if i == 0 else others) for i, a in enumerate(audits)]
+    shown = public_audits(audits, request)
     record = record_json(shown)
     annex = _annex(audits, request)
     seals = Seals(
@@ -127,7 +125,7 @@ def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
         )
     blocks.append(note(labels("sealed.note")))
     whole = content_of(
-        [public_audit(a, replace(request, text="omitted")) for a in audits], request,
+        public_audits(audits, replace(request, text=OMITTED)), request,
         Seals(name=RECORD, record="0" * 64, size=0),
     )  # fmt: skip
     title = labels("sealed.title", number=number)

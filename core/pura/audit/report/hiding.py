@@ -54,6 +54,18 @@ def public_audit(audit: Audit, request: ReportRequest) -> Audit:
     return replace(audit, text=text, variants=variants, tokens=replace(audit.tokens, ids=ids))
 
 
+def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit]:
+    """Return all records of a report as it may carry them, each with its own ranges hidden."""
+    # Ranges of characters are of one text each.
+    ranges = (request.redactions, *request.further)
+    return [
+        public_audit(
+            audit, replace(request, redactions=ranges[i] if i < len(ranges) else (), further=())
+        )
+        for i, audit in enumerate(audits)
+    ]
+
+
 def _masked(text: str, shown: npt.NDArray[np.bool_]) -> str:
     return "".join(
         char if keep or char == "\n" else BLOCK

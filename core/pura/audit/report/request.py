@@ -89,6 +89,7 @@ class ReportRequest:
         paper: ``a4`` or ``us-letter``.
         text: One of :data:`TEXT_MODES`.
         redactions: Character ranges that :data:`REDACTED` blacks out, of the first audit's text.
+        further: The same of the second text, of the third …; what is missing hides nothing.
         logo: PNG or SVG of the organisation.
     """
 
@@ -112,6 +113,7 @@ class ReportRequest:
     paper: str = "a4"
     text: str = FULL
     redactions: tuple[tuple[int, int], ...] = ()
+    further: tuple[tuple[tuple[int, int], ...], ...] = ()
     logo: bytes | None = None
 
 

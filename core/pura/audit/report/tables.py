@@ -6,11 +6,10 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 from pura.audit.record import Audit
-from pura.audit.report.hiding import public_audit
+from pura.audit.report.hiding import public_audits
 from pura.audit.report.request import ReportRequest
 from pura.audit.textless import NO_ID
 
@@ -21,11 +20,9 @@ MAX_STEM: Final = 80
 
 def table_files(audits: Sequence[Audit], request: ReportRequest) -> list[tuple[str, bytes]]:
     """Return name and content of every table of a report; what the report hides, they hide."""
-    others = replace(request, redactions=())  # ranges of characters are of the first text
     files = []
-    for place, audit in enumerate(audits):
-        stem = f"{safe_name(audit.input.name)}-{audit.id[:8]}"
-        shown = public_audit(audit, others if place else request)
+    for shown in public_audits(audits, request):
+        stem = f"{safe_name(shown.input.name)}-{shown.id[:8]}"
         files.append((f"{stem}-bits.csv", bits_csv(shown).encode("utf-8-sig")))
         files.append((f"{stem}-tokens.csv", tokens_csv(shown).encode("utf-8-sig")))
     return files

@@ -12,8 +12,9 @@ import pytest
 
 from pura.audit import json_io
 from pura.audit.record import Audit, Passage
-from pura.audit.report.hiding import BLOCK, NO_ID, names, public_audit
+from pura.audit.report.hiding import BLOCK, NO_ID, names, public_audit, public_audits
 from pura.audit.report.request import OMITTED, REDACTED, ReportRequest, check_request
+from pura.audit.report.tables import table_files
 from pura.errors import InputError
 
 
@@ -44,6 +45,16 @@ def test_a_redacted_stretch_is_neither_text_nor_token(audit: Audit) -> None:
     assert shown.text == BLOCK * 5 + " 7"
     assert shown.tokens.ids.tolist() == [NO_ID, 1]
     assert "Alice" not in json_io.to_json(shown)
+
+
+def test_every_text_has_stretches_of_its_own(audit: Audit) -> None:
+    request = ReportRequest(text=REDACTED, redactions=((0, 5),), further=((), ((6, 7),)))
+    shown = public_audits([audit] * 4, request)
+    assert [one.text for one in shown] == [BLOCK * 5 + " 7", "Alice 7", "Alice " + BLOCK, "Alice 7"]
+    tables = dict(table_files([replace(audit, id=f"{i:08}") for i in range(3)], request))
+    assert len(tables) == 6
+    held = [d.decode() for n, d in sorted(tables.items()) if n.endswith("tokens.csv")]
+    assert ["Alice" in words for words in held] == [False, True, True]
 
 
 def test_a_text_left_out_takes_its_tokens_along(audit: Audit) -> None:

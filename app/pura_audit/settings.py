@@ -45,6 +45,8 @@ class Settings:
         log_level: How much is logged.
         keep_recent: Whether recent files are remembered.
         recent: Paths of recent files, newest first.
+        auditor: Who acts, as the case log says it.
+        case_text: What becomes of texts in the case log: ``keep``, ``seal`` or ``leave-out``.
         report_organisation: Of reports: who examines; so are the next three.
         report_address: Its address.
         report_place: Where the work is done.
@@ -70,6 +72,8 @@ class Settings:
     log_level: str = "info"
     keep_recent: bool = True
     recent: tuple[str, ...] = ()
+    auditor: str = ""
+    case_text: str = "keep"
     report_organisation: str = ""
     report_address: str = ""
     report_place: str = ""
@@ -96,6 +100,7 @@ _CHOICES: Final = {
     "device": ("auto", "cpu", "cuda", "mps"),
     "dtype": ("float32", "bfloat16", "float16"),
     "log_level": ("debug", "info", "warning", "error"),
+    "case_text": ("keep", "seal", "leave-out"),
     "report_language": ("", *LANGUAGES),
     "report_paper": ("", *PAPERS),
 }

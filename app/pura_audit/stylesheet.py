@@ -125,10 +125,21 @@ QTableView {
   selection-background-color: $accent_soft; selection-color: $text; outline: none;
 }
 QTableView:focus { border: 2px solid $accent; }
+QTableView::item { padding: 0 5px; border: none; }
+QTableView::item:selected { background: $accent_soft; color: $text; }
 QHeaderView::section {
   background: $background; color: $muted; border: none; border-bottom: 1px solid $line;
   padding: 6px 8px; font-size: 11px; font-weight: 600;
 }
+QTabWidget::pane { border: none; border-top: 1px solid $line; top: -1px; }
+QTabBar { qproperty-drawBase: 0; }
+QTabBar::tab {
+  background: transparent; color: $muted; border: none; border-bottom: 2px solid transparent;
+  padding: 7px 4px; margin-right: 20px; font-weight: 600;
+}
+QTabBar::tab:hover { color: $text; }
+QTabBar::tab:selected { color: $text; border-bottom: 2px solid $accent; }
+QTabBar::tab:focus { color: $accent; }
 QTableCornerButton::section { background: $background; border: none; }
 
 QMenu { background: $card; border: 1px solid $line; border-radius: 6px; padding: 4px; }

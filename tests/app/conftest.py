@@ -31,7 +31,7 @@ from pura.audit.record import (
 )
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
-from pura.paths import Paths
+from pura.paths import Paths, user_paths
 from pura.scheme import Profile, SecretKey, schedule
 from pura_audit import application
 from pura_audit.jobs.messages import (
@@ -134,6 +134,7 @@ class TestEngine:
 
     def __init__(self, profile: Profile, key: SecretKey) -> None:
         self.profile, self.key = profile, key
+        self.paths = user_paths()
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()

@@ -23,8 +23,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.audit.caselog import CaseLog, find_case, open_case, save_audit
 from pura.audit.record import Audit
+from pura.paths import user_paths
 from pura_audit import dialogs
+from pura_audit.dialogs.case_review import ReviewDialog
 from pura_audit.dialogs.closing import closing_question
 from pura_audit.dialogs.fitness import FitnessDialog
 from pura_audit.dialogs.profile_editor import ProfileEditor
@@ -109,6 +112,15 @@ def reading_dialog(window: Any) -> QDialog:
     return dialogs._open(ReadingDialog(window.session, item, window))
 
 
+def second_person(window: Any) -> QDialog:
+    audit = window.session.current.audit
+    with CaseLog(user_paths().caselog, create=True) as log:
+        anna = log.person("Anna")
+        case = find_case(log, "Thesis") or open_case(log, "Thesis", anna)
+        item = case.items[0] if case.items else save_audit(log, case.id, audit, anna)
+    return opened(ReviewDialog(window.session.jobs.cases, case, item, window))
+
+
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
     """Every dialog of the window, by name; a new one is one line more."""
 
@@ -134,6 +146,12 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
         "compare": lambda: dialogs.compare_audits(window),
         "report": lambda: dialogs.make_report(window),
+        "save to a case": lambda: dialogs.save_to_case(window),
+        "cases": lambda: dialogs.show_cases(window),
+        "new case": lambda: dialogs.show_cases(window).ask_new(),
+        "import of a case": lambda: dialogs.show_cases(window).ask_import(),
+        "second person": lambda: second_person(window),
+        "check of the log": lambda: dialogs.show_cases(window).acts.check_log(),
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),

@@ -11,12 +11,14 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura_audit.actions import shortcut_rows
-from pura_audit.i18n import translate
-from pura_audit.jobs.messages import Chore
+from pura_audit.i18n import plural, translate
+from pura_audit.jobs.messages import Chore, Failure
 
 if TYPE_CHECKING:
+    from pura.audit.caselog import Case
     from pura.audit.record import Audit
-    from pura.audit.report import ReportRequest
+    from pura.audit.report import Report, ReportRequest
+    from pura_audit.dialogs.cases import CasesDialog
     from pura_audit.dialogs.report import ReportDialog
     from pura_audit.main_window import MainWindow
     from pura_audit.views.plot_card import PlotCard
@@ -103,6 +105,70 @@ def import_register(window: MainWindow) -> QDialog | None:
     return _open(dialog)
 
 
+def save_to_case(window: MainWindow) -> QDialog | None:
+    """Save the audit on screen, and the others that are finished, to a case."""
+    from pura_audit.dialogs.case_save import SaveDialog
+
+    current = window.session.current
+    if current is None or current.audit is None:
+        window.status.say(
+            translate("Cases", "There is no finished audit to save. Audit a text first.")
+        )
+        return None
+    others = [i.audit for i in window.session.queue.items if i.audit and i is not current]
+    session = window.session
+    dialog = SaveDialog(session.jobs.cases, session.settings, current.audit, others, window)
+
+    def saved(case: Case, count: int) -> None:
+        words = plural(count, translate("Cases", "Saved to the case “%2”."),
+                       translate("Cases", "%1 audits were saved to the case “%2”."))  # fmt: skip
+        window.status.say(words.replace("%2", case.name or ""))
+
+    dialog.saved.connect(saved)
+    return _open(dialog)
+
+
+def show_cases(window: MainWindow) -> CasesDialog:
+    """Show the cases."""
+    from pura_audit.dialogs.cases import CasesDialog
+
+    dialog = CasesDialog(window.session, window)
+    dialog.compare_wanted.connect(lambda audits: compare_audits(window, audits))
+    dialog.report_wanted.connect(lambda found: _report_of_case(window, *found))
+    _open(dialog)
+    return dialog
+
+
+def _report_of_case(
+    window: MainWindow, case: Case, audits: Sequence[Audit], base: ReportRequest | Failure
+) -> None:
+    """Make a report of saved audits; the log notes what became of it."""
+    from pura.audit.caselog.reports import note_report
+
+    if isinstance(base, Failure):
+        window.status.say(f"{base.message} {base.hint}")
+        return
+    dialog = make_report(window, [(a.input.name, a) for a in audits], base, every=True)
+    assert dialog is not None  # there are audits
+    who = window.session.settings.current.auditor
+
+    def note(report: Report, request: ReportRequest, path: Path) -> None:
+        ids = [audit.id for audit in dialog.form.audits.chosen()]
+        window.session.jobs.cases.do(
+            lambda log, _: note_report(
+                log, case.id, ids, request, report.number, report.pdf, log.person(who)
+            ),
+            lambda result: window.status.say(
+                f"{result.message} {result.hint}"
+                if isinstance(result, Failure)
+                else translate("Cases", "The case log has noted the report.")
+            ),
+            writes=True,
+        )  # fmt: skip
+
+    dialog.saved.connect(note)
+
+
 def show_settings(window: MainWindow) -> QDialog:
     """Show the settings."""
     from pura_audit.dialogs.settings import SettingsDialog
@@ -152,10 +218,12 @@ def verify_report(window: MainWindow, path: Path | None = None) -> QDialog:
     return _open(ReportCheckDialog(window.session, path, window))
 
 
-def compare_audits(window: MainWindow) -> QDialog:
-    """Compare two finished audits of the list; the one on screen comes first."""
+def compare_audits(window: MainWindow, audits: Sequence[Audit] | None = None) -> QDialog:
+    """Compare two finished audits: these, or those of the list, the one on screen first."""
     from pura_audit.dialogs.compare import CompareDialog
 
+    if audits is not None:
+        return _open(CompareDialog(audits, window))
     current = window.session.current
     items = sorted(window.session.queue.items, key=lambda item: item is not current)
     audits = [item.audit for item in items if item.audit is not None]
@@ -244,8 +312,10 @@ __all__ = [
     "import_register",
     "make_report",
     "open_folder",
+    "save_to_case",
     "show_about",
     "show_candidates",
+    "show_cases",
     "show_details",
     "show_guide",
     "show_keys",

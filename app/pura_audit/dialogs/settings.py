@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QSpinBox,
     QVBoxLayout,
@@ -113,6 +114,14 @@ class SettingsDialog(QDialog):
         row.addWidget(self.recent, 1)
         row.addWidget(self.clear)
         form.addRow(row)
+        self.auditor = QLineEdit(self._file.current.auditor)
+        self.auditor.setMaxLength(200)
+        self.auditor.setMinimumWidth(WIDE)
+        self.auditor.setAccessibleName(translate("Settings", "Your name in the case log"))
+        self.auditor.editingFinished.connect(
+            lambda: self._file.update(auditor=" ".join(self.auditor.text().split()))
+        )
+        form.addRow(_name(translate("Settings", "Your name in the case log")), self.auditor)
         self.log_level = _combo(
             translate("Settings", "What the log file notes"),
             [("error", translate("Settings", "Faults only")),

@@ -80,13 +80,16 @@ class PuraEngine:
         session_keys: Keys that live in memory for this run only, by label.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         dtype: Number format of the model.
+
+    Attributes:
+        paths: The user's folders.
     """
 
     def __init__(
         self, paths: Paths, session_keys: Mapping[str, SecretKey] | None = None,
         device: str = "auto", dtype: str = "float32",
     ) -> None:  # fmt: skip
-        self._paths = paths
+        self.paths = paths
         self._session = dict(session_keys or {})
         self._request, self._dtype = device, dtype
         self._store: KeyStore | None = None
@@ -112,7 +115,7 @@ class PuraEngine:
             ModelChoice(name=m.name, fingerprint=m.fingerprint, size_bytes=m.size_bytes,
                         parameters=m.parameters, facts=m,
                         room=room_for(m.parameters, self._dtype, free=free, place=place))
-            for m in ModelStore(self._paths.models).list()
+            for m in ModelStore(self.paths.models).list()
         )  # fmt: skip
         profiles = self._profiles(problems)
         policy = self._policy(problems)
@@ -147,7 +150,7 @@ class PuraEngine:
         progress(Progress(step=0, name="model"))
         model = self._load(request.model)
         checkpoint()
-        register = Register(self._paths.register) if self._paths.register.exists() else None
+        register = Register(self.paths.register) if self.paths.register.exists() else None
 
         def report(stage: Stage) -> None:
             progress(
@@ -155,7 +158,7 @@ class PuraEngine:
             )
 
         options = Options(
-            prompt=request.prompt, policy=load_policy(self._paths.policy), register=register
+            prompt=request.prompt, policy=load_policy(self.paths.policy), register=register
         )
         with ExitStack() as fetched:
             keys = [(self._secret(key, fetched), key.label) for key in request.keys]
@@ -176,8 +179,8 @@ class PuraEngine:
         if isinstance(chore, StoreChore):
             if chore.name == self._held.name:
                 self._held.drop()  # its files are about to be looked at anew, or to go
-            return do_store_chore(chore, self._paths, progress, checkpoint)
-        return do_chore(chore, self._paths, self._keys(), self._session, progress, checkpoint)
+            return do_store_chore(chore, self.paths, progress, checkpoint)
+        return do_chore(chore, self.paths, self._keys(), self._session, progress, checkpoint)
 
     def _fitness(
         self,
@@ -191,11 +194,11 @@ class PuraEngine:
 
     def _keys(self) -> KeyStore:
         if self._store is None:
-            self._store = KeyStore(self._paths.config / "keys.json")
+            self._store = KeyStore(self.paths.config / "keys.json")
         return self._store
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
-        entries, paths = store.list(), self._paths
+        entries, paths = store.list(), self.paths
         return [
             KeyChoice(
                 label=entry.name, fingerprint=entry.fingerprint, entry=entry,
@@ -219,21 +222,21 @@ class PuraEngine:
         from pura.model.device import choose_device
         from pura.model.store import ModelStore
 
-        installed = ModelStore(self._paths.models).get(name)
+        installed = ModelStore(self.paths.models).get(name)
         return self._held.get(installed, choose_device(self._request, self._dtype))
 
     def _policy(self, problems: list[Failure]) -> Policy | None:
         from pura.audit.policy import load_policy
 
         try:
-            return load_policy(self._paths.policy)
+            return load_policy(self.paths.policy)
         except PuraError as error:
             problems.append(Failure.of(error))
             return None
 
     def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
         found = []
-        folder = self._paths.profiles
+        folder = self.paths.profiles
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             try:
                 profile, notes = Profile.load_noted(path)

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from pura.audit.documents import ReadOptions
 from pura.audit.folders import WalkOptions
+from pura_audit.jobs.case_desk import CaseDesk
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
 from pura_audit.jobs.file_worker import FileWorker
@@ -36,6 +37,7 @@ class JobQueue(QObject):
 
     Attributes:
         reports: Makes reports, beside the audits.
+        cases: Works on the case log.
 
     Signals:
         catalogued: Keys, models and profiles were found.
@@ -94,10 +96,14 @@ class JobQueue(QObject):
         self._model_worker.moveToThread(self._model_thread)
         self._file_worker.moveToThread(self._file_thread)
         self.reports = ReportDesk(self._report_thread, self)
+        self._case_thread = QThread(self)
+        self._case_thread.setObjectName("cases")
+        self.cases = CaseDesk(self._case_thread, engine.paths, self)
         self._wire()
         self._model_thread.start()
         self._file_thread.start()
         self._report_thread.start()
+        self._case_thread.start()
 
     def _wire(self) -> None:
         model, files = self._model_worker, self._file_worker
@@ -212,10 +218,13 @@ class JobQueue(QObject):
         self._waiting.clear()
         self._file_worker.stop()
         self.reports.close()
+        self.cases.close()
         if self._context is not None:
             self._context.cancel()
         ended = True
-        threads = (self._file_thread, self._model_thread, self._report_thread)
+        threads = (
+            self._file_thread, self._model_thread, self._report_thread, self._case_thread,
+        )  # fmt: skip
         for thread in threads:
             thread.quit()
         for thread in threads:

@@ -151,7 +151,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "new case": lambda: dialogs.show_cases(window).ask_new(),
         "import of a case": lambda: dialogs.show_cases(window).ask_import(),
         "second person": lambda: second_person(window),
-        "check of the log": lambda: dialogs.show_cases(window).acts.check_log(),
+        "check of the log": dialogs.show_cases(window).acts.check_log,
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),

@@ -163,7 +163,7 @@ def _report_of_case(
                 if isinstance(result, Failure)
                 else translate("Cases", "The case log has noted the report.")
             ),
-            writes=True,
+            window, writes=True,
         )  # fmt: skip
 
     dialog.saved.connect(note)

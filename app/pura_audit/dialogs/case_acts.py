@@ -283,6 +283,7 @@ class CaseActs(QObject):
             self._browser.desk.do(
                 lambda log, _: request_of_case(log, case, items, base),
                 lambda found: self._browser.report_wanted.emit((case, audits, found)),
+                self,
             )
 
         self._opened(asked)

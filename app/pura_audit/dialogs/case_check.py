@@ -114,7 +114,7 @@ class CheckDialog(QDialog):
                 record_check(log, found, log.person(who))
             return found
 
-        self._asked = self._desk.do(act, self._found, writes=bool(who))
+        self._asked = self._desk.do(act, self._found, self, writes=bool(who))
 
     def _found(self, result: object) -> None:
         self.bar.hide()

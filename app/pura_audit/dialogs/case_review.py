@@ -94,7 +94,7 @@ class ReviewDialog(QDialog):
             lambda log, _: sign_off(
                 log, item, log.person(who), agree=agree, recomputed=recomputed, words=remark
             ),
-            self._signed, writes=True,
+            self._signed, self, writes=True,
         )  # fmt: skip
 
     def _signed(self, result: object) -> None:

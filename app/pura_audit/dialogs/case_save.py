@@ -92,7 +92,7 @@ class SaveDialog(QDialog):
         self.case.editTextChanged.connect(lambda _: self._check())
         self.who.edited.connect(self._check)
         self._check()
-        desk.do(lambda log, _: list_cases(log, Query(state="open")), self._listed)
+        desk.do(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:
@@ -191,7 +191,7 @@ class SaveDialog(QDialog):
             self.case.currentText().strip(), self.who.text, audits, self.mode, secret,
             self.purpose.text,
         )  # fmt: skip
-        self._desk.do(act, self._saved, writes=True)
+        self._desk.do(act, self._saved, self, writes=True)
 
     def _saved(self, result: object) -> None:
         self._working = False

@@ -159,7 +159,7 @@ class CasesDialog(QDialog):
             self._wanted = wanted
         self.desk.drop(self._asked)
         query = Query(search=self.search.text(), state=self.state.currentData())
-        self._asked = self.desk.do(lambda log, _: list_cases(log, query), self._listed)
+        self._asked = self.desk.do(lambda log, _: list_cases(log, query), self._listed, self)
 
     def _listed(self, result: object) -> None:
         if isinstance(result, Failure):
@@ -204,7 +204,7 @@ class CasesDialog(QDialog):
     def _choose(self) -> None:
         case = self.selected
         if case is not None:
-            self.desk.do(lambda log, _: shown(log, case.id), self._show)
+            self.desk.do(lambda log, _: shown(log, case.id), self._show, self)
 
     def _show(self, result: object) -> None:
         if isinstance(result, Failure):
@@ -278,7 +278,7 @@ class CasesDialog(QDialog):
                 if then is not None:
                     then(result)
 
-        self.desk.do(lambda log, _: act(log), ended, writes=True)
+        self.desk.do(lambda log, _: act(log), ended, self, writes=True)
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""

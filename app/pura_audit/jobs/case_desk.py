@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
+from shiboken6 import isValid
 
 from pura.audit.caselog import CaseLog, workstation
 from pura.errors import Cancelled, PuraError
@@ -54,6 +56,15 @@ class CaseWorker(QObject):
         self.done.emit(number, result)
 
 
+@dataclass(kw_only=True)
+class _Work:
+    context: JobContext
+    then: Callable[[object], None]
+    owner: QObject
+    writes: bool
+    dropped: bool = False
+
+
 class CaseDesk(QObject):
     """The window's side of it.
 
@@ -73,7 +84,7 @@ class CaseDesk(QObject):
     def __init__(self, thread: QThread, paths: Paths, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._numbers = itertools.count(1)
-        self._open: dict[int, tuple[JobContext, Callable[[object], None] | None, bool]] = {}
+        self._open: dict[int, _Work] = {}
         self._worker = CaseWorker(paths)
         self._worker.moveToThread(thread)
         self._work.connect(self._worker.work)
@@ -85,37 +96,37 @@ class CaseDesk(QObject):
         return bool(self._open)
 
     def do(
-        self, act: Act, then: Callable[[object], None] | None = None, *, writes: bool = False
+        self, act: Act, then: Callable[[object], None], owner: QObject, *, writes: bool = False
     ) -> int:
         """Queue a piece of work.
 
         Args:
             act: What is to be done.
             then: Gets what came of it, in the window's thread.
+            owner: Whoever asks; once it is gone nobody is told.
             writes: It changes the log.
         """
         number = next(self._numbers)
         context = JobContext(lambda progress: None)
-        self._open[number] = (context, then, writes)
+        self._open[number] = _Work(context=context, then=then, owner=owner, writes=writes)
         self._work.emit(number, act, context)
         return number
 
     def drop(self, number: int) -> None:
         """Stop a piece of work, and tell nobody what comes of it."""
-        if number in self._open:
-            context, _, writes = self._open[number]
-            context.cancel()
-            self._open[number] = (context, None, writes)
+        if (work := self._open.get(number)) is not None:
+            work.context.cancel()
+            work.dropped = True
 
     def close(self) -> None:
         """Stop everything."""
-        for context, _, _ in self._open.values():
-            context.cancel()
+        for work in self._open.values():
+            work.context.cancel()
 
     def _done(self, number: int, result: object) -> None:
-        _, then, writes = self._open.pop(number)
-        if then is not None:
-            then(result)
-        if writes and not isinstance(result, Failure):
+        work = self._open.pop(number)
+        if not work.dropped and isValid(work.owner):
+            work.then(result)
+        if work.writes and not isinstance(result, Failure):
             self.changed.emit()
         self.done.emit(number, result)

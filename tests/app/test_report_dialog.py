@@ -275,6 +275,11 @@ def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened: Any, qt
     dialog = opened()
     before = dialog.preview.built
     remark = dialog.form.remarks.remark
+    review = dialog.form.remarks.fields["review"]
+    review.set_text("It proves the origin.")
+    qtbot.waitUntil(review.wrong.isVisible)
+    assert "“proves”" in review.wrong.text()
+    review.set_text("The evidence.")
     remark.set_text("This proves the origin.")
     qtbot.waitUntil(lambda: dialog.preview.failure is not None, timeout=WAIT)
     assert "“proves”" in remark.wrong.text()

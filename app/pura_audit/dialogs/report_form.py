@@ -120,8 +120,9 @@ class ReportForm(QScrollArea):
         """Say a failure where it belongs; return whether there is such a place."""
         words = f"{failure.message} {failure.hint}".strip()
         match failure.code:
-            case "report-words":
-                self.remarks.remark.complain(words)
+            case code if code.startswith("report-words"):
+                name = code.removeprefix("report-words").lstrip("-") or "remark"
+                self.remarks.fields[name].complain(words)
                 self.remarks.open()
             case "report-logo":
                 self.layout_.logo_field.complain(words)
@@ -140,7 +141,8 @@ class ReportForm(QScrollArea):
 
     def clear_failures(self) -> None:
         """Take back what was said about fields that only the report's maker can judge."""
-        self.remarks.remark.check()
+        for field in self.remarks.fields.values():
+            field.check()
         self.layout_.logo_field.complain("")
 
     def remembered(self) -> dict[str, str]:

@@ -8,6 +8,7 @@ import platform
 from typing import TYPE_CHECKING, Final
 
 from pura.audit import c2pa
+from pura.audit.build_hash import build_hash
 from pura.audit.documents import Document
 from pura.audit.record import (
     DeviceFacts,
@@ -79,7 +80,9 @@ def device_facts(model: LanguageModel) -> DeviceFacts:
 
 def versions() -> dict[str, str]:
     """Return the versions of the tool and of the parts that its numbers depend on."""
-    found = {"pura": __version__, "python": platform.python_version()}
+    found = {
+        "pura": __version__, "build": build_hash()[:16], "python": platform.python_version(),
+    }  # fmt: skip
     for name in _PARTS:
         try:
             found[name] = importlib.metadata.version(name)

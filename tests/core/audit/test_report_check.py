@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from pura.audit import json_io
+from pura.audit.findings_digest import findings_digest
 from pura.audit.linter import forbidden
 from pura.audit.record import Audit
 from pura.audit.reportcheck import (
@@ -82,6 +83,7 @@ def lines_of(audit: Audit, record: str) -> list[str]:
     return [
         f"Item: {audit.input.sha256}", f"Key: {audit.key.fingerprint}",
         f"Payload: {audit.payload.bits}", f"Record: {digest[:32]}", digest[32:],
+        f"Findings: {findings_digest(audit)}",
     ]  # fmt: skip
 
 
@@ -155,7 +157,8 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
     assert found(result) == {
         "file": [(GOOD, "file.sound")], "record": [(GOOD, "record.found")],
         "digest": [(GOOD, "digest.same")], "schema": [(GOOD, "schema.valid")],
-        "printed": [(GOOD, "printed.same")], "integrity": [(GOOD, "integrity.intact")],
+        "printed": [(GOOD, "printed.same")], "findings": [(GOOD, "findings.same")],
+        "integrity": [(GOOD, "integrity.intact")],
         "signer": [(NOTICE, "signer.who")], "time": [(NOTICE, "time.clock")],
         "trust": [(GOOD, "trust.trusted")], "coverage": [(GOOD, "coverage.whole")],
         "changes": [(GOOD, "changes.none")], "repeat": [(OPEN, "repeat.not-asked")],
@@ -246,7 +249,7 @@ def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audi
             document.save(out)
         return out.getvalue()
 
-    assert bad(swap(report)) == {"digest.other"}
+    assert bad(swap(report)) == {"digest.other", "findings.other"}
     assert "digest.other" in bad(swap(signed))
 
 
@@ -307,7 +310,7 @@ def test_a_file_that_is_too_large_is_refused() -> None:
 
 def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -> None:
     same = check_report(signed, moment=NOW, again=lambda one: one)
-    assert found(same)["repeat"] == [(GOOD, "repeat.same")]
+    assert found(same)["repeat"] == [(GOOD, "repeat.identical")]
 
     def unknown(_: Audit) -> Audit:
         raise InputError("The key is not here.", "Add it.")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pura.audit import numerals
+from pura.audit.findings_digest import findings_digest
 from pura.audit.record import Audit
 from pura.audit.report.blocks import Block, facts, heading, note, paragraph
 from pura.audit.report.glyphs import printable
@@ -34,6 +35,7 @@ def integrity(
         rows += [
             (labels("integrity.audit"), audit.id),
             (labels("integrity.item"), audit.input.sha256),
+            (labels("integrity.findings"), findings_digest(audit)),
         ]
     if annex:
         rows.append((labels("integrity.annex"), annex))

@@ -93,15 +93,22 @@ def record_json(audits: Sequence[Audit]) -> bytes:
 
 
 def _lint(request: ReportRequest) -> None:
-    """Refuse a remark that says more than evidence can (docs/reporting.md)."""
-    found = forbidden(request.remark, request.language)
-    if found:
-        listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
-        raise InputError(
-            f"The remark says more than the findings carry: {listed}.",
-            "Say what was found and how strongly it speaks for H1 or H2; leave these words out.",
-            code="report-words",
-        )
+    """Refuse free text that says more than evidence can (docs/reporting.md)."""
+    for name, text in (
+        ("remark", request.remark), ("deviations", request.deviations),
+        ("external", request.external), ("review", request.review),
+    ):  # fmt: skip
+        found = forbidden(text, request.language)
+        if found:
+            listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
+            raise InputError(
+                f"The {name} says more than the findings carry: {listed}."
+                if name == "remark"
+                else f"The field “{name}” says more than the findings carry: {listed}.",
+                "Say what was found and how strongly it speaks for H1 or H2; leave these words "
+                "out.",
+                code="report-words" if name == "remark" else f"report-words-{name}",
+            )
 
 
 def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:

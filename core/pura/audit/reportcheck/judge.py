@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from pura.audit import json_io, record
+from pura.audit.findings_digest import findings_digest
 from pura.audit.record import Audit
 from pura.audit.reportcheck import words
 from pura.audit.reportcheck.facts import AttachmentFacts, FileFacts, SignatureFacts
@@ -127,7 +128,7 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         ], ()  # fmt: skip
     values = {"count": len(audits), "schema": record.SCHEMA}
     checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
-    checks.append(_printed(facts, audits))
+    checks += [_printed(facts, audits), _findings(facts, audits)]
     return checks, audits
 
 
@@ -172,6 +173,15 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
             name="printed", state=BAD, key="printed.other", values={"what": ", ".join(missing)}
         )
     return Check(name="printed", state=GOOD, key="printed.same")
+
+
+def _findings(facts: FileFacts, audits: Sequence[Audit]) -> Check:
+    text = _squeezed(" ".join(facts.pages)).lower()
+    same = all(findings_digest(audit) in text for audit in audits)
+    return Check(
+        name="findings", state=GOOD if same else BAD,
+        key="findings.same" if same else "findings.other",
+    )  # fmt: skip
 
 
 def _squeezed(text: str) -> str:

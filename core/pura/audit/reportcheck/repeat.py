@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from pura.audit.comparison import TOLERANCE
+from pura.audit.findings_digest import findings_digest
 from pura.audit.record import Audit
 from pura.audit.reportcheck.judge import BAD, GOOD, OPEN, Check
 from pura.errors import PuraError, ReportFileError
@@ -13,7 +15,6 @@ from pura.scheme import SecretKey
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-TOLERANCE: Final = 0.05
 """In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
 
 Again = Callable[[Audit], Audit]
@@ -42,6 +43,8 @@ def _one(audit: Audit, again: Again) -> Check:
 
 def compare(audit: Audit, fresh: Audit) -> Check:
     """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
+    if findings_digest(audit) == findings_digest(fresh):
+        return Check(name="repeat", state=GOOD, key="repeat.identical")
     delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
     differing = [
         name

@@ -109,14 +109,17 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
         ),
     ),
     "findings.same": (
-        "The findings of the record have the digest that it states.",
-        "Die Befunde des Protokolls haben die darin genannte Prüfsumme.",
+        "The findings of the record have the digest that the pages print.",
+        "Die Befunde des Protokolls haben die gedruckte Prüfsumme.",
     ),
     "findings.other": (
-        ("The findings of the record do not have the digest that it states: they were edited."),
         (
-            "Die Befunde des Protokolls haben nicht die darin genannte Prüfsumme: Sie wurden "
-            "verändert."
+            "The findings of the record do not have the digest that the pages print: one of the "
+            "two was edited."
+        ),
+        (
+            "Die Befunde des Protokolls haben nicht die gedruckte Prüfsumme: Eines von beiden "
+            "wurde verändert."
         ),
     ),
     "integrity.none": (
@@ -220,6 +223,10 @@ SENTENCES: Final[Mapping[str, tuple[str, str]]] = {
             "Diese Anhänge wurden nach dem Signieren ausgetauscht, hinzugefügt oder entfernt:"
             " {names}."
         ),
+    ),
+    "repeat.identical": (
+        "A fresh audit gave the same findings to the last digit.",
+        "Eine erneute Prüfung ergab dieselben Befunde bis auf die letzte Ziffer.",
     ),
     "repeat.same": (
         (

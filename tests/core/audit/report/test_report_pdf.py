@@ -264,6 +264,10 @@ def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
 def test_a_remark_that_says_too_much_is_refused(real: Audit) -> None:
     with pytest.raises(InputError, match="says more"):
         build_report([real], ReportRequest(remark="This proves that the author is guilty."))
+    for name in ("deviations", "external", "review"):
+        with pytest.raises(InputError, match=name) as caught:
+            build_report([real], replace(ReportRequest(), **{name: "It proves guilt."}))
+        assert caught.value.code == f"report-words-{name}"
 
 
 def test_no_label_says_too_much() -> None:

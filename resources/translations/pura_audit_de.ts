@@ -36,6 +36,14 @@
         <translation>Trennschärfe nicht gemessen</translation>
     </message>
     <message>
+        <source>mostly code or numbers</source>
+        <translation>vorwiegend Code oder Zahlen</translation>
+    </message>
+    <message>
+        <source>does not look English</source>
+        <translation>wirkt nicht englisch</translation>
+    </message>
+    <message>
         <source>tokens may differ</source>
         <translation>Token können abweichen</translation>
     </message>
@@ -54,6 +62,10 @@
     <message>
         <source>Candidates</source>
         <translation>Kandidaten</translation>
+    </message>
+    <message>
+        <source>Report …</source>
+        <translation>Bericht …</translation>
     </message>
     <message>
         <source>Answer</source>
@@ -240,6 +252,625 @@
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
+    <name>Cases</name>
+    <message>
+        <source>There is no finished audit to save. Audit a text first.</source>
+        <translation>Es gibt keine fertige Untersuchung zu sichern. Untersuchen Sie erst einen Text.</translation>
+    </message>
+    <message>
+        <source>Saved to the case “%2”.</source>
+        <translation>Im Fall »%2« gesichert.</translation>
+    </message>
+    <message>
+        <source>%1 audits were saved to the case “%2”.</source>
+        <translation>%1 Untersuchungen wurden im Fall »%2« gesichert.</translation>
+    </message>
+    <message>
+        <source>The case log has noted the report.</source>
+        <translation>Das Fallbuch hat den Bericht vermerkt.</translation>
+    </message>
+    <message>
+        <source>Your name</source>
+        <translation>Ihr Name</translation>
+    </message>
+    <message>
+        <source>The log says who acts. The settings keep the name.</source>
+        <translation>Das Fallbuch sagt, wer handelt. Die Einstellungen merken sich den Namen.</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weiter</translation>
+    </message>
+    <message>
+        <source>Add a note</source>
+        <translation>Notiz hinzufügen</translation>
+    </message>
+    <message>
+        <source>A note cannot be changed later; another one can be added.</source>
+        <translation>Eine Notiz lässt sich später nicht ändern; eine weitere lässt sich hinzufügen.</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Note</source>
+        <translation>Notiz</translation>
+    </message>
+    <message>
+        <source>Rename the case</source>
+        <translation>Fall umbenennen</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Tags</source>
+        <translation>Schlagwörter</translation>
+    </message>
+    <message>
+        <source>Put commas between them.</source>
+        <translation>Mit Kommas trennen.</translation>
+    </message>
+    <message>
+        <source>Set</source>
+        <translation>Setzen</translation>
+    </message>
+    <message>
+        <source>Set a hold</source>
+        <translation>Sperre setzen</translation>
+    </message>
+    <message>
+        <source>Lift the hold</source>
+        <translation>Sperre aufheben</translation>
+    </message>
+    <message>
+        <source>While a hold is set, nothing of the case can be erased.</source>
+        <translation>Solange eine Sperre gesetzt ist, lässt sich nichts aus dem Fall löschen.</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>The texts of “%1” are overwritten. Findings, names and notes stay. This cannot be undone.</source>
+        <translation>Die Texte von »%1« werden überschrieben. Befunde, Namen und Notizen bleiben. Das lässt sich nicht rückgängig machen.</translation>
+    </message>
+    <message>
+        <source>Names, notes, records and texts of “%1” are overwritten. The log keeps that there was a case, and what happened when. This cannot be undone.</source>
+        <translation>Namen, Notizen, Aufzeichnungen und Texte von »%1« werden überschrieben. Das Fallbuch behält, dass es einen Fall gab und was wann geschah. Das lässt sich nicht rückgängig machen.</translation>
+    </message>
+    <message>
+        <source>Erase</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>Erase for good</source>
+        <translation>Endgültig löschen</translation>
+    </message>
+    <message>
+        <source>Export the case</source>
+        <translation>Fall ausgeben</translation>
+    </message>
+    <message>
+        <source>Exported cases (*.puracase)</source>
+        <translation>Ausgegebene Fälle (*.puracase)</translation>
+    </message>
+    <message>
+        <source>Exported to “%1”. Whoever has the file can read the case.</source>
+        <translation>In »%1« ausgegeben. Wer die Datei hat, kann den Fall lesen.</translation>
+    </message>
+    <message>
+        <source>Passphrase of the kept text</source>
+        <translation>Passphrase des aufbewahrten Textes</translation>
+    </message>
+    <message>
+        <source>Cancel opens the findings without the text.</source>
+        <translation>Abbrechen öffnet die Befunde ohne den Text.</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Check the case log</source>
+        <translation>Fallbuch prüfen</translation>
+    </message>
+    <message>
+        <source>Head to compare with (section 13 of a report; may stay empty)</source>
+        <translation>Vergleichsstand (Abschnitt 13 eines Berichts; darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>number:hash</source>
+        <translation>Nummer:Hash</translation>
+    </message>
+    <message>
+        <source>Check</source>
+        <translation>Nachprüfen</translation>
+    </message>
+    <message>
+        <source>Checking</source>
+        <translation>Nachprüfung</translation>
+    </message>
+    <message>
+        <source>Single checks</source>
+        <translation>Einzelne Prüfschritte</translation>
+    </message>
+    <message>
+        <source>Checking …</source>
+        <translation>Nachprüfung läuft …</translation>
+    </message>
+    <message>
+        <source>Of %1 checks, %2 found something amiss.</source>
+        <translation>Von %1 Prüfschritten fanden %2 etwas, was nicht stimmt.</translation>
+    </message>
+    <message>
+        <source>%1 checks; none found anything amiss.</source>
+        <translation>%1 Prüfungen; keine fand etwas Auffälliges.</translation>
+    </message>
+    <message>
+        <source>Audits</source>
+        <translation>Untersuchungen</translation>
+    </message>
+    <message>
+        <source>History</source>
+        <translation>Verlauf</translation>
+    </message>
+    <message>
+        <source>Notes</source>
+        <translation>Notizen</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Weiteres</translation>
+    </message>
+    <message>
+        <source>Rename …</source>
+        <translation>Umbenennen …</translation>
+    </message>
+    <message>
+        <source>Tags …</source>
+        <translation>Schlagwörter …</translation>
+    </message>
+    <message>
+        <source>Close the case</source>
+        <translation>Fall schließen</translation>
+    </message>
+    <message>
+        <source>Set a hold …</source>
+        <translation>Sperre setzen …</translation>
+    </message>
+    <message>
+        <source>Export as one file …</source>
+        <translation>Als eine Datei ausgeben …</translation>
+    </message>
+    <message>
+        <source>Erase the texts …</source>
+        <translation>Texte löschen …</translation>
+    </message>
+    <message>
+        <source>Erase everything that is kept …</source>
+        <translation>Alles Aufbewahrte löschen …</translation>
+    </message>
+    <message>
+        <source>Add a note …</source>
+        <translation>Notiz hinzufügen …</translation>
+    </message>
+    <message>
+        <source>Second person …</source>
+        <translation>Zweite Person …</translation>
+    </message>
+    <message>
+        <source>Compare …</source>
+        <translation>Vergleichen …</translation>
+    </message>
+    <message>
+        <source>Report …</source>
+        <translation>Bericht …</translation>
+    </message>
+    <message>
+        <source>No notes yet.</source>
+        <translation>Noch keine Notizen.</translation>
+    </message>
+    <message>
+        <source>Audits (%1)</source>
+        <translation>Untersuchungen (%1)</translation>
+    </message>
+    <message>
+        <source>Notes (%1)</source>
+        <translation>Notizen (%1)</translation>
+    </message>
+    <message>
+        <source>Open the case again</source>
+        <translation>Fall wieder öffnen</translation>
+    </message>
+    <message>
+        <source>Lift the hold …</source>
+        <translation>Sperre aufheben …</translation>
+    </message>
+    <message>
+        <source>Second person</source>
+        <translation>Zweite Person</translation>
+    </message>
+    <message>
+        <source>What you recomputed, and with what result</source>
+        <translation>Was Sie nachgerechnet haben und mit welchem Ergebnis</translation>
+    </message>
+    <message>
+        <source>e.g. audited the text again: same outcome and payload</source>
+        <translation>z. B. Text erneut untersucht: gleicher Ausgang, gleiche Nutzlast</translation>
+    </message>
+    <message>
+        <source>Remark (may stay empty)</source>
+        <translation>Bemerkung (darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Confirm the finding</source>
+        <translation>Befund bestätigen</translation>
+    </message>
+    <message>
+        <source>Dispute it</source>
+        <translation>Widersprechen</translation>
+    </message>
+    <message>
+        <source>A finding needs a second pair of eyes: not those of the person who examined the text. Both names stand in the log and in reports.</source>
+        <translation>Ein Befund braucht vier Augen: Wer den Text untersucht hat, kann ihn nicht selbst bestätigen. Beide Namen stehen im Fallbuch und in Berichten.</translation>
+    </message>
+    <message>
+        <source>examined by %1, %2</source>
+        <translation>untersucht von %1, %2</translation>
+    </message>
+    <message>
+        <source>Save to a case</source>
+        <translation>In einem Fall sichern</translation>
+    </message>
+    <message>
+        <source>Choose a case, or type the name of a new one</source>
+        <translation>Fall wählen oder den Namen eines neuen eingeben</translation>
+    </message>
+    <message>
+        <source>Who saves</source>
+        <translation>Wer sichert</translation>
+    </message>
+    <message>
+        <source>Purpose (may stay empty)</source>
+        <translation>Zweck (darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>What is saved can be opened again without the model. Every step is an entry in the case log, which is only ever added to.</source>
+        <translation>Was gesichert ist, lässt sich ohne Modell wieder öffnen. Jeder Schritt ist ein Eintrag im Fallbuch, dem nur hinzugefügt wird.</translation>
+    </message>
+    <message>
+        <source>Case</source>
+        <translation>Fall</translation>
+    </message>
+    <message>
+        <source>The text itself</source>
+        <translation>Der Text selbst</translation>
+    </message>
+    <message>
+        <source>Also the other finished audit of the list</source>
+        <translation>Auch die andere fertige Untersuchung der Liste</translation>
+    </message>
+    <message>
+        <source>Also the other %1 finished audits of the list</source>
+        <translation>Auch die anderen %1 fertigen Untersuchungen der Liste</translation>
+    </message>
+    <message>
+        <source>Keep it, readable for whoever can open the log</source>
+        <translation>Aufbewahren, lesbar für alle, die das Fallbuch öffnen können</translation>
+    </message>
+    <message>
+        <source>Keep it encrypted, under a passphrase</source>
+        <translation>Verschlüsselt aufbewahren, unter einer Passphrase</translation>
+    </message>
+    <message>
+        <source>Leave it out; the findings and its digest are kept</source>
+        <translation>Weglassen; Befunde und Prüfsumme werden aufbewahrt</translation>
+    </message>
+    <message>
+        <source>Whoever shall read the text later needs it. It is kept nowhere.</source>
+        <translation>Wer den Text später lesen soll, braucht sie. Sie wird nirgends aufbewahrt.</translation>
+    </message>
+    <message>
+        <source>Erased case</source>
+        <translation>Gelöschter Fall</translation>
+    </message>
+    <message>
+        <source>Opened %1 by %2</source>
+        <translation>Eröffnet %1 von %2</translation>
+    </message>
+    <message>
+        <source>closed</source>
+        <translation>geschlossen</translation>
+    </message>
+    <message>
+        <source>on hold: nothing may be erased</source>
+        <translation>gesperrt: nichts darf gelöscht werden</translation>
+    </message>
+    <message>
+        <source>taken over from another log</source>
+        <translation>aus einem anderen Fallbuch übernommen</translation>
+    </message>
+    <message>
+        <source>1 examination failed</source>
+        <translation>1 Untersuchung misslang</translation>
+    </message>
+    <message>
+        <source>%1 examinations failed</source>
+        <translation>%1 Untersuchungen misslangen</translation>
+    </message>
+    <message>
+        <source>File</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <source>Outcome</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Examined by</source>
+        <translation>Untersucht von</translation>
+    </message>
+    <message>
+        <source>%1 (examination %2)</source>
+        <translation>%1 (Untersuchung %2)</translation>
+    </message>
+    <message>
+        <source>record erased</source>
+        <translation>Aufzeichnung gelöscht</translation>
+    </message>
+    <message>
+        <source>kept</source>
+        <translation>aufbewahrt</translation>
+    </message>
+    <message>
+        <source>encrypted</source>
+        <translation>verschlüsselt</translation>
+    </message>
+    <message>
+        <source>left out</source>
+        <translation>ausgelassen</translation>
+    </message>
+    <message>
+        <source>not yet</source>
+        <translation>noch nicht</translation>
+    </message>
+    <message>
+        <source>confirmed by %1</source>
+        <translation>bestätigt von %1</translation>
+    </message>
+    <message>
+        <source>disputed by %1</source>
+        <translation>Widerspruch von %1</translation>
+    </message>
+    <message>
+        <source>No.</source>
+        <translation>Nr.</translation>
+    </message>
+    <message>
+        <source>When</source>
+        <translation>Wann</translation>
+    </message>
+    <message>
+        <source>Who</source>
+        <translation>Wer</translation>
+    </message>
+    <message>
+        <source>What</source>
+        <translation>Was</translation>
+    </message>
+    <message>
+        <source>the program</source>
+        <translation>das Programm</translation>
+    </message>
+    <message>
+        <source>Log created</source>
+        <translation>Fallbuch angelegt</translation>
+    </message>
+    <message>
+        <source>Person entered</source>
+        <translation>Person eingetragen</translation>
+    </message>
+    <message>
+        <source>Case opened</source>
+        <translation>Fall eröffnet</translation>
+    </message>
+    <message>
+        <source>Case renamed</source>
+        <translation>Fall umbenannt</translation>
+    </message>
+    <message>
+        <source>Case closed</source>
+        <translation>Fall geschlossen</translation>
+    </message>
+    <message>
+        <source>Case opened again</source>
+        <translation>Fall wieder geöffnet</translation>
+    </message>
+    <message>
+        <source>Note added</source>
+        <translation>Notiz hinzugefügt</translation>
+    </message>
+    <message>
+        <source>Tags set</source>
+        <translation>Schlagwörter gesetzt</translation>
+    </message>
+    <message>
+        <source>Examination begun</source>
+        <translation>Untersuchung begonnen</translation>
+    </message>
+    <message>
+        <source>Examination saved</source>
+        <translation>Untersuchung gesichert</translation>
+    </message>
+    <message>
+        <source>Repeated examination saved</source>
+        <translation>Wiederholte Untersuchung gesichert</translation>
+    </message>
+    <message>
+        <source>Examination failed</source>
+        <translation>Untersuchung misslungen</translation>
+    </message>
+    <message>
+        <source>Register asked</source>
+        <translation>Register befragt</translation>
+    </message>
+    <message>
+        <source>Text opened</source>
+        <translation>Text geöffnet</translation>
+    </message>
+    <message>
+        <source>Finding confirmed</source>
+        <translation>Befund bestätigt</translation>
+    </message>
+    <message>
+        <source>Finding disputed</source>
+        <translation>Dem Befund widersprochen</translation>
+    </message>
+    <message>
+        <source>Report drafted</source>
+        <translation>Bericht entworfen</translation>
+    </message>
+    <message>
+        <source>Report issued</source>
+        <translation>Bericht herausgegeben</translation>
+    </message>
+    <message>
+        <source>Report amended</source>
+        <translation>Bericht geändert</translation>
+    </message>
+    <message>
+        <source>Report withdrawn</source>
+        <translation>Bericht zurückgezogen</translation>
+    </message>
+    <message>
+        <source>Hold set</source>
+        <translation>Sperre gesetzt</translation>
+    </message>
+    <message>
+        <source>Hold lifted</source>
+        <translation>Sperre aufgehoben</translation>
+    </message>
+    <message>
+        <source>Erased</source>
+        <translation>Gelöscht</translation>
+    </message>
+    <message>
+        <source>Head signed</source>
+        <translation>Stand signiert</translation>
+    </message>
+    <message>
+        <source>Log checked</source>
+        <translation>Fallbuch geprüft</translation>
+    </message>
+    <message>
+        <source>Case exported</source>
+        <translation>Fall ausgegeben</translation>
+    </message>
+    <message>
+        <source>Case imported</source>
+        <translation>Fall übernommen</translation>
+    </message>
+    <message>
+        <source>Cases</source>
+        <translation>Fälle</translation>
+    </message>
+    <message>
+        <source>Search names, notes, files, digests</source>
+        <translation>Namen, Notizen, Dateien, Prüfsummen suchen</translation>
+    </message>
+    <message>
+        <source>Search the cases</source>
+        <translation>In den Fällen suchen</translation>
+    </message>
+    <message>
+        <source>Which cases</source>
+        <translation>Welche Fälle</translation>
+    </message>
+    <message>
+        <source>All cases</source>
+        <translation>Alle Fälle</translation>
+    </message>
+    <message>
+        <source>Without a second person</source>
+        <translation>Ohne zweite Person</translation>
+    </message>
+    <message>
+        <source>On hold</source>
+        <translation>Gesperrt</translation>
+    </message>
+    <message>
+        <source>Closed</source>
+        <translation>Geschlossen</translation>
+    </message>
+    <message>
+        <source>New case …</source>
+        <translation>Neuer Fall …</translation>
+    </message>
+    <message>
+        <source>Import …</source>
+        <translation>Importieren …</translation>
+    </message>
+    <message>
+        <source>Check the log …</source>
+        <translation>Fallbuch prüfen …</translation>
+    </message>
+    <message>
+        <source>Changed</source>
+        <translation>Geändert</translation>
+    </message>
+    <message>
+        <source>No case fits the search.</source>
+        <translation>Kein Fall passt zur Suche.</translation>
+    </message>
+    <message>
+        <source>No cases yet. Save a finished audit with Ctrl+S, or open a new case.</source>
+        <translation>Noch keine Fälle. Sichern Sie eine fertige Untersuchung mit Strg+S oder eröffnen Sie einen Fall.</translation>
+    </message>
+    <message>
+        <source>New case</source>
+        <translation>Neuer Fall</translation>
+    </message>
+    <message>
+        <source>Open the case</source>
+        <translation>Fall eröffnen</translation>
+    </message>
+    <message>
+        <source>Notes (may stay empty)</source>
+        <translation>Notizen (dürfen leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Import a case</source>
+        <translation>Fall übernehmen</translation>
+    </message>
+    <message>
+        <source>1 thing was erased.</source>
+        <translation>1 Angabe wurde gelöscht.</translation>
+    </message>
+    <message>
+        <source>%1 things were erased.</source>
+        <translation>%1 Angaben wurden gelöscht.</translation>
     </message>
 </context>
 <context>
@@ -1460,8 +2091,20 @@
         <translation>Beispiel ausprobieren</translation>
     </message>
     <message>
+        <source>Save to a case …</source>
+        <translation>In einem Fall sichern …</translation>
+    </message>
+    <message>
+        <source>Cases …</source>
+        <translation>Fälle …</translation>
+    </message>
+    <message>
         <source>Import issued payloads …</source>
         <translation>Ausgegebene Nutzlasten importieren …</translation>
+    </message>
+    <message>
+        <source>Report …</source>
+        <translation>Bericht …</translation>
     </message>
     <message>
         <source>Sign a report …</source>
@@ -1647,6 +2290,18 @@
         <translation>Sonst verweist der Bestand auf den Ordner, der dann bleiben muss, wo er ist. Eine GGUF-Datei wird immer in den Bestand entpackt.</translation>
     </message>
     <message>
+        <source>such as Apache-2.0; may stay empty</source>
+        <translation>etwa Apache-2.0; darf leer bleiben</translation>
+    </message>
+    <message>
+        <source>Stands in the list of models. The program does not find it out by itself and does not check it.</source>
+        <translation>Steht in der Liste der Modelle. Das Programm ermittelt sie nicht selbst und prüft sie nicht.</translation>
+    </message>
+    <message>
+        <source>Licence of a model to add</source>
+        <translation>Lizenz eines neuen Modells</translation>
+    </message>
+    <message>
         <source>A model reads the texts on this computer. It must have the tokenizer of the generating model; the generating model itself reads best.</source>
         <translation>Ein Modell liest die Texte auf diesem Rechner. Es muss den Tokenizer des erzeugenden Modells haben; am besten liest das erzeugende Modell selbst.</translation>
     </message>
@@ -1709,6 +2364,10 @@
     <message>
         <source>Fits here</source>
         <translation>Passt hier</translation>
+    </message>
+    <message>
+        <source>&amp;Licence of a model to add:</source>
+        <translation>&amp;Lizenz eines neuen Modells:</translation>
     </message>
     <message>
         <source>Add a model</source>
@@ -2171,6 +2830,14 @@
         <source>%1 bits</source>
         <translation>%1 Bits</translation>
     </message>
+    <message>
+        <source>Its file is of the first form (version 1): what it leaves out has the usual value. Edit and save it to bring it to the present form; its fingerprint stays.</source>
+        <translation>Seine Datei hat die erste Form (Version 1): Was fehlt, hat den üblichen Wert. Bearbeiten und speichern bringt sie in die heutige Form; der Fingerabdruck bleibt.</translation>
+    </message>
+    <message>
+        <source>Its file was of the first form (version 1) and is stored in the present one; what it left out has the usual value.</source>
+        <translation>Seine Datei hatte die erste Form (Version 1) und ist in der heutigen gespeichert; was fehlte, hat den üblichen Wert.</translation>
+    </message>
 </context>
 <context>
     <name>Queue</name>
@@ -2410,6 +3077,549 @@
     <message>
         <source>%1 entries were added to the register; it has %2 now.</source>
         <translation>%1 Einträge kamen in das Register; es hat jetzt %2.</translation>
+    </message>
+</context>
+<context>
+    <name>Report</name>
+    <message>
+        <source>A report needs a finished audit. Audit a text.</source>
+        <translation>Ein Bericht braucht eine fertige Untersuchung. Untersuchen Sie einen Text.</translation>
+    </message>
+    <message>
+        <source>Report</source>
+        <translation>Bericht</translation>
+    </message>
+    <message>
+        <source>Save report …</source>
+        <translation>Bericht speichern …</translation>
+    </message>
+    <message>
+        <source>Sign …</source>
+        <translation>Signieren …</translation>
+    </message>
+    <message>
+        <source>Show in its folder</source>
+        <translation>Im Ordner zeigen</translation>
+    </message>
+    <message>
+        <source>Mend what the form says first.</source>
+        <translation>Beheben Sie erst, was das Formular nennt.</translation>
+    </message>
+    <message>
+        <source>Close the report</source>
+        <translation>Bericht schließen</translation>
+    </message>
+    <message>
+        <source>Close without saving?</source>
+        <translation>Ohne Speichern schließen?</translation>
+    </message>
+    <message>
+        <source>What was filled in is lost.</source>
+        <translation>Was ausgefüllt wurde, geht verloren.</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>This has %1 characters; a report takes %2. Shorten it.</source>
+        <translation>Das sind %1 Zeichen; ein Bericht fasst %2. Kürzen Sie es.</translation>
+    </message>
+    <message>
+        <source>What the report is told</source>
+        <translation>Angaben zum Bericht</translation>
+    </message>
+    <message>
+        <source>Number</source>
+        <translation>Nummer</translation>
+    </message>
+    <message>
+        <source>Case</source>
+        <translation>Fall</translation>
+    </message>
+    <message>
+        <source>Classification</source>
+        <translation>Einstufung</translation>
+    </message>
+    <message>
+        <source>e.g. confidential</source>
+        <translation>z. B. vertraulich</translation>
+    </message>
+    <message>
+        <source>Date of issue</source>
+        <translation>Ausgabedatum</translation>
+    </message>
+    <message>
+        <source>Version</source>
+        <translation>Version</translation>
+    </message>
+    <message>
+        <source>Earlier reports</source>
+        <translation>Frühere Berichte</translation>
+    </message>
+    <message>
+        <source>None: this is the first</source>
+        <translation>Keine: Dies ist der erste</translation>
+    </message>
+    <message>
+        <source>Replaces a report</source>
+        <translation>Ersetzt einen Bericht</translation>
+    </message>
+    <message>
+        <source>Supplements a report</source>
+        <translation>Ergänzt einen Bericht</translation>
+    </message>
+    <message>
+        <source>Number of the earlier report</source>
+        <translation>Nummer des früheren Berichts</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>Final: reviewed and authorised</source>
+        <translation>Endgültig: geprüft und freigegeben</translation>
+    </message>
+    <message>
+        <source>Until then every page says that this is a draft.</source>
+        <translation>Bis dahin nennt sich jede Seite Entwurf.</translation>
+    </message>
+    <message>
+        <source>A final report names its authoriser; the parties name none.</source>
+        <translation>Ein endgültiger Bericht nennt, wer ihn freigibt; bei den Beteiligten fehlt das.</translation>
+    </message>
+    <message>
+        <source>final</source>
+        <translation>endgültig</translation>
+    </message>
+    <message>
+        <source>draft</source>
+        <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Write it as 2026-11-21.</source>
+        <translation>Schreibweise: 2026-11-21.</translation>
+    </message>
+    <message>
+        <source>Audits</source>
+        <translation>Untersuchungen</translation>
+    </message>
+    <message>
+        <source>Audits of this report</source>
+        <translation>Untersuchungen dieses Berichts</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>Tick at least one audit.</source>
+        <translation>Wählen Sie mindestens eine Untersuchung.</translation>
+    </message>
+    <message>
+        <source>A report takes at most %1 audits.</source>
+        <translation>Ein Bericht fasst höchstens %1 Untersuchungen.</translation>
+    </message>
+    <message>
+        <source>%1 of %2 given</source>
+        <translation>%1 von %2 angegeben</translation>
+    </message>
+    <message>
+        <source>not given</source>
+        <translation>nicht angegeben</translation>
+    </message>
+    <message>
+        <source>Parties</source>
+        <translation>Beteiligte</translation>
+    </message>
+    <message>
+        <source>Organisation</source>
+        <translation>Organisation</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Anschrift</translation>
+    </message>
+    <message>
+        <source>Place of the work</source>
+        <translation>Ort der Arbeit</translation>
+    </message>
+    <message>
+        <source>Customer</source>
+        <translation>Auftraggeber</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>Fragestellung</translation>
+    </message>
+    <message>
+        <source>Legal basis or purpose</source>
+        <translation>Rechtsgrundlage oder Zweck</translation>
+    </message>
+    <message>
+        <source>Examiner</source>
+        <translation>Untersucht von</translation>
+    </message>
+    <message>
+        <source>Technical reviewer</source>
+        <translation>Technisch geprüft von</translation>
+    </message>
+    <message>
+        <source>Authoriser</source>
+        <translation>Freigegeben von</translation>
+    </message>
+    <message>
+        <source>Item</source>
+        <translation>Gegenstand</translation>
+    </message>
+    <message>
+        <source>Source and how it was received</source>
+        <translation>Herkunft und Art des Eingangs</translation>
+    </message>
+    <message>
+        <source>Date and time of receipt</source>
+        <translation>Datum und Uhrzeit des Eingangs</translation>
+    </message>
+    <message>
+        <source>Custody since</source>
+        <translation>Verwahrung seither</translation>
+    </message>
+    <message>
+        <source>What the customer said about it</source>
+        <translation>Angaben des Auftraggebers dazu</translation>
+    </message>
+    <message>
+        <source>Case information disclosed, and when</source>
+        <translation>Offengelegte Fallangaben und Zeitpunkt</translation>
+    </message>
+    <message>
+        <source>Remarks</source>
+        <translation>Bemerkungen</translation>
+    </message>
+    <message>
+        <source>Deviations from the method</source>
+        <translation>Abweichungen vom Verfahren</translation>
+    </message>
+    <message>
+        <source>Parts that others provided</source>
+        <translation>Beiträge Dritter</translation>
+    </message>
+    <message>
+        <source>Remark of the examiner</source>
+        <translation>Bemerkung der untersuchenden Person</translation>
+    </message>
+    <message>
+        <source>In a box of its own, apart from the findings</source>
+        <translation>In einem eigenen Kasten, getrennt von den Befunden</translation>
+    </message>
+    <message>
+        <source>What the reviewer recomputed, and the result</source>
+        <translation>Was nachgerechnet wurde und das Ergebnis</translation>
+    </message>
+    <message>
+        <source>Layout</source>
+        <translation>Gestaltung</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Paper</source>
+        <translation>Papier</translation>
+    </message>
+    <message>
+        <source>US Letter</source>
+        <translation>US Letter</translation>
+    </message>
+    <message>
+        <source>Choose …</source>
+        <translation>Wählen …</translation>
+    </message>
+    <message>
+        <source>Choose a logo</source>
+        <translation>Logo wählen</translation>
+    </message>
+    <message>
+        <source>Leave out</source>
+        <translation>Weglassen</translation>
+    </message>
+    <message>
+        <source>Leave the logo out</source>
+        <translation>Logo weglassen</translation>
+    </message>
+    <message>
+        <source>Logo (PNG or SVG)</source>
+        <translation>Logo (PNG oder SVG)</translation>
+    </message>
+    <message>
+        <source>from the case</source>
+        <translation>aus dem Fall</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <source>Pictures (*.png *.svg)</source>
+        <translation>Bilder (*.png *.svg)</translation>
+    </message>
+    <message>
+        <source>Previous page</source>
+        <translation>Vorige Seite</translation>
+    </message>
+    <message>
+        <source>Next page</source>
+        <translation>Nächste Seite</translation>
+    </message>
+    <message>
+        <source>Size of the pages</source>
+        <translation>Größe der Seiten</translation>
+    </message>
+    <message>
+        <source>Whole page</source>
+        <translation>Ganze Seite</translation>
+    </message>
+    <message>
+        <source>Page width</source>
+        <translation>Seitenbreite</translation>
+    </message>
+    <message>
+        <source>Actual size</source>
+        <translation>Originalgröße</translation>
+    </message>
+    <message>
+        <source>Making the preview</source>
+        <translation>Vorschau wird erstellt</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal versuchen</translation>
+    </message>
+    <message>
+        <source>Preview</source>
+        <translation>Vorschau</translation>
+    </message>
+    <message>
+        <source>waits for the form</source>
+        <translation>wartet auf das Formular</translation>
+    </message>
+    <message>
+        <source>from before the last change</source>
+        <translation>von vor der letzten Änderung</translation>
+    </message>
+    <message>
+        <source>being made …</source>
+        <translation>wird erstellt …</translation>
+    </message>
+    <message>
+        <source>being renewed …</source>
+        <translation>wird erneuert …</translation>
+    </message>
+    <message>
+        <source>The form says what is to be mended.</source>
+        <translation>Das Formular nennt, was zu beheben ist.</translation>
+    </message>
+    <message>
+        <source>Black out</source>
+        <translation>Schwärzen</translation>
+    </message>
+    <message>
+        <source>Black out what is selected (Del)</source>
+        <translation>Markiertes schwärzen (Entf)</translation>
+    </message>
+    <message>
+        <source>Black out everywhere</source>
+        <translation>Überall schwärzen</translation>
+    </message>
+    <message>
+        <source>Black out what is selected wherever the text has it</source>
+        <translation>Markiertes überall schwärzen, wo es im Text steht</translation>
+    </message>
+    <message>
+        <source>Show again</source>
+        <translation>Wieder zeigen</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Too many places have these words. Select more of them.</source>
+        <translation>Zu viele Stellen haben diese Wörter. Markieren Sie mehr davon.</translation>
+    </message>
+    <message>
+        <source>%1 stretch is blacked out, %2 of %3 characters.</source>
+        <translation>%1 Stelle ist geschwärzt, %2 von %3 Zeichen.</translation>
+    </message>
+    <message>
+        <source>%1 stretches are blacked out, %2 of %3 characters.</source>
+        <translation>%1 Stellen sind geschwärzt, %2 von %3 Zeichen.</translation>
+    </message>
+    <message>
+        <source>Nothing is blacked out yet. Select words in the text.</source>
+        <translation>Noch ist nichts geschwärzt. Markieren Sie Wörter im Text.</translation>
+    </message>
+    <message>
+        <source>Text to black out</source>
+        <translation>Zu schwärzender Text</translation>
+    </message>
+    <message>
+        <source>Files beside the PDF</source>
+        <translation>Dateien neben dem PDF</translation>
+    </message>
+    <message>
+        <source>Record (JSON)</source>
+        <translation>Aufzeichnung (JSON)</translation>
+    </message>
+    <message>
+        <source>Bits and tokens (CSV)</source>
+        <translation>Bits und Token (CSV)</translation>
+    </message>
+    <message>
+        <source>The report as a page (HTML)</source>
+        <translation>Der Bericht als Seite (HTML)</translation>
+    </message>
+    <message>
+        <source>Sealed annex with the names (PDF)</source>
+        <translation>Versiegelter Anhang mit den Namen (PDF)</translation>
+    </message>
+    <message>
+        <source>Names to whom payloads were issued never stand in the report. The annex holds them; the report prints its SHA-256. It is not encrypted.</source>
+        <translation>Namen, an die Nutzlasten ausgegeben wurden, stehen nie im Bericht. Der Anhang enthält sie; der Bericht druckt seinen SHA-256. Er ist nicht verschlüsselt.</translation>
+    </message>
+    <message>
+        <source>annex</source>
+        <translation>Anhang</translation>
+    </message>
+    <message>
+        <source>Progress of saving</source>
+        <translation>Fortschritt des Speicherns</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Saving the report …</source>
+        <translation>Bericht wird gespeichert …</translation>
+    </message>
+    <message>
+        <source>Stopped; nothing was written.</source>
+        <translation>Angehalten; nichts wurde geschrieben.</translation>
+    </message>
+    <message>
+        <source>There already is %2. Replace it?</source>
+        <translation>%2 gibt es schon. Ersetzen?</translation>
+    </message>
+    <message>
+        <source>There already are %1 of these files: %2. Replace them?</source>
+        <translation>%1 dieser Dateien gibt es schon: %2. Ersetzen?</translation>
+    </message>
+    <message>
+        <source>Save the report</source>
+        <translation>Bericht speichern</translation>
+    </message>
+    <message>
+        <source>What stands in them now is lost.</source>
+        <translation>Ihr jetziger Inhalt geht verloren.</translation>
+    </message>
+    <message>
+        <source>Replace</source>
+        <translation>Ersetzen</translation>
+    </message>
+    <message>
+        <source>“%1” is saved.</source>
+        <translation>»%1« ist gespeichert.</translation>
+    </message>
+    <message>
+        <source>%1 more file stands beside it.</source>
+        <translation>%1 weitere Datei liegt daneben.</translation>
+    </message>
+    <message>
+        <source>%1 more files stand beside it.</source>
+        <translation>%1 weitere Dateien liegen daneben.</translation>
+    </message>
+    <message>
+        <source>The names are in “%1”, beside it, readable by you only; keep it apart.</source>
+        <translation>Die Namen stehen daneben in »%1«, nur für Sie lesbar; bewahren Sie die Datei getrennt auf.</translation>
+    </message>
+    <message>
+        <source>Reports (*.pdf)</source>
+        <translation>Berichte (*.pdf)</translation>
+    </message>
+    <message>
+        <source>Examined text</source>
+        <translation>Untersuchter Text</translation>
+    </message>
+    <message>
+        <source>The report shows</source>
+        <translation>Der Bericht zeigt</translation>
+    </message>
+    <message>
+        <source>the whole text</source>
+        <translation>den ganzen Text</translation>
+    </message>
+    <message>
+        <source>excerpts around the passages</source>
+        <translation>Auszüge um die Passagen</translation>
+    </message>
+    <message>
+        <source>the text with parts blacked out</source>
+        <translation>den Text mit Schwärzungen</translation>
+    </message>
+    <message>
+        <source>nothing of the text</source>
+        <translation>nichts vom Text</translation>
+    </message>
+    <message>
+        <source>The text and its tokens are in the report and its record.</source>
+        <translation>Der Text und seine Token stehen im Bericht und in seiner Aufzeichnung.</translation>
+    </message>
+    <message>
+        <source>Passages with some words around them; what is left out is in the file nowhere.</source>
+        <translation>Passagen mit einigen Wörtern darum; was fehlt, steht nirgends in der Datei.</translation>
+    </message>
+    <message>
+        <source>What is blacked out is in the file nowhere; its length can be seen.</source>
+        <translation>Was geschwärzt ist, steht nirgends in der Datei; seine Länge ist zu sehen.</translation>
+    </message>
+    <message>
+        <source>The item is named by its file name and its SHA-256.</source>
+        <translation>Der Gegenstand wird mit Dateinamen und SHA-256 genannt.</translation>
+    </message>
+    <message>
+        <source>This record holds no text; there is nothing to show.</source>
+        <translation>Diese Aufzeichnung enthält keinen Text; es gibt nichts zu zeigen.</translation>
+    </message>
+    <message>
+        <source>In %1 text nothing is blacked out; it appears whole.</source>
+        <translation>In %1 Text ist nichts geschwärzt; er erscheint ganz.</translation>
+    </message>
+    <message>
+        <source>In %1 texts nothing is blacked out; they appear whole.</source>
+        <translation>In %1 Texten ist nichts geschwärzt; sie erscheinen ganz.</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>geöffnet</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>zugeklappt</translation>
+    </message>
+    <message>
+        <source>No pages yet</source>
+        <translation>Noch keine Seiten</translation>
+    </message>
+    <message>
+        <source>Page %1 of %2</source>
+        <translation>Seite %1 von %2</translation>
+    </message>
+    <message>
+        <source>Preview of the report</source>
+        <translation>Vorschau des Berichts</translation>
     </message>
 </context>
 <context>
@@ -2704,6 +3914,10 @@ Anteil %4</translation>
     <message>
         <source>Clear the list</source>
         <translation>Liste leeren</translation>
+    </message>
+    <message>
+        <source>Your name in the case log</source>
+        <translation>Ihr Name im Fallbuch</translation>
     </message>
     <message>
         <source>What the log file notes</source>
@@ -3157,6 +4371,10 @@ Anteil %4</translation>
     <message>
         <source>Stay</source>
         <translation>Bleiben</translation>
+    </message>
+    <message>
+        <source>“%1” carries the record of a report. To check it: File, Verify a report.</source>
+        <translation>»%1« enthält die Aufzeichnung eines Berichts. Zum Prüfen: Datei, Bericht prüfen.</translation>
     </message>
     <message>
         <source>Open texts</source>

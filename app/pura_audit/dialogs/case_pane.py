@@ -78,7 +78,7 @@ class CasePane(Card):
         self.tags = label("", "muted", wrap=True)
         self.items = make_table(translate("Cases", "Audits"))
         self.items.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.items.doubleClicked.connect(lambda _: self.wanted.emit("open"))
+        self.items.doubleClicked.connect(lambda _: self.buttons["open"].click())
         self.history = make_table(translate("Cases", "History"))
         self.notes = QPlainTextEdit()
         self.notes.setReadOnly(True)

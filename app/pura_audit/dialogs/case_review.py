@@ -59,8 +59,8 @@ class ReviewDialog(QDialog):
         layout.addWidget(label(heading, "answer"))
         layout.addWidget(label(translate(
             "Cases",
-            "A finding stands on four eyes: not those of the person who examined the text. Both "
-            "names stand in the log and in reports.",
+            "A finding needs a second pair of eyes: not those of the person who examined the "
+            "text. Both names stand in the log and in reports.",
         ), "muted", wrap=True))  # fmt: skip
         layout.addWidget(_finding(case, item))
         for field in (self.who, self.recomputed, self.remark):

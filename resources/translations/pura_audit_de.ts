@@ -761,6 +761,10 @@
         <translation>Bericht geändert</translation>
     </message>
     <message>
+        <source>Report signed</source>
+        <translation>Bericht signiert</translation>
+    </message>
+    <message>
         <source>Report withdrawn</source>
         <translation>Bericht zurückgezogen</translation>
     </message>
@@ -4160,6 +4164,10 @@ Anteil %4</translation>
     <message>
         <source>Visible seal on a free place at the end</source>
         <translation>Sichtbares Siegel an freier Stelle am Ende</translation>
+    </message>
+    <message>
+        <source>Note it in the case log, and sign the head of the log too</source>
+        <translation>Im Fallbuch vermerken und dessen Stand mitsignieren</translation>
     </message>
     <message>
         <source>Time-stamp authority</source>

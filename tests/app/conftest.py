@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,8 +215,8 @@ def engine(tbcc: Profile, sample_key: SecretKey) -> TestEngine:
 
 
 @pytest.fixture
-def paths(tmp_path: Path) -> Paths:
-    return Paths(data=tmp_path / "data", config=tmp_path / "config", state=tmp_path / "state")
+def paths() -> Paths:
+    return user_paths()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
+from pura.audit.caselog import CaseLog, open_case, record_report
+from pura.audit.caselog.verify import verify_log
 from pura.audit.keys import KeyStore
 from pura.audit.reportcheck import check_report
 from pura_audit import dialogs
@@ -68,6 +71,29 @@ def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
     signed = (desk / "signed.pdf").read_bytes()
     keys = {one.key for one in check_report(signed, moment=datetime.now(UTC)).checks}
     assert {"integrity.intact", "coverage.whole", "changes.none"} <= keys
+
+
+def test_the_case_log_notes_it_and_its_head_is_signed_too(
+    window: Any, desk: Path, paths: Any, qtbot: Any
+) -> None:
+    with CaseLog(paths.caselog, create=True) as log:
+        anna = log.person("Anna")
+        case = open_case(log, "Thesis", anna)
+        digest = hashlib.sha256((desk / "r.pdf").read_bytes()).hexdigest()
+        record_report(log, case.id, anna, action="report-issued", number="1", sha256=digest,
+                      items=[], final=True)  # fmt: skip
+    window.session.settings.update(auditor="Anna")
+    dialog = opened(window, desk, "Grüße 7")
+    assert dialog.log.isChecked()
+    with qtbot.waitSignal(dialog.ended, timeout=60_000) as end:
+        dialog.sign_to(desk / "signed.pdf")
+    assert end.args == [True], dialog.words.text()
+    with CaseLog(paths.caselog, read_only=True) as log:
+        noted, head = list(log.entries())[-2:]
+        assert (noted.action, noted.case, head.action) == ("report-signed", case.id, "head-signed")
+        signed = hashlib.sha256((desk / "signed.pdf").read_bytes()).hexdigest()
+        assert noted.facts["sha256"] == signed
+        assert {check.key for check in verify_log(log)} >= {"signatures.untrusted"}
 
 
 def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, qtbot: Any) -> None:

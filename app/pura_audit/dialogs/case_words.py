@@ -140,6 +140,7 @@ def _actions() -> dict[str, str]:
         "report-drafted": translate("Cases", "Report drafted"),
         "report-issued": translate("Cases", "Report issued"),
         "report-amended": translate("Cases", "Report amended"),
+        "report-signed": translate("Cases", "Report signed"),
         "report-withdrawn": translate("Cases", "Report withdrawn"),
         "hold-set": translate("Cases", "Hold set"),
         "hold-lifted": translate("Cases", "Hold lifted"),

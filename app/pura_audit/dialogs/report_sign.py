@@ -56,6 +56,13 @@ class ReportSignDialog(WorkingDialog):
         self.reason = self._line(translate("SignReport", "Reason"))
         self.place = self._line(translate("SignReport", "Place"))
         self.seal = QCheckBox(translate("SignReport", "Visible seal on a free place at the end"))
+        self.log = QCheckBox(
+            translate("SignReport", "Note it in the case log, and sign the head of the log too")
+        )
+        settings = self.session.settings.current
+        there = self.session.jobs.cases.there and bool(settings.auditor)
+        self.log.setChecked(there)
+        self.log.setVisible(there)
         self.authority = self._line(translate("SignReport", "Time-stamp authority"))
         self.authority.setPlaceholderText(
             translate("SignReport", "empty: no network, time of this computer")
@@ -97,6 +104,7 @@ class ReportSignDialog(WorkingDialog):
             form.addRow(line.accessibleName(), line)
         layout.addLayout(form)
         layout.addWidget(self.seal)
+        layout.addWidget(self.log)
         layout.addLayout(self.progress_row())
         layout.addStretch(1)
         foot = QHBoxLayout()
@@ -140,6 +148,7 @@ class ReportSignDialog(WorkingDialog):
                     seal=self.seal.isChecked(), tsa_url=self.authority.text().strip() or None,
                     language=language(),
                 ),
+                auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
             )
         )  # fmt: skip
 

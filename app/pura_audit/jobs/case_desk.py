@@ -83,12 +83,18 @@ class CaseDesk(QObject):
 
     def __init__(self, thread: QThread, paths: Paths, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._paths = paths
         self._numbers = itertools.count(1)
         self._open: dict[int, _Work] = {}
         self._worker = CaseWorker(paths)
         self._worker.moveToThread(thread)
         self._work.connect(self._worker.work)
         self._worker.done.connect(self._done)
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a log at all."""
+        return self._paths.caselog.exists()
 
     @property
     def busy(self) -> bool:

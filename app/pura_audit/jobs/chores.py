@@ -33,7 +33,7 @@ def do_chore(
     if isinstance(chore, CheckChore):
         return do_check(chore, paths, keys, progress, checkpoint)
     if isinstance(chore, SignChore):
-        return do_sign(chore)
+        return do_sign(chore, paths)
     if isinstance(chore, KeyChore):
         do_key_chore(chore, keys, session_keys)
         return None

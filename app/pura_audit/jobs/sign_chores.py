@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pura.audit.caselog import CaseLog, workstation
+from pura.audit.caselog.reports import note_signed
 from pura.audit.files import write_atomic
 from pura.audit.signing import SignOptions, load_identity, sign_report
 from pura.errors import SigningError
+from pura.paths import Paths
 from pura.scheme.keys import wipe_buffer
 from pura_audit.i18n import translate
 from pura_audit.jobs.key_chores import Secret
@@ -27,6 +30,8 @@ class SignChore(Chore):
         certificate: The PKCS#12 file.
         passphrase: Its passphrase.
         options: Reason, place, seal, time-stamp authority.
+        auditor: Under this name the case log notes it, and its head is signed too; empty leaves
+            the log alone.
     """
 
     kind: str = "sign-report"
@@ -34,9 +39,10 @@ class SignChore(Chore):
     certificate: Path
     passphrase: Secret = field(repr=False)
     options: SignOptions = field(default_factory=SignOptions)
+    auditor: str = ""
 
 
-def do_sign(chore: SignChore) -> str:
+def do_sign(chore: SignChore, paths: Paths) -> str:
     """Sign a report; return who signed, in words.
 
     Raises:
@@ -47,7 +53,8 @@ def do_sign(chore: SignChore) -> str:
     try:
         now = datetime.now(UTC)
         identity = load_identity(read_whole(chore.certificate), secret, now=now)
-        done = sign_report(read_whole(chore.path), identity, chore.options, now=now)
+        before = read_whole(chore.path)
+        done = sign_report(before, identity, chore.options, now=now)
     finally:
         wipe_buffer(secret)
         chore.passphrase.wipe()
@@ -59,6 +66,9 @@ def do_sign(chore: SignChore) -> str:
             "Choose another folder.",
             code="file-unwritable",
         ) from None
+    if chore.auditor:
+        with CaseLog(paths.caselog, station=workstation(paths.workstation)) as log:
+            note_signed(log, before, done, identity, log.person(chore.auditor))
     words = translate("SignReport", "“%1” is signed as %2; the certificate is valid until %3.")
     facts = identity.certificate
     return (

@@ -20,6 +20,7 @@ from pura.audit.reportcheck import (
     fresh_audit,
     load_trust,
 )
+from pura.cli.caselog_common import Auditor, open_log, who
 from pura.cli.common import DeviceOption, err, find_model, key_store, out
 from pura.cli.passphrases import passphrase
 from pura.errors import ReportFileError, SigningError
@@ -50,8 +51,13 @@ def sign(
         typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
     ] = None,
     language: Annotated[str, typer.Option(help="Of the seal: en or de.")] = "en",
+    note: Annotated[
+        bool, typer.Option("--log", help="Note it in the case log, and sign its head too.")
+    ] = False,
+    auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
+    from pura.audit.caselog.reports import note_signed
     from pura.audit.signing import SignOptions, load_identity, sign_report
 
     _language(language)
@@ -65,7 +71,11 @@ def sign(
     identity = load_identity(read_bounded(certificate, MAX_READ, ReportFileError), secret, now=now)
     secret[:] = bytes(len(secret))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
-    write_atomic(to, sign_report(pdf, identity, options, now=now))
+    signed = sign_report(pdf, identity, options, now=now)
+    write_atomic(to, signed)
+    if note:
+        with open_log() as log:
+            note_signed(log, pdf, signed, identity, who(log, auditor))
     facts = identity.certificate
     out.print(
         f"Signed as {facts.subject} ({facts.key}, valid until {facts.not_after:%Y-%m-%d}).",

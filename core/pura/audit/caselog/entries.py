@@ -15,7 +15,8 @@ ACTIONS: Final = (
     "note-added", "tags-set", "examination-started", "examination-finished",
     "examination-repeated", "examination-failed", "register-looked-up",
     "text-opened", "finding-confirmed", "finding-disputed", "report-drafted",
-    "report-issued", "report-amended", "report-withdrawn", "hold-set", "hold-lifted", "kept-erased",
+    "report-issued", "report-amended", "report-signed", "report-withdrawn", "hold-set",
+    "hold-lifted", "kept-erased",
     "head-signed", "log-verified", "case-exported", "case-imported",
 )  # fmt: skip
 ROLES: Final = ("examiner", "reviewer", "authoriser", "custodian", "program")

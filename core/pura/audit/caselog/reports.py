@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.audit.caselog.cases import Case, Item, read_case
-from pura.audit.caselog.entries import Entry
+from pura.audit.caselog.entries import Draft, Entry
 from pura.audit.caselog.log import CaseLog, Person
-from pura.audit.caselog.saving import record_report
+from pura.audit.caselog.saving import REPORT_ACTIONS, record_report
 from pura.audit.report.labels import Labels
 from pura.audit.report.request import ReportRequest
+from pura.audit.signing import Identity
 
 
 def request_of_case(
@@ -78,6 +79,40 @@ def note_report(
         items=[audit for audit in audits if audit in known], final=request.final,
         reason=request.reason, recipient=recipient,
     )  # fmt: skip
+
+
+def note_signed(
+    log: CaseLog, before: bytes, after: bytes, identity: Identity, actor: Person
+) -> Entry:
+    """Say in the log that a report was signed, and sign the head of the log with it.
+
+    Args:
+        log: The log.
+        before: The report as it was saved; its case is the one that knows this file.
+        after: The signed report.
+        identity: Who signed.
+        actor: Who did it.
+
+    Returns:
+        The entry of the signed head.
+    """
+    from pura.audit.caselog.heads import sign_head
+
+    known = hashlib.sha256(before).hexdigest()
+    with log.writing() as writer:
+        case = ""
+        for entry in log.entries():
+            if entry.action in REPORT_ACTIONS and entry.facts.get("sha256") == known:
+                case = entry.case
+        facts = {
+            "sha256": hashlib.sha256(after).hexdigest(), "unsigned": known,
+            "certificate": identity.certificate.sha256,
+        }  # fmt: skip
+        writer.append(
+            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case,
+                  facts=facts)
+        )  # fmt: skip
+        return sign_head(log, identity, actor)
 
 
 def _names(names: Iterable[str | None]) -> str:

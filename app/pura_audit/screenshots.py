@@ -26,6 +26,7 @@ from pura_audit.samples import LABEL, sample
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
+    from pura_audit.dialogs.cases import CasesDialog
     from pura_audit.main_window import MainWindow
 
 OUT: Final = Path("docs") / "images"
@@ -91,6 +92,12 @@ class _Pictures:
             ("report-check", "light", big, self._check),
             ("report-sign", "light", big, self._sign),
             ("compare", "light", big, self._compare),
+            ("cases", "light", big, self._cases),
+            ("cases-dark", "dark", big, self._cases),
+            ("cases-german", "light", big, self._cases),
+            ("case-save", "light", big, self._save),
+            ("case-review", "light", big, self._second_person),
+            ("case-check", "light", big, self._check_log),
         ]
 
     def _one(
@@ -214,6 +221,50 @@ class _Pictures:
 
         self._audited(window)
         return dialogs.sign_report(window, Path("R-2026-117.pdf"))
+
+    def _cases(self, window: MainWindow) -> CasesDialog:
+        """Show a log with three cases; one audit has been looked at by a second person."""
+        from pura.audit.caselog import CaseLog, open_case, save_audit, sign_off
+        from pura_audit import dialogs
+
+        self._plain(window)
+        marked, plain = (item.audit for item in window.session.queue.items)
+        assert marked is not None
+        assert plain is not None
+        with CaseLog(window.session.jobs.cases.path, create=True) as log:
+            who, second = log.person("A. Example"), log.person("B. Muster")
+            for name in ("Letter to the editor, second version", "Complaint 2026-098"):
+                open_case(log, name, who)
+            case = open_case(log, "Thesis 2026-117", who, tags=["faculty of arts"],
+                             notes="Handed in on paper and as a file.")  # fmt: skip
+            item = save_audit(log, case.id, marked, who)
+            save_audit(log, case.id, plain, who)
+            sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
+        window.session.settings.update(auditor="A. Example")
+        dialog = dialogs.show_cases(window)
+        self._until(lambda: dialog.pane.shown is not None)
+        return dialog
+
+    def _save(self, window: MainWindow) -> QWidget:
+        from pura_audit import dialogs
+
+        self._cases(window).accept()
+        dialog = dialogs.save_to_case(window)
+        assert dialog is not None  # there is an audit
+        self._until(lambda: dialog.case.count() > 0)  # type: ignore[attr-defined]
+        return dialog
+
+    def _second_person(self, window: MainWindow) -> QWidget:
+        browser = self._cases(window)
+        assert browser.pane.shown is not None
+        dialog = browser.acts.ask_review(browser.pane.shown.case)
+        assert dialog is not None  # an audit is chosen
+        return dialog
+
+    def _check_log(self, window: MainWindow) -> QWidget:
+        dialog = self._cases(window).acts.check_log()
+        self._until(lambda: dialog.checks is not None)  # type: ignore[attr-defined]
+        return dialog
 
     def _compare(self, window: MainWindow) -> QWidget:
         from pura_audit import dialogs

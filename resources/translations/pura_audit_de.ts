@@ -841,6 +841,10 @@
         <translation>Fallbuch prüfen …</translation>
     </message>
     <message>
+        <source>Saved</source>
+        <translation>Gesichert</translation>
+    </message>
+    <message>
         <source>Changed</source>
         <translation>Geändert</translation>
     </message>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import subprocess
 import sys
@@ -225,7 +226,13 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     machine.pura("report", "build", home / "found.json", "--pdf", home / "again.pdf",
                  "--html", home / "report.html", "--tables", home / "tables")  # fmt: skip
     assert fingerprint in (home / "report.html").read_text(encoding="utf-8")
-    machine.pura("verify", text, "--profile", "canary", "--key-file", secret / "key", "--json")
+    machine.pura("verify", text, "--profile", "canary", "--key-file", secret / "key", "--json",
+                 "--save", "Coal", "--auditor", "Anna")  # fmt: skip
+    # The case log compresses records; what it holds is said here in full.
+    [case] = [json.loads(row) for row in machine.pura("caselog", "list", "--json").splitlines()]
+    assert fingerprint in machine.pura("caselog", "show", "Coal", case["audits"][0]["id"], "--json")
+    assert fingerprint in machine.pura("caselog", "show", "Coal", "--json")
+    machine.pura("caselog", "export", "Coal", home / "coal.puracase")
     machine.pura("verify", home / "missing.txt", *key, rc=1)
     # Crash with the key in hand.
     crashed = machine.python("-c", CRASH, "verify", text, *key, rc=None)

@@ -125,7 +125,7 @@ class CasesDialog(QDialog):
         parts.addWidget(side)
         parts.addWidget(self.pane)
         parts.setStretchFactor(1, 1)
-        parts.setSizes([360, 10_000])
+        parts.setSizes([390, 10_000])
         side.setMinimumWidth(300)
         foot = QHBoxLayout()
         foot.setSpacing(GRID)
@@ -169,7 +169,7 @@ class CasesDialog(QDialog):
         before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
         self._wanted = ""
         self._cases = result
-        headers = (translate("Cases", "Case"), translate("Cases", "Audits"),
+        headers = (translate("Cases", "Case"), translate("Cases", "Saved"),
                    translate("Cases", "Changed"))  # fmt: skip
         fill_table(self.table, headers, [case_row(case) for case in self._cases])
         modes = QHeaderView.ResizeMode

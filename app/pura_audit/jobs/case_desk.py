@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 from shiboken6 import isValid
@@ -92,9 +93,14 @@ class CaseDesk(QObject):
         self._worker.done.connect(self._done)
 
     @property
+    def path(self) -> Path:
+        """Where the log is."""
+        return self._paths.caselog
+
+    @property
     def there(self) -> bool:
         """Whether there is a log at all."""
-        return self._paths.caselog.exists()
+        return self.path.exists()
 
     @property
     def busy(self) -> bool:

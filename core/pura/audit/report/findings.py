@@ -30,8 +30,12 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
 
 def ratio(audit: Audit, labels: Labels) -> str:
     """Return the reported likelihood ratio, capped."""
-    words = numerals.ratio(audit.evidence.lr_capped, labels.language)
-    return labels("lr.least", lr=words) if audit.evidence.capped else words
+    evidence = audit.evidence
+    words = numerals.ratio(evidence.lr_capped, labels.language)
+    if not evidence.capped:
+        return words
+    # Capped from above, the true one is larger; kept from falling lower, it is smaller.
+    return labels("lr.least" if evidence.lr_capped >= 1 else "lr.most", lr=words)
 
 
 def support(audit: Audit, labels: Labels) -> tuple[str, str]:

@@ -29,7 +29,8 @@ from pura.audit.report import (
     safe_name,
     tokens_csv,
 )
-from pura.audit.report.labels import catalogue
+from pura.audit.report.findings import ratio
+from pura.audit.report.labels import Labels, catalogue
 from pura.audit.reportcheck import BAD, check_report
 from pura.audit.run import Options, audit_text
 from pura.audit.sentences import fill, say
@@ -316,3 +317,17 @@ def test_a_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
     assert len(build_report([real], ReportRequest(logo=svg)).pdf) > 10_000
     with pytest.raises(InputError, match="logo"):
         build_report([real], ReportRequest(logo=b"GIF89a"))
+
+
+@pytest.mark.parametrize(
+    ("language", "capped", "lr", "words"),
+    [
+        ("en", True, 1e6, "at least 1,000,000"), ("en", True, 0.01, "at most 0.01"),
+        ("de", True, 0.01, "höchstens 0,01"), ("en", False, 0.25, "0.25"),
+    ],
+)  # fmt: skip
+def test_a_capped_ratio_says_on_which_side_the_true_one_lies(
+    real: Audit, language: str, capped: bool, lr: float, words: str
+) -> None:
+    evidence = replace(real.evidence, capped=capped, lr_capped=lr)
+    assert ratio(replace(real, evidence=evidence), Labels(language)) == words

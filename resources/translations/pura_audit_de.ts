@@ -445,6 +445,10 @@
         <translation>Schlagwörter …</translation>
     </message>
     <message>
+        <source>Record an event …</source>
+        <translation>Vorgang festhalten …</translation>
+    </message>
+    <message>
         <source>Close the case</source>
         <translation>Fall schließen</translation>
     </message>
@@ -685,6 +689,30 @@
         <translation>das Programm</translation>
     </message>
     <message>
+        <source>Item received</source>
+        <translation>Gegenstand eingegangen</translation>
+    </message>
+    <message>
+        <source>Item copied</source>
+        <translation>Gegenstand kopiert</translation>
+    </message>
+    <message>
+        <source>Item handed on</source>
+        <translation>Gegenstand weitergegeben</translation>
+    </message>
+    <message>
+        <source>Item returned</source>
+        <translation>Gegenstand zurückgegeben</translation>
+    </message>
+    <message>
+        <source>Item destroyed</source>
+        <translation>Gegenstand vernichtet</translation>
+    </message>
+    <message>
+        <source>Case information disclosed</source>
+        <translation>Fallangaben offengelegt</translation>
+    </message>
+    <message>
         <source>Log created</source>
         <translation>Fallbuch angelegt</translation>
     </message>
@@ -879,6 +907,38 @@
     <message>
         <source>%1 things were erased.</source>
         <translation>%1 Angaben wurden gelöscht.</translation>
+    </message>
+    <message>
+        <source>Record an event</source>
+        <translation>Vorgang festhalten</translation>
+    </message>
+    <message>
+        <source>What happened</source>
+        <translation>Was geschah</translation>
+    </message>
+    <message>
+        <source>From whom, how, where</source>
+        <translation>Von wem, wie, wo</translation>
+    </message>
+    <message>
+        <source>Released by (may stay empty)</source>
+        <translation>Übergeben von (darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Received by (may stay empty)</source>
+        <translation>Übernommen von (darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Hash of the item (may stay empty)</source>
+        <translation>Hash des Gegenstands (darf leer bleiben)</translation>
+    </message>
+    <message>
+        <source>Record</source>
+        <translation>Festhalten</translation>
+    </message>
+    <message>
+        <source>Every handler and every transfer of the item belongs on record. An entry cannot be changed later.</source>
+        <translation>Jede Person, die den Gegenstand in Händen hatte, und jede Übergabe wird festgehalten. Ein Eintrag lässt sich später nicht ändern.</translation>
     </message>
 </context>
 <context>

@@ -27,6 +27,7 @@ from pura.audit.caselog import CaseLog, find_case, open_case, save_audit
 from pura.audit.record import Audit
 from pura.paths import user_paths
 from pura_audit import dialogs
+from pura_audit.dialogs.case_event import EventDialog
 from pura_audit.dialogs.case_review import ReviewDialog
 from pura_audit.dialogs.closing import closing_question
 from pura_audit.dialogs.fitness import FitnessDialog
@@ -151,6 +152,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "new case": lambda: dialogs.show_cases(window).ask_new(),
         "import of a case": lambda: dialogs.show_cases(window).ask_import(),
         "second person": lambda: second_person(window),
+        "event of a case": lambda: opened(EventDialog(window)),
         "check of the log": dialogs.show_cases(window).acts.check_log,
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),

@@ -194,6 +194,17 @@ def test_notes_tags_and_names(browser: Any, qtbot: Any) -> None:
     qtbot.waitUntil(lambda: "There is a case of this name" in browser.words.text())
 
 
+def test_custody_is_put_on_record(browser: Any, qtbot: Any) -> None:
+    dialog = browser.acts.ask_event(shown(browser))
+    assert not dialog.ok.isEnabled()
+    dialog.kind.setCurrentIndex(dialog.kind.findData("item-transferred"))
+    dialog.details.set_text("to the laboratory")
+    dialog.taken.set_text("Béla")
+    dialog.ok.click()
+    qtbot.waitUntil(lambda: last_action() == "item-transferred")
+    qtbot.waitUntil(lambda: browser.pane.history.model().index(0, 3).data() == "Item handed on")
+
+
 def test_four_eyes(browser: Any, filled: str, qtbot: Any) -> None:
     browser.pane.items.selectRow(0)
     dialog = browser.acts.ask_review(shown(browser))

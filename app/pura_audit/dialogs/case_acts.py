@@ -13,10 +13,12 @@ from pura.audit.caselog import (
     SEAL,
     Case,
     CaseLog,
+    Event,
     Item,
     erase,
     export_case,
     load_audit,
+    record_event,
     rename_case,
     set_closed,
     set_hold,
@@ -29,6 +31,7 @@ from pura.audit.record import Audit
 from pura.audit.report import ReportRequest, safe_name
 from pura.errors import CaseLogError
 from pura_audit.dialogs.case_ask import AskDialog
+from pura_audit.dialogs.case_event import EventDialog
 from pura_audit.dialogs.case_review import ReviewDialog
 from pura_audit.dialogs.case_words import case_name
 from pura_audit.dialogs.passphrase import PassphraseDialog
@@ -57,7 +60,8 @@ class CaseActs(QObject):
             return
         acts: dict[str, Callable[[Case], object]] = {
             "note": self.ask_note, "rename": self.ask_name, "tags": self.ask_tags,
-            "close": self._close, "hold": self.ask_hold, "export": self.ask_export,
+            "event": self.ask_event, "close": self._close, "hold": self.ask_hold,
+            "export": self.ask_export,
             "erase": lambda case: self.ask_erase(case, text_only=False),
             "erase-text": lambda case: self.ask_erase(case, text_only=True),
             "open": lambda case: self._opened(self._show),
@@ -132,6 +136,21 @@ class CaseActs(QObject):
             lambda log, text, who: set_tags(log, case.id, text.split(","), log.person(who)),
             text=", ".join(case.tags), may_be_empty=True,
         )  # fmt: skip
+
+    def ask_event(self, case: Case) -> EventDialog:
+        """Ask what happened to the item."""
+        dialog = EventDialog(self._browser)
+
+        def given(event: Event) -> None:
+            self.named(
+                lambda who: self._browser.write(
+                    lambda log: record_event(log, case.id, event, log.person(who))
+                )
+            )
+
+        dialog.given.connect(given)
+        dialog.open()
+        return dialog
 
     def ask_hold(self, case: Case) -> AskDialog:
         """Ask why a hold is set or lifted."""

@@ -98,6 +98,7 @@ class CasePane(Card):
             for name, words in (
                 ("rename", translate("Cases", "Rename …")),
                 ("tags", translate("Cases", "Tags …")),
+                ("event", translate("Cases", "Record an event …")),
                 ("close", translate("Cases", "Close the case")),
                 ("hold", translate("Cases", "Set a hold …")),
                 ("export", translate("Cases", "Export as one file …")),
@@ -218,7 +219,8 @@ class CasePane(Card):
             if case.held
             else translate("Cases", "Set a hold …")
         )
-        self.more["tags"].setEnabled(not case.closed)
+        for name in ("tags", "event"):
+            self.more[name].setEnabled(not case.closed)
         for name in ("erase", "erase-text"):
             self.more[name].setEnabled(not case.held)
 

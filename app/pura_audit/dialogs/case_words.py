@@ -119,6 +119,18 @@ def action_words(action: str) -> str:
     return _actions().get(action, action)
 
 
+def event_words() -> dict[str, str]:
+    """Return what people can put on record about a case."""
+    return {
+        "item-received": translate("Cases", "Item received"),
+        "item-copied": translate("Cases", "Item copied"),
+        "item-transferred": translate("Cases", "Item handed on"),
+        "item-returned": translate("Cases", "Item returned"),
+        "item-destroyed": translate("Cases", "Item destroyed"),
+        "information-disclosed": translate("Cases", "Case information disclosed"),
+    }
+
+
 def _actions() -> dict[str, str]:
     return {
         "log-created": translate("Cases", "Log created"),
@@ -145,6 +157,7 @@ def _actions() -> dict[str, str]:
         "hold-set": translate("Cases", "Hold set"),
         "hold-lifted": translate("Cases", "Hold lifted"),
         "kept-erased": translate("Cases", "Erased"),
+        **event_words(),
         "head-signed": translate("Cases", "Head signed"),
         "log-verified": translate("Cases", "Log checked"),
         "case-exported": translate("Cases", "Case exported"),

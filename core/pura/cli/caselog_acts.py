@@ -9,9 +9,13 @@ from typing import Annotated
 import typer
 
 from pura.audit.caselog import (
+    CUSTODY,
+    HOUSE,
+    Event,
     erase,
     erase_person,
     open_case,
+    record_event,
     rename_case,
     set_closed,
     set_hold,
@@ -31,7 +35,7 @@ def register(app: typer.Typer) -> None:
     for name, act in (
         ("new", new), ("rename", rename), ("note", note), ("tag", tag), ("review", review),
         ("hold", hold), ("release", release), ("close", close), ("reopen", reopen),
-        ("erase", erase_), ("forget", forget), ("sign-head", sign_head_),
+        ("erase", erase_), ("forget", forget), ("record", record), ("sign-head", sign_head_),
     ):  # fmt: skip
         app.command(name)(act)
 
@@ -159,6 +163,40 @@ def forget(
                 f"The log knows nobody called “{name[:80]}”.", "Write it as the log shows it.",
                 code="case-log-unknown",
             )  # fmt: skip
+
+
+def record(
+    action: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVENT",
+            help=f"Of a case: {', '.join(CUSTODY)}. Of the house: {', '.join(HOUSE)}.",
+        ),
+    ],
+    details: Annotated[str, typer.Option(help="What happened; the log keeps it.")],
+    case: Annotated[str | None, typer.Option(metavar="CASE", help="Its case.")] = None,
+    item: Annotated[
+        str | None, typer.Option("--audit", metavar="AUDIT", help="The audit that it is about.")
+    ] = None,
+    handed: Annotated[str, typer.Option(help="Who released the item, or approved.")] = "",
+    taken: Annotated[str, typer.Option(help="Who received it.")] = "",
+    digest: Annotated[str, typer.Option(help="Hash of the item or of the file.")] = "",
+    key: Annotated[str, typer.Option(metavar="FINGERPRINT", help="Of the key.")] = "",
+    auditor: Auditor = None,
+) -> None:
+    """Put on record what happened to an item, a key or the rules (chain of custody)."""
+    with open_log(create=case is None) as log:
+        found = None if case is None else the_case(log, case)
+        audit = "" if found is None or item is None else found.item(item).id
+        event = Event(action=action, details=details, handed=handed, taken=taken,
+                      digest=digest, key=key.lower(), item=audit)  # fmt: skip
+        entry = record_event(log, found.id if found else "", event, who(log, auditor))
+    out.print(f"Entry {entry.seq}.")
+    if entry.action == "key-leaked":
+        reports = entry.facts["reports"]
+        listed = ", ".join(str(one["seq"]) for one in reports)
+        out.print(f"Reports that rest on this key: {len(reports)}"
+                  + (f" (entries {listed})" if reports else ""), markup=False)  # fmt: skip
 
 
 def sign_head_(

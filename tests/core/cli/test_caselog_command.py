@@ -107,6 +107,17 @@ def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
     assert "FAULT" not in caselog("verify")
 
 
+def test_events_of_case_and_house(case: str, audit: Audit) -> None:
+    caselog("record", "item-received", "--case", "Thesis", "--details", "by mail", "--taken",
+            "Anna", "--audit", audit.id[:8])  # fmt: skip
+    assert "item-received" in caselog("show", "Thesis")
+    fingerprint = audit.keys[0].fingerprint
+    said = caselog("record", "key-leaked", "--key", fingerprint, "--details", "stolen")
+    assert "Reports that rest on this key: 0" in said
+    assert refusal("record", "item-received", "--details", "x") == "case-log-event"
+    assert case
+
+
 def test_the_first_fault_is_named_and_the_exit_code_tells(case: str) -> None:
     assert "each the one that follows" in caselog("verify")
     with CaseLog(user_paths().caselog, read_only=True) as log:

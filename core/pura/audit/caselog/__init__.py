@@ -12,6 +12,7 @@ from pura.audit.caselog.cases import (
 )
 from pura.audit.caselog.entries import ACTIONS, Draft, Entry
 from pura.audit.caselog.erasing import erase, erase_person
+from pura.audit.caselog.events import CUSTODY, HOUSE, Event, record_event
 from pura.audit.caselog.keeping import (
     open_case,
     rename_case,
@@ -37,6 +38,8 @@ from pura.audit.caselog.vault import Vault
 
 __all__ = [
     "ACTIONS",
+    "CUSTODY",
+    "HOUSE",
     "KEEP",
     "LEAVE_OUT",
     "SEAL",
@@ -45,6 +48,7 @@ __all__ = [
     "CaseLog",
     "Draft",
     "Entry",
+    "Event",
     "Head",
     "Item",
     "Note",
@@ -61,6 +65,7 @@ __all__ = [
     "load_audit",
     "open_case",
     "read_case",
+    "record_event",
     "record_failure",
     "record_report",
     "rename_case",

@@ -17,7 +17,9 @@ ACTIONS: Final = (
     "text-opened", "finding-confirmed", "finding-disputed", "report-drafted",
     "report-issued", "report-amended", "report-signed", "report-withdrawn", "hold-set",
     "hold-lifted", "kept-erased",
-    "head-signed", "log-verified", "case-exported", "case-imported",
+    "item-received", "item-copied", "item-transferred", "item-returned", "item-destroyed",
+    "information-disclosed", "policy-changed", "key-added", "key-retired", "key-leaked",
+    "validation-imported", "head-signed", "log-verified", "case-exported", "case-imported",
 )  # fmt: skip
 ROLES: Final = ("examiner", "reviewer", "authoriser", "custodian", "program")
 CLOCK: Final = "this computer, not independently confirmed"

@@ -17,6 +17,7 @@ from pura.audit.caselog import (
     LEAVE_OUT,
     SEAL,
     CaseLog,
+    Event,
     Person,
     Query,
     Vault,
@@ -29,6 +30,7 @@ from pura.audit.caselog import (
     load_audit,
     open_case,
     read_case,
+    record_event,
     record_failure,
     record_report,
     rename_case,
@@ -266,6 +268,46 @@ def test_reports_are_told(log: CaseLog, anna: Person) -> None:
     assert entry.role == "authoriser"
     assert log.kept(entry, "recipient") == "the dean"
     assert "dean" not in entry.line()
+
+
+def test_custody_is_put_on_record(log: CaseLog, anna: Person, make_audit: Make) -> None:
+    case = open_case(log, "Thesis", anna)
+    entry = record_event(
+        log, case.id,
+        Event(action="item-received", details="by mail", handed="Front desk", taken="Anna",
+              digest="SHA-256 9f2c"), anna,
+    )  # fmt: skip
+    assert [log.kept(entry, name) for name in ("details", "handed", "taken", "digest")] == [
+        "by mail", "Front desk", "Anna", "SHA-256 9f2c",
+    ]  # fmt: skip
+    assert "Front" not in entry.line()
+    for wrong in (
+        Event(action="item-lost", details="x"), Event(action="key-added", details="x"),
+        Event(action="item-received", details=" "),
+    ):  # fmt: skip
+        with pytest.raises(CaseLogError):
+            record_event(log, case.id, wrong, anna)
+    for wrong in (Event(action="item-received", details="x"),
+                  Event(action="key-leaked", details="x", key="nonsense")):  # fmt: skip
+        with pytest.raises(CaseLogError) as caught:
+            record_event(log, "", wrong, anna)
+        assert code(caught) == "case-log-event"
+
+
+def test_a_leaked_key_names_the_reports_that_rest_on_it(
+    log: CaseLog, anna: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    audit = make_audit(1)
+    save_audit(log, case.id, audit, anna)
+    told = record_report(log, case.id, anna, action="report-issued", number="1", sha256="a" * 64,
+                         items=[audit.id], final=True)  # fmt: skip
+    leak = Event(action="key-leaked", details="stolen", key=audit.keys[1].fingerprint)
+    entry = record_event(log, "", leak, anna)
+    assert entry.facts["reports"] == [{"log": log.id, "seq": told.seq}]
+    other = Event(action="key-leaked", details="stolen", key="0" * 16)
+    assert record_event(log, "", other, anna).facts["reports"] == []
+    assert faults(log) == []
 
 
 # ----------------------------------------------------------------------------------------- erasing

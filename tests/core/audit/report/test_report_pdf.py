@@ -323,7 +323,7 @@ def test_a_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
     ("language", "capped", "lr", "words"),
     [
         ("en", True, 1e6, "at least 1,000,000"), ("en", True, 0.01, "at most 0.01"),
-        ("de", True, 0.01, "höchstens 0,01"), ("en", False, 0.25, "0.25"),
+        ("de", True, 0.01, "höchstens 0,01"), ("en", False, 0.3, "0.3"),
     ],
 )  # fmt: skip
 def test_a_capped_ratio_says_on_which_side_the_true_one_lies(

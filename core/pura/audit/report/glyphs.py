@@ -1,7 +1,7 @@
 """Every character of a report is shown, or named; none is dropped.
 
-The fonts that ship cover Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Chinese, Japanese
-and many symbols, but no Hangul. ``resources/report/coverage.json`` lists what they have; what no
+The fonts that ship cover Latin, Greek, Cyrillic, Arabic, Hebrew, Devanagari, Chinese,
+Japanese, Korean and many symbols. ``resources/report/coverage.json`` lists what they have; what no
 font has is printed by its code point, and controls by the pictures that Unicode keeps for them.
 """
 

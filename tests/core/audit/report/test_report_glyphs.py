@@ -8,7 +8,7 @@ from pura.audit.report.glyphs import covered, printable
 
 
 @pytest.mark.parametrize(
-    "text", ["Grüße", "Ελλάδα", "Привет", "العربية", "שלום", "हिन्दी", "漢字かな"]
+    "text", ["Grüße", "Ελλάδα", "Привет", "العربية", "שלום", "हिन्दी", "漢字かな", "한국어"]
 )
 def test_every_script_that_ships_is_shown_as_it_is(text: str) -> None:
     assert all(covered(char) for char in text)
@@ -23,7 +23,7 @@ def test_every_script_that_ships_is_shown_as_it_is(text: str) -> None:
         ("a\u202eb", "a⟨U+202E⟩b"),
         ("\ue000", "⟨U+E000⟩"),
         ("\U0001f9ff", "⟨U+1F9FF⟩"),
-        ("한", "⟨U+D55C⟩"),
+        ("\u07c0", "⟨U+07C0⟩"),
         ("a\tb\n", "a\tb\n"),
     ],
 )

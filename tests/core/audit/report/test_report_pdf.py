@@ -171,7 +171,8 @@ def test_every_script_is_shown_or_named(real: Audit, tmp_path: Path) -> None:
         # pdftotext writes right-to-left words in either order; no letter may be missing.
         assert set(squeezed(SCRIPTS[name])) <= set(text), name
     assert "न" in text
-    for code in ("U+D55C", "U+1F9FF", "U+202E"):
+    assert "한국어" in text
+    for code in ("U+1F9FF", "U+202E"):
         assert code in text, code
     assert "␇" in text or "U+0007" in text
 

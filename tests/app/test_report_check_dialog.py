@@ -14,6 +14,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QLabel
 
 from pura.audit import json_io
+from pura.audit.findings_digest import findings_digest
 from pura.audit.record import Audit
 from pura_audit import dialogs
 from pura_audit.jobs.chores import do_chore
@@ -30,7 +31,7 @@ SOURCE = b"""
 @pytest.fixture
 def report(audit: Audit, tmp_path: Path) -> Path:
     record = json_io.to_json(audit)
-    lines = [audit.input.sha256, audit.key.fingerprint, audit.payload.bits,
+    lines = [audit.input.sha256, audit.key.fingerprint, audit.payload.bits, findings_digest(audit),
              hashlib.sha256(record.encode()).hexdigest()]  # fmt: skip
     path = tmp_path / "report.pdf"
     data = json.dumps({"json": record, "lines": lines})

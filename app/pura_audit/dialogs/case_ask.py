@@ -66,6 +66,7 @@ class AskDialog(QDialog):
         cancel.clicked.connect(self.reject)
         (cancel if grave else self.ok).setDefault(True)
         self.ok.setAutoDefault(not grave)
+        layout.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(cancel)

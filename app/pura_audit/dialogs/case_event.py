@@ -42,7 +42,7 @@ class EventDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
-        layout.addWidget(label(title, "reading"))
+        layout.addWidget(label(title, "answer"))
         layout.addWidget(label(translate(
             "Cases",
             "Every handler and every transfer of the item belongs on record. An entry cannot be "
@@ -57,6 +57,7 @@ class EventDialog(QDialog):
         cancel = QPushButton(translate("Cases", "Cancel"))
         cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
+        layout.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(cancel)

@@ -70,6 +70,7 @@ class ReviewDialog(QDialog):
         cancel = QPushButton(translate("Cases", "Cancel"))
         cancel.setAutoDefault(False)
         cancel.clicked.connect(self.reject)
+        layout.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
         for button in (cancel, self.dispute, self.confirm):

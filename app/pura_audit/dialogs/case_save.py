@@ -124,6 +124,7 @@ class SaveDialog(QDialog):
         self.save.setProperty("role", "main")
         self.save.setDefault(True)
         self.save.clicked.connect(self.start)
+        layout.addStretch(1)
         row = QHBoxLayout()
         row.addStretch(1)
         row.addWidget(cancel)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QLayout,
     QLineEdit,
     QPlainTextEdit,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -44,6 +45,8 @@ class Field(QWidget):
         name.setBuddy(widget)
         self.wrong = label("", "attention", wrap=True)
         self.wrong.hide()
+        # Room that is left over does not go between the name and its field.
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)

@@ -40,6 +40,14 @@ clean "$pura" -m pura_audit.packaged_check sample "$home/sample"
 clean "$pura" verify "$home/sample/text.txt" --key-file "$home/sample/key.txt" \
     --profile "$home/sample/profile.json"
 
+step "a case, a report of it, and both checked"
+clean "$pura" verify "$home/sample/text.txt" --key-file "$home/sample/key.txt" \
+    --profile "$home/sample/profile.json" --save Proof --auditor Prover \
+    --pdf "$home/report.pdf" >/dev/null
+clean "$pura" report verify "$home/report.pdf"
+clean "$pura" caselog show Proof
+clean "$pura" caselog verify
+
 step "audit of a sample, by the window (offscreen)"
 clean "$window" -m pura_audit.packaged_check window "$home/window.png"
 [ -z "${PICTURE:-}" ] || cp "$home/window.png" "$PICTURE"

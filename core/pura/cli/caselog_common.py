@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,8 +51,15 @@ def open_log(*, create: bool = False, read_only: bool = False) -> CaseLog:
 
 
 def who(log: CaseLog, auditor: str | None) -> Person:
-    """Return who acts."""
-    return log.person(auditor or getpass.getuser())
+    """Return who acts.
+
+    Raises:
+        CaseLogError: Nobody was named, and the login has no name.
+    """
+    if not auditor:
+        with suppress(OSError, KeyError, ImportError):
+            auditor = getpass.getuser()
+    return log.person(auditor or "")
 
 
 def the_case(log: CaseLog, name: str) -> Case:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -238,3 +240,17 @@ def audit(text: str, tbcc: Profile, sample_key: SecretKey) -> Audit:
 @pytest.fixture
 def audit_factory() -> Callable[..., Audit]:
     return make_audit
+
+
+@pytest.fixture
+def every_dialog() -> Callable[[Any], dict[str, Callable[[], Any]]]:
+    """Takes the window; returns what opens each of its dialogs, by name."""
+    spec = importlib.util.spec_from_file_location(
+        "every_dialog", Path(__file__).with_name("every_dialog.py")
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    opened: Callable[[Any], dict[str, Callable[[], Any]]] = module.opened_dialogs
+    return opened

@@ -22,7 +22,9 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QApplication,
+    QFileDialog,
     QLabel,
+    QMessageBox,
     QPushButton,
     QWidget,
 )
@@ -355,3 +357,26 @@ def test_nothing_is_clipped(
         assert window.size().width() == 1280
         assert window.size().height() == 720
         assert clipped(window) == []
+
+
+@pytest.mark.parametrize("language", ["de", "longer"])
+def test_nothing_is_clipped_in_the_dialogs(
+    app: Any, qtbot: Any, paths: Paths, engine: Any, audit_factory: Callable[..., Audit],
+    text: str, tbcc: Any, sample_key: Any, every_dialog: Any, language: str,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    if language == "longer":
+        request.getfixturevalue("longer")
+    with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
+        window.session.add_audit(audit_factory(text, tbcc, sample_key))
+        settle(qtbot)
+        found = {}
+        for name, act in every_dialog(window).items():
+            dialog = act()
+            if dialog is None or isinstance(dialog, QFileDialog | QMessageBox):
+                continue  # Qt draws these itself
+            settle(qtbot)
+            if words := clipped(dialog):
+                found[name] = words
+            dialog.done(0)
+        assert found == {}

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QStringListModel, Signal
 from PySide6.QtWidgets import (
     QCompleter,
-    QDialog,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -15,13 +14,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.dialogs.report_fields import Words
 from pura_audit.i18n import translate
 from pura_audit.theme import GAP, PADDING
 from pura_audit.views.card import label
 
 
-class AskDialog(QDialog):
+class AskDialog(FittedDialog):
     """One or two fields and a button.
 
     Args:

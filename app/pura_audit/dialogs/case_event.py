@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from pura.audit.caselog import Event
 from pura_audit.dialogs.case_words import event_words
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.dialogs.report_fields import Words, choice, pair
 from pura_audit.i18n import translate
 from pura_audit.theme import GAP, PADDING
 from pura_audit.views.card import label
 
 
-class EventDialog(QDialog):
+class EventDialog(FittedDialog):
     """What happened, who handed the item over, who took it, its hash.
 
     Signals:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from pura.audit.caselog import Case, Item, sign_off
 from pura.audit.sentences import title
 from pura_audit.dialogs.case_words import ERASED, case_name, moment
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.dialogs.report_fields import Words
 from pura_audit.i18n import decimal, language, translate
 from pura_audit.jobs.case_desk import CaseDesk
@@ -16,7 +17,7 @@ from pura_audit.theme import GAP, PADDING
 from pura_audit.views.card import Card, label
 
 
-class ReviewDialog(QDialog):
+class ReviewDialog(FittedDialog):
     """What was found, who looks at it, and what came of that.
 
     Args:

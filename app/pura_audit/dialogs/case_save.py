@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QDialog,
     QHBoxLayout,
     QPushButton,
     QRadioButton,
@@ -33,6 +32,7 @@ from pura.audit.caselog import (
 )
 from pura.audit.record import Audit
 from pura.errors import CaseLogError
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.dialogs.passphrase import PassphraseDialog
 from pura_audit.dialogs.report_fields import Field, Words
 from pura_audit.i18n import plural, translate
@@ -46,7 +46,7 @@ from pura_audit.views.card import label
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
 
-class SaveDialog(QDialog):
+class SaveDialog(FittedDialog):
     """Saves one audit, or all that are finished.
 
     Args:

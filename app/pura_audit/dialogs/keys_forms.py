@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QDialog,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.audit.keys import MAX_NAME, MAX_NOTE, State
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.i18n import translate
 from pura_audit.jobs.key_chores import SESSION, KeyChore, Secret
 from pura_audit.jobs.messages import Catalogue
@@ -26,7 +26,7 @@ from pura_audit.views.card import label
 from pura_audit.views.elided import ElidedLabel
 
 
-class KeyForm(QDialog):
+class KeyForm(FittedDialog):
     """Lines to fill in, and where the key shall be kept.
 
     Args:
@@ -114,6 +114,7 @@ class KeyForm(QDialog):
         column = QVBoxLayout()
         column.setSpacing(GRID)
         for button in self.places.values():
+            button.setMinimumSize(button.sizeHint())
             column.addWidget(button)
         if len(self.places) > 1:
             self._form.addRow(translate("Keys", "Keep it"), column)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -15,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.audit.keys import MIN_PASSPHRASE, passphrase_bytes
+from pura_audit.dialogs.fitting import FittedDialog
 from pura_audit.dialogs.keys_words import strength_words
 from pura_audit.i18n import translate
 from pura_audit.jobs.key_chores import Secret
@@ -22,7 +22,7 @@ from pura_audit.theme import GAP, PADDING
 from pura_audit.views.card import label
 
 
-class PassphraseDialog(QDialog):
+class PassphraseDialog(FittedDialog):
     """One field, or two that must agree.
 
     Args:

@@ -1,0 +1,95 @@
+"""Every dialog of the window, for the tests that walk over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QDialog
+
+from pura.audit.caselog import CaseLog, find_case, open_case, save_audit
+from pura.paths import user_paths
+from pura_audit import dialogs
+from pura_audit.dialogs.case_event import EventDialog
+from pura_audit.dialogs.case_review import ReviewDialog
+from pura_audit.dialogs.closing import closing_question
+from pura_audit.dialogs.fitness import FitnessDialog
+from pura_audit.dialogs.profile_editor import ProfileEditor
+from pura_audit.dialogs.reading import ReadingDialog
+from pura_audit.models.items import Item
+
+
+def opened(dialog: QDialog) -> QDialog:
+    dialog.open()
+    return dialog
+
+
+def reading_dialog(window: Any) -> QDialog:
+    item = Item(number=0, name="memo.txt", path=Path(__file__))
+    return dialogs._open(ReadingDialog(window.session, item, window))
+
+
+def second_person(window: Any) -> QDialog:
+    audit = window.session.current.audit
+    with CaseLog(user_paths().caselog, create=True) as log:
+        anna = log.person("Anna")
+        case = find_case(log, "Thesis") or open_case(log, "Thesis", anna)
+        item = case.items[0] if case.items else save_audit(log, case.id, audit, anna)
+    return opened(ReviewDialog(window.session.jobs.cases, case, item, window))
+
+
+def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
+    """Every dialog of the window, by name; a new one is one line more."""
+
+    def asked(act: Callable[[], object]) -> Callable[[], QDialog]:
+        def find() -> QDialog:
+            before = set(window.findChildren(QDialog))
+            act()
+            return next(d for d in window.findChildren(QDialog) if d not in before)
+
+        return find
+
+    def key_dialogs() -> Any:
+        return dialogs.show_keys(window)
+
+    return {
+        "about": lambda: dialogs.show_about(window),
+        "shortcuts": lambda: dialogs.show_shortcuts(window),
+        "details": lambda: dialogs.show_details(window),
+        "candidates": lambda: dialogs.show_candidates(window),
+        "settings": lambda: dialogs.show_settings(window),
+        "reading": lambda: reading_dialog(window),
+        "guide": lambda: dialogs.show_guide(window),
+        "table": lambda: dialogs.show_table(window, window.evidence.bits),
+        "compare": lambda: dialogs.compare_audits(window),
+        "report": lambda: dialogs.make_report(window),
+        "save to a case": lambda: dialogs.save_to_case(window),
+        "cases": lambda: dialogs.show_cases(window),
+        "new case": lambda: dialogs.show_cases(window).ask_new(),
+        "import of a case": lambda: dialogs.show_cases(window).ask_import(),
+        "second person": lambda: second_person(window),
+        "event of a case": lambda: opened(EventDialog(window)),
+        "check of the log": dialogs.show_cases(window).acts.check_log,
+        "sign a report": lambda: dialogs.sign_report(window),
+        "verify a report": lambda: dialogs.verify_report(window),
+        "open files": asked(window.open_files),
+        "folder": lambda: dialogs.open_folder(window),
+        "issued payloads": lambda: dialogs.import_register(window),
+        "keys": lambda: dialogs.show_keys(window),
+        "new key": lambda: key_dialogs().ask("new-key"),
+        "key to import": lambda: key_dialogs().ask("import-key"),
+        "deployment key": lambda: key_dialogs().ask("derive-key"),
+        "name of a key": lambda: key_dialogs().ask("rename-key"),
+        "note on a key": lambda: key_dialogs().ask("note-key"),
+        "new passphrase": lambda: key_dialogs().ask("export-key"),
+        "deletion of a key": lambda: key_dialogs().ask("delete-key"),
+        "name of a profile": asked(lambda: window.setup.ask("new-profile")),
+        "folder of a model": asked(lambda: window.setup.ask("add-model")),
+        "file of a profile": asked(lambda: window.setup.ask("import-profile")),
+        "models": lambda: dialogs.show_models(window),
+        "profiles": lambda: dialogs.show_profiles(window),
+        "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
+        "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
+        "closing": lambda: closing_question(window)[0],
+    }

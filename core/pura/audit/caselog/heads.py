@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -46,8 +47,8 @@ def parse_head(text: str, log: str) -> Head:
     Raises:
         CaseLogError: It is not such a thing.
     """
-    seq, _, digest = text.strip().partition(":")
-    digest = "".join(digest.split()).lower()
+    # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
+    seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
     if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
         raise CaseLogError(
             "This is not the head of a case log.",

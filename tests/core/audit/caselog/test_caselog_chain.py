@@ -228,7 +228,7 @@ def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> No
 
 def test_a_head_is_read_as_it_is_printed(filled: CaseLog) -> None:
     head = filled.head()
-    spaced = f"{head.seq}: {head.hash[:32].upper()} {head.hash[32:]} "
+    spaced = f"{head.seq}: {head.hash[:32].upper()}\u200b\r\n{head.hash[32:]} "
     assert parse_head(spaced, filled.id) == head
     for text in ("", "5", "5:xyz", "x:" + "a" * 64, "5:" + "a" * 63):
         with pytest.raises(CaseLogError, match="head"):

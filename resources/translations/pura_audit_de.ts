@@ -3174,6 +3174,14 @@
         <translation>Beheben Sie erst, was das Formular nennt.</translation>
     </message>
     <message>
+        <source>Passphrase of the annex</source>
+        <translation>Passphrase des Anhangs</translation>
+    </message>
+    <message>
+        <source>Whoever shall read the names needs it. It is kept nowhere.</source>
+        <translation>Wer die Namen lesen soll, braucht sie. Sie wird nirgends aufbewahrt.</translation>
+    </message>
+    <message>
         <source>Close the report</source>
         <translation>Bericht schließen</translation>
     </message>
@@ -3554,8 +3562,12 @@
         <translation>Versiegelter Anhang mit den Namen (PDF)</translation>
     </message>
     <message>
-        <source>Names to whom payloads were issued never stand in the report. The annex holds them; the report prints its SHA-256. It is not encrypted.</source>
-        <translation>Namen, an die Nutzlasten ausgegeben wurden, stehen nie im Bericht. Der Anhang enthält sie; der Bericht druckt seinen SHA-256. Er ist nicht verschlüsselt.</translation>
+        <source>Names to whom payloads were issued never stand in the report. The annex holds them; the report prints its SHA-256.</source>
+        <translation>Namen, an die Nutzlasten ausgegeben wurden, stehen nie im Bericht. Der Anhang enthält sie; der Bericht druckt seinen SHA-256.</translation>
+    </message>
+    <message>
+        <source>Encrypt the annex under a passphrase</source>
+        <translation>Anhang unter einer Passphrase verschlüsseln</translation>
     </message>
     <message>
         <source>annex</source>

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from pura.audit.record import Audit, RegisterFacts, RegisterMatch
 from pura.audit.report import ItemNotes, ReportRequest
 from pura.audit.report.compile import page_count
 from pura_audit import dialogs
+from pura_audit.dialogs.passphrase import PassphraseDialog
 from pura_audit.jobs import report_desk
 from pura_audit.jobs.file_worker import carries_record
 from pura_audit.settings import SettingsFile
@@ -413,6 +415,8 @@ def test_names_go_into_an_annex_of_their_own(
 ) -> None:
     dialog = opened(named)
     assert not dialog.files.annex.isHidden()
+    assert dialog.files.locks
+    dialog.files.lock.setChecked(False)
     saved(dialog, tmp_path / "r.pdf", qtbot)
     annex = tmp_path / "r-sealed.pdf"
     assert "Jane Roe" in words_of(annex)
@@ -420,6 +424,28 @@ def test_names_go_into_an_annex_of_their_own(
     assert "Jane Roe" not in words_of(tmp_path / "r.pdf")
     assert b"Jane Roe" not in record_of(tmp_path / "r.pdf")
     assert "“r-sealed.pdf”" in dialog.line.words.text()
+
+
+def test_the_annex_opens_with_its_passphrase_only(
+    opened: Any, named: Audit, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened(named)
+    dialog.save_to(tmp_path / "r.pdf")
+    [ask] = dialog.findChildren(PassphraseDialog)
+    for line in (ask.first, ask.again):
+        line.setText("grüner Baum am Fluss")
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT):
+        ask.ok.click()
+    annex = tmp_path / "r-sealed.pdf"
+    with pytest.raises(pikepdf.PasswordError):
+        pikepdf.open(annex)
+    with pikepdf.open(annex, password="grüner Baum am Fluss") as document:
+        assert document.encryption.bits == 256
+        plain = document.attachments["annex.pdf"].get_file().read_bytes()
+    assert "Jane Roe" in words_of(plain)
+    printed = words_of(tmp_path / "r.pdf").replace(" ", "").replace("\u200b", "")
+    assert hashlib.sha256(plain).hexdigest() in printed
+    assert annex.stat().st_mode & 0o077 == 0
 
 
 def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(

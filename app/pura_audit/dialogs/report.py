@@ -21,11 +21,13 @@ from PySide6.QtWidgets import (
 
 from pura.audit.record import Audit
 from pura.audit.report import ReportRequest, safe_name
+from pura_audit.dialogs.passphrase import PassphraseDialog
 from pura_audit.dialogs.report_form import ReportForm
 from pura_audit.dialogs.report_preview import ReportPreview
 from pura_audit.dialogs.report_save import FilesGroup, SaveLine, ask_where, show_folder
 from pura_audit.dialogs.store_parts import ask_first
 from pura_audit.i18n import translate
+from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure
 from pura_audit.jobs.report_desk import Saved
 from pura_audit.session import Session
@@ -179,12 +181,28 @@ class ReportDialog(QDialog):
         """Write the report, and what goes beside it."""
         if path.suffix.lower() != ".pdf":
             path = path.with_name(f"{path.name}.pdf")
-        if self.form.check():
-            self._path, self._where = None, path.parent
-            self.line.save(self.files.job(self.form.job(), path))
+        if not self.form.check():
+            return
+        if not self.files.locks:
+            self._write(path, None)
+            return
+        dialog = PassphraseDialog(
+            translate("Report", "Passphrase of the annex"),
+            translate("Report", "Whoever shall read the names needs it. It is kept nowhere."),
+            translate("Report", "Save the report"), self, new=True,
+        )  # fmt: skip
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.given.connect(lambda secret: self._write(path, secret))
+        dialog.open()
+
+    def _write(self, path: Path, secret: Secret | None) -> None:
+        self._path, self._where = None, path.parent
+        self.line.save(self.files.job(self.form.job(), path, secret))
 
     def _saved(self, saved: Saved) -> None:
         self._dirty = False
+        if saved.job.secret is not None:
+            saved.job.secret.wipe()
         self._path = saved.job.path
         self._session.settings.update(**self.form.remembered())
         self.saved.emit(saved.built.report, saved.built.request, saved.job.path)

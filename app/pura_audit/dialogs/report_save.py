@@ -22,6 +22,7 @@ from pura.audit.record import Audit
 from pura.audit.report.hiding import names
 from pura_audit.dialogs.store_parts import ask_first
 from pura_audit.i18n import plural, translate
+from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure, Progress
 from pura_audit.jobs.report_desk import BuildJob, InTheWay, ReportDesk, Saved, SaveJob
 from pura_audit.theme import GRID
@@ -44,10 +45,12 @@ class FilesGroup(Fold):
         words = translate(
             "Report",
             "Names to whom payloads were issued never stand in the report. The annex holds them; "
-            "the report prints its SHA-256. It is not encrypted.",
+            "the report prints its SHA-256.",
         )
         self._about = label(words, "muted", wrap=True)
-        for box in (self.record, self.tables, self.html, self.annex):
+        self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
+        self.lock.setChecked(True)
+        for box in (self.record, self.tables, self.html, self.annex, self.lock):
             box.toggled.connect(lambda _: self._count())
             self.body.addWidget(box)
         self.body.addWidget(self._about)
@@ -57,6 +60,7 @@ class FilesGroup(Fold):
         """Offer the annex where there are names."""
         there = any(row[2].strip() for row in names(audits))
         self.annex.setVisible(there)
+        self.lock.setVisible(there)
         self._about.setVisible(there)
         self._there = there
         self._count()
@@ -67,13 +71,19 @@ class FilesGroup(Fold):
             shown.append((self.annex, translate("Report", "annex")))
         words = ", ".join(name for box, name in shown if box.isChecked())
         self.tell(words or translate("Report", "none"))
+        self.lock.setEnabled(self.annex.isChecked())
 
-    def job(self, build: BuildJob, path: Path) -> SaveJob:
+    @property
+    def locks(self) -> bool:
+        """Whether there is an annex to be encrypted."""
+        return self._there and self.annex.isChecked() and self.lock.isChecked()
+
+    def job(self, build: BuildJob, path: Path, secret: Secret | None = None) -> SaveJob:
         """Return what is to be written."""
         return SaveJob(
             build=build, path=path, record=self.record.isChecked(),
             tables=self.tables.isChecked(), html=self.html.isChecked(),
-            annex=self.annex.isChecked(),
+            annex=self.annex.isChecked(), secret=secret,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
@@ -25,9 +25,12 @@ from pura.audit.report import (
     render_pages,
     table_files,
 )
+from pura.audit.report.lock import lock_pdf
 from pura.audit.report.request import MAX_LOGO
 from pura.errors import Cancelled, InputError, PuraError
+from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure, Progress
 
 _log = logging.getLogger(__name__)
@@ -68,6 +71,7 @@ class SaveJob:
         tables: Also bits and tokens.
         html: Also one HTML file.
         annex: Also the sealed annex, if there is one.
+        secret: Encrypts the annex; None leaves it readable.
         force: The person has agreed that files are replaced.
     """
 
@@ -77,6 +81,7 @@ class SaveJob:
     tables: bool = False
     html: bool = False
     annex: bool = True
+    secret: Secret | None = field(default=None, repr=False)
     force: bool = False
 
 
@@ -271,8 +276,19 @@ def planned_files(job: SaveJob, built: Built) -> list[tuple[Path, bytes, bool]]:
         for name, data in table_files(job.build.audits, built.request):
             files.append((path.with_name(f"{path.stem}-{name}"), data, False))
     if job.annex and report.annex is not None:
-        files.append((annex_path(path), report.annex, True))
+        files.append((annex_path(path), _annex(report.annex, job.secret), True))
     return files
+
+
+def _annex(pdf: bytes, secret: Secret | None) -> bytes:
+    """Encrypt the annex, where that is wanted."""
+    if secret is None:
+        return pdf
+    words = secret.copy()
+    try:
+        return lock_pdf(pdf, words)
+    finally:
+        wipe_buffer(words)
 
 
 def _write(path: Path, data: bytes, private: bool, before: list[Path]) -> None:

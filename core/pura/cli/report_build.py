@@ -52,6 +52,9 @@ def build(
     annex: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Where the sealed annex with names goes.")
     ] = None,
+    annex_passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Encrypt the annex under this passphrase.")
+    ] = None,
     logo: Annotated[Path | None, typer.Option(metavar="FILE", help="PNG or SVG.")] = None,
     language: Annotated[str | None, typer.Option(help="en or de.")] = None,
     paper: Annotated[str | None, typer.Option(help="a4 or us-letter.")] = None,
@@ -88,12 +91,25 @@ def build(
     if saved is not None:
         wanted = saved.request(wanted)
     report = build_report(audits, wanted)
+    if annex_passphrase_file is not None and report.annex is not None:
+        report = replace(report, annex=_locked(report.annex, annex_passphrase_file))
     write_report(
         report, audits, wanted, pdf=pdf, json_file=json_file, html=html, tables=tables,
         annex=annex, force=force,
     )  # fmt: skip
     if saved is not None:
         saved.note(report, wanted, recipient)
+
+
+def _locked(annex: bytes, file: Path) -> bytes:
+    from pura.audit.report.lock import lock_pdf
+    from pura.cli.passphrases import read_passphrase
+
+    words = read_passphrase(file)
+    try:
+        return lock_pdf(annex, words)
+    finally:
+        words[:] = bytes(len(words))
 
 
 def write_report(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pikepdf
 import pytest
 from typer.testing import CliRunner
 
@@ -15,7 +16,7 @@ from pura.audit import json_io
 from pura.audit.record import Audit, Sentence
 from pura.cli.__main__ import app
 from pura.cli.report_build import read_records, read_request
-from pura.errors import InputError, RecordError
+from pura.errors import InputError, RecordError, ReportError
 
 
 @pytest.fixture
@@ -108,3 +109,24 @@ def test_a_bad_request_names_what_is_wrong(tmp_path: Path, data: str) -> None:
     path.write_text(data)
     with pytest.raises(InputError):
         read_request(path)
+
+
+def test_the_annex_goes_under_a_passphrase(audit: Audit, tmp_path: Path) -> None:
+    record, words, annex = (tmp_path / name for name in ("r.json", "words", "annex.pdf"))
+    record.write_text(json_io.to_json(audit), encoding="utf-8")
+    assert audit.register is not None
+    assert audit.register.matches[0].who
+    build = ("report", "build", record, "--pdf", tmp_path / "r.pdf", "--annex", annex,
+             "--annex-passphrase-file", words)  # fmt: skip
+    words.write_text("short")
+    assert pura(*build).exit_code == 1
+    assert not (tmp_path / "r.pdf").exists()
+    words.write_text("x" * 128)
+    refused = pura(*build)
+    assert isinstance(refused.exception, ReportError)
+    words.write_text("a quiet passphrase")
+    assert pura(*build).exit_code == 0
+    with pytest.raises(pikepdf.PasswordError):
+        pikepdf.open(annex)
+    with pikepdf.open(annex, password="a quiet passphrase") as document:
+        assert document.attachments["annex.pdf"].get_file().read_bytes().startswith(b"%PDF")

@@ -976,6 +976,14 @@
         <translation>Was</translation>
     </message>
     <message>
+        <source>known</source>
+        <translation>bekannt</translation>
+    </message>
+    <message>
+        <source>unknown</source>
+        <translation>unbekannt</translation>
+    </message>
+    <message>
         <source>Item</source>
         <translation>Gegenstand</translation>
     </message>

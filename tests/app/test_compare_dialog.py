@@ -33,11 +33,12 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
     window.session.add_audit(audit)
     window.session.add_audit(other)
     dialog: Any = dialogs.compare_audits(window)
-    assert dialog.words.text() == "3 of 14 lines differ."
+    assert dialog.words.text() == "4 of 14 lines differ."
     shown = rows(dialog)
-    assert shown["Outcome"] == ("≠", "Outcome", "indication", "mark")
+    assert shown["Outcome"] == ("≠", "Outcome", "Indication only", "A mark was found")
     assert shown["Evidence (log10 e)"][2:] == ("5.000", "12.000")
-    assert shown["Payload"][0] == ""
+    # Without a mark nothing that was decoded is shown as a payload.
+    assert shown["Payload"][2:] == ("–", audit.payload.bits)
     dialog.second.setCurrentIndex(0)
     assert "Nothing differs" in dialog.words.text()
 

@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 
 from pura.audit.comparison import compare_audits
 from pura.audit.record import Audit
+from pura.audit.sentences import title
 from pura_audit.dialogs.store_parts import fill_table, make_table
-from pura_audit.i18n import number, translate
+from pura_audit.i18n import language, number, translate
 from pura_audit.theme import GAP, GRID, PADDING
 from pura_audit.views.card import label
 
@@ -33,7 +34,7 @@ class CompareDialog(QDialog):
         super().__init__(parent)
         self._audits = list(audits)
         self.setWindowTitle(translate("Compare", "Compare two audits"))
-        self.resize(820, 720)
+        self.resize(860, 768)
         self.first = self._choice(translate("Compare", "First audit"))
         self.second = self._choice(translate("Compare", "Second audit"))
         self.second.setCurrentIndex(min(1, len(self._audits) - 1))
@@ -87,9 +88,22 @@ class CompareDialog(QDialog):
         names = _names()
         headers = ("", translate("Compare", "What"), self.first.accessibleName(),
                    self.second.accessibleName())  # fmt: skip
-        rows = [("" if line.same else "≠", names[line.name], line.first, line.second)
-                for line in lines]  # fmt: skip
+        rows = [
+            ("" if line.same else "≠", names[line.name], _words(line.name, line.first),
+             _words(line.name, line.second))
+            for line in lines
+        ]  # fmt: skip
         fill_table(self.table, headers, rows, widest=290)
+
+
+def _words(name: str, value: str) -> str:
+    """Write a value for people, where it is a code."""
+    if name == "verdict":
+        return title(value, language())
+    if name == "prompt":
+        known = translate("Compare", "known")
+        return known if value == "known" else translate("Compare", "unknown")
+    return value
 
 
 def _names() -> dict[str, str]:

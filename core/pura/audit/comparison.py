@@ -41,7 +41,8 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
     ("device", lambda a: f"{a.device.kind}, {a.device.dtype}"),
     ("decoder", lambda a: a.decoder),
     ("verdict", lambda a: a.verdict),
-    ("payload", lambda a: a.payload.bits),
+    # What is decoded without a mark is nobody's payload.
+    ("payload", lambda a: a.payload.bits if a.verdict == "mark" else "–"),
     ("repaired", lambda a: str(a.payload.repaired)),
     ("usable", lambda a: str(a.evidence.usable)),
 )

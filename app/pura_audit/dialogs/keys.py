@@ -7,7 +7,6 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QFileDialog,
     QHBoxLayout,
@@ -15,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMessageBox,
     QPushButton,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
@@ -24,6 +22,7 @@ from pura.audit.keys import SUFFIX, State
 from pura_audit.dialogs.keys_forms import KeyForm
 from pura_audit.dialogs.keys_words import kind_words, lost_words, place_words, state_words
 from pura_audit.dialogs.passphrase import PassphraseDialog
+from pura_audit.dialogs.store_parts import make_table
 from pura_audit.i18n import translate
 from pura_audit.jobs.key_chores import KeyChore, Secret
 from pura_audit.jobs.messages import Catalogue, Failure, KeyChoice, Progress
@@ -53,7 +52,7 @@ class KeysDialog(QDialog):
         self.state = label("", "muted", wrap=True)
         self.unlock = QPushButton(translate("Keys", "Unlock …"))
         self.unlock.clicked.connect(self._unlock)
-        self.table = self._table()
+        self.table = make_table(translate("Keys", "Keys"))
         self.none = label(translate("Keys", "No keys yet. Create one or import one."), "muted")
         self.words = label("", "attention", wrap=True)
         self.buttons = self._make_buttons()
@@ -62,22 +61,6 @@ class KeysDialog(QDialog):
         session.choices_changed.connect(self.refresh)
         session.chore_changed.connect(self._chore_changed)
         self.refresh()
-
-    def _table(self) -> QTableView:
-        table = QTableView()
-        table.setAccessibleName(translate("Keys", "Keys"))
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        table.setTabKeyNavigation(False)
-        table.setShowGrid(False)
-        table.setAlternatingRowColors(True)
-        table.setWordWrap(False)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(32)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        return table
 
     def _make_buttons(self) -> dict[str, QPushButton]:
         made = {

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from pura.errors import PuraError
 
@@ -113,6 +114,27 @@ class Kind:
             raise self.error(
                 f"The {self.noun}'s tables are not the expected ones.", self.damaged_hint
             )
+
+
+class Handle:
+    """An open file; close it, or use it in a ``with`` statement. One thread at a time."""
+
+    _db: sqlite3.Connection
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
 
 
 def _lies_still(path: Path) -> bool:

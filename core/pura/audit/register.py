@@ -14,12 +14,12 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.audit.database import Handle
 from pura.audit.record import RegisterFacts, RegisterMatch
 from pura.audit.register_rows import (
     DIGEST_BYTES,
@@ -42,7 +42,7 @@ U8 = npt.NDArray[np.uint8]
 F64 = npt.NDArray[np.float64]
 
 
-class Register:
+class Register(Handle):
     """An open register; close it, or use it in a ``with`` statement. One thread at a time.
 
     Args:
@@ -75,21 +75,6 @@ class Register:
                 ) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __len__(self) -> int:
         with guard():

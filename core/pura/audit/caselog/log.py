@@ -15,14 +15,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from pura.audit.build_hash import build_hash
 from pura.audit.caselog.canonical import START, commitment, new_salt, pack, unpack
 from pura.audit.caselog.entries import ACTIONS, CLOCK, ROLES, VERSION, Draft, Entry, make, parse
 from pura.audit.caselog.schema import CASE_LOG
-from pura.audit.database import transaction
+from pura.audit.database import Handle, transaction
 from pura.errors import CaseLogError
 from pura.version import __version__
 
@@ -56,7 +55,7 @@ class Person:
     name: str
 
 
-class CaseLog:
+class CaseLog(Handle):
     """An open case log; close it, or use it in a ``with`` statement. One thread at a time.
 
     Args:
@@ -96,21 +95,6 @@ class CaseLog:
         except BaseException:
             self._db.close()
             raise
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # Reading
 

@@ -1,43 +1,21 @@
-"""The parent's side of the cage: start a child, feed it, and believe nothing it does.
-
-Whatever happens there, here it is a list of extracts or one error.
-"""
+"""Documents in the cage: whatever happens there, here it is a list of extracts or one error."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import IO, Any, Final
+from typing import Any, Final
 
+from pura.audit.caged_child import converse, start_child
 from pura.audit.documents import limits
 from pura.audit.documents.formats import Format
 from pura.audit.documents.refusals import check, damaged, memory
 from pura.audit.documents.values import ROLES, Extract, ReadOptions, Transform
 from pura.errors import InputError
 
-_BEAT_S: Final = 0.05
-_CHUNK: Final = 1 << 16
-# Enough for Python and the loader to find their own files; no secrets of the user's shell.
-_PASSED: Final = (
-    "PATH",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "LD_LIBRARY_PATH",
-    "SYSTEMROOT",
-    "SystemRoot",
-    "TEMP",
-    "TMP",
-    "HOME",
-    "LANG",
-    "VIRTUAL_ENV",
-)
+CHILD: Final = "pura.audit.documents.child"
 _HINT: Final = "Open it in the program that made it, and save the text as plain text."
 
 
@@ -61,43 +39,14 @@ def read_caged(
     """
     head = json.dumps({"format": form.name, "options": asdict(options)}).encode() + b"\n"
     try:
-        child = _start()
+        child = start_child(CHILD)
     except OSError as error:
         raise _unstarted(error) from None
-    answer = bytearray()
-    feeder = threading.Thread(target=_feed, args=(child.stdin, head, data), daemon=True)
-    taker = threading.Thread(target=_take, args=(child, answer), daemon=True)
-    feeder.start()
-    taker.start()
-    late = False
-    try:
-        late = _wait(child, beat)
-    finally:
-        if child.poll() is None:
-            child.kill()
-        child.wait()
-        feeder.join()
-        taker.join()
-        for pipe in (child.stdin, child.stdout):
-            assert pipe is not None  # both were asked for
-            pipe.close()
-    return _judge(child.returncode, bytes(answer), form, late=late)
-
-
-def _start() -> subprocess.Popen[bytes]:
-    environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-B", "-m", "pura.audit.documents.child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        close_fds=True,
-        bufsize=0,
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
+    ending = converse(
+        child, head + data, seconds=limits.CHILD_WALL_SECONDS, most=limits.MAX_ANSWER_BYTES,
+        beat=beat,
+    )  # fmt: skip
+    return _judge(ending.status, ending.answer, form, late=ending.late)
 
 
 def _unstarted(error: OSError) -> InputError:
@@ -106,39 +55,6 @@ def _unstarted(error: OSError) -> InputError:
         "Close other programs, and try again.",
         code="input-crash",
     )
-
-
-def _feed(pipe: IO[bytes], head: bytes, data: bytes) -> None:
-    view = memoryview(head + data)
-    try:
-        while view:
-            view = view[pipe.write(view[:_CHUNK]) :]
-        pipe.close()
-    except (OSError, ValueError):
-        return  # the child is gone; its end of the story is told by its exit
-
-
-def _take(child: subprocess.Popen[bytes], answer: bytearray) -> None:
-    assert child.stdout is not None  # it was asked for
-    while piece := child.stdout.read(_CHUNK):
-        answer += piece
-        if len(answer) > limits.MAX_ANSWER_BYTES:
-            child.kill()
-            return
-
-
-def _wait(child: subprocess.Popen[bytes], beat: Callable[[], None] | None) -> bool:
-    """Wait for the end; True when the time was up first."""
-    end = time.monotonic() + limits.CHILD_WALL_SECONDS
-    while time.monotonic() < end:
-        try:
-            child.wait(timeout=_BEAT_S)
-        except subprocess.TimeoutExpired:
-            if beat is not None:
-                beat()
-        else:
-            return False
-    return True
 
 
 def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:

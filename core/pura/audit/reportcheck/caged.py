@@ -1,29 +1,21 @@
-"""The parent's side: start the child, feed it, and believe nothing it does."""
+"""Reports in the cage: whatever happens there, here it is facts or one error."""
 
 from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
-import threading
-import time
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import IO, Final
+from typing import Final
 
+from pura.audit.caged_child import converse, start_child
 from pura.audit.reportcheck.child import MAX_FILE_BYTES
 from pura.audit.reportcheck.facts import FileFacts, from_plain
 from pura.errors import ReportFileError
 
 WALL_SECONDS: Final = 60.0
 MAX_ANSWER_BYTES: Final = 128 << 20
-_BEAT_S: Final = 0.05
-_CHUNK: Final = 1 << 16
-# Enough for Python to find its own files; no secrets of the user's shell.
-_PASSED: Final = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT",
-                  "SystemRoot", "TEMP", "TMP", "HOME", "LANG", "VIRTUAL_ENV")  # fmt: skip
+CHILD: Final = "pura.audit.reportcheck.child"
 
 
 def take_apart(
@@ -51,76 +43,18 @@ def take_apart(
         )
     head = {"moment": moment.isoformat(),
             "trust": [base64.b64encode(der).decode() for der in trust]}  # fmt: skip
-    child = _start()
-    answer = bytearray()
-    line = json.dumps(head).encode() + b"\n"
-    assert child.stdin is not None
-    assert child.stdout is not None
-    threads = [
-        threading.Thread(target=_feed, args=(child.stdin, line + data), daemon=True),
-        threading.Thread(target=_take, args=(child, child.stdout, answer), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
     try:
-        late = _wait(child, beat)
-    finally:
-        if child.poll() is None:
-            child.kill()
-        child.wait()
-        for thread in threads:
-            thread.join()
-        child.stdin.close()
-        child.stdout.close()
-    return _judge(child.returncode, bytes(answer), late=late)
-
-
-def _start() -> subprocess.Popen[bytes]:
-    environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-P", "-B", "-m", "pura.audit.reportcheck.child"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        close_fds=True,
-        bufsize=0,
-        start_new_session=True,
-        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-    )
-
-
-def _feed(pipe: IO[bytes], data: bytes) -> None:
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[pipe.write(view[:_CHUNK]) :]
-        pipe.close()
-    except (OSError, ValueError):
-        return  # the child is gone; its end of the story is told by its exit
-
-
-def _take(child: subprocess.Popen[bytes], pipe: IO[bytes], answer: bytearray) -> None:
-    while piece := pipe.read(_CHUNK):
-        answer += piece
-        if len(answer) > MAX_ANSWER_BYTES:
-            child.kill()
-            return
-
-
-def _wait(child: subprocess.Popen[bytes], beat: Callable[[], None] | None) -> bool:
-    """Wait for the end; True when the time was up first."""
-    end = time.monotonic() + WALL_SECONDS
-    while time.monotonic() < end:
-        try:
-            child.wait(timeout=_BEAT_S)
-        except subprocess.TimeoutExpired:
-            if beat is not None:
-                beat()
-        else:
-            return False
-    return True
+        child = start_child(CHILD)
+    except OSError as error:
+        raise ReportFileError(
+            f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
+            "Close other programs, and try again.",
+        ) from None
+    ending = converse(
+        child, json.dumps(head).encode() + b"\n" + data, seconds=WALL_SECONDS,
+        most=MAX_ANSWER_BYTES, beat=beat,
+    )  # fmt: skip
+    return _judge(ending.status, ending.answer, late=ending.late)
 
 
 def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:

@@ -107,13 +107,13 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
 def test_a_bad_child_is_one_clear_error(
     code: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def start() -> subprocess.Popen[bytes]:
+    def start(_module: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, bufsize=0,
         )  # fmt: skip
 
-    monkeypatch.setattr(isolate, "_start", start)
+    monkeypatch.setattr(isolate, "start_child", start)
     monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 1 << 20)
     if "sleep" in code:
         monkeypatch.setattr(limits, "CHILD_WALL_SECONDS", 0.5)
@@ -151,10 +151,10 @@ def test_errors_never_quote_the_text() -> None:
 
 
 def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start() -> subprocess.Popen[bytes]:
+    def start(_module: str) -> subprocess.Popen[bytes]:
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
-    monkeypatch.setattr(isolate, "_start", start)
+    monkeypatch.setattr(isolate, "start_child", start)
     with pytest.raises(InputError, match="cannot be started"):
         read_data(b"<p>words", name="a.html")
 

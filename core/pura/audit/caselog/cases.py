@@ -267,6 +267,11 @@ class _Reader:
 
     def _move_records(self, entry: Entry, items: dict[str, Item]) -> None:
         """After a text was erased, the record without it is kept beside the erasure."""
+        gone = {(row["log"], row["seq"]) for row in entry.facts["erased"]
+                if row["field"] == "sealed"}  # fmt: skip
+        for one in list(items.values()):
+            if (one.entry.log, one.entry.seq) in gone:
+                items[one.id] = replace(one, mode="leave-out")
         for name in entry.kept:
             item = items.get(name.removeprefix(RECORD_OF))
             if name.startswith(RECORD_OF) and item is not None:

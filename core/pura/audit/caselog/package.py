@@ -124,10 +124,18 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
             if (row.entry.log, row.entry.seq) in places:
                 keep(log.db, row.entry, row.field, row.salt, row.value)
         head = index["head"]
+        # A name that was forgotten at home: the entry that says so belongs to no case.
+        there = {(row.entry.log, row.entry.seq, row.field) for row in kept}
+        absent = [
+            {"log": one.log, "seq": one.seq, "field": field}
+            for one in new
+            for field in sorted(one.kept)
+            if (one.log, one.seq, field) not in there
+        ]
         writer.append(
             Draft(action="case-imported", actor=actor.id, role="custodian", case=case,
                   facts={"file": digest, "log": str(head["log"]), "seq": int(head["seq"]),
-                         "hash": str(head["hash"]), "entries": len(new)})
+                         "hash": str(head["hash"]), "entries": len(new), "absent": absent})
         )  # fmt: skip
         return read_case(log, case)
 
@@ -193,6 +201,7 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
             ]  # fmt: skip
     except CaseLogError:
         raise
+    # All that zip and JSON of a stranger raise; NotImplementedError is an unknown compression.
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, RecursionError, EOFError,
             NotImplementedError, RuntimeError, binascii.Error, OSError) as error:  # fmt: skip
         raise _not_a_case(type(error).__name__) from None

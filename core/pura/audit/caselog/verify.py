@@ -156,8 +156,8 @@ class _Check:
         """Hold what is kept against its commitment, and what is gone against the erasures."""
         erased = {
             (str(one["log"]), int(one["seq"]), str(one["field"]))
-            for entry in self._entries("action = 'kept-erased'", ())
-            for one in entry.facts["erased"]
+            for entry in self._entries("action IN ('kept-erased', 'case-imported')", ())
+            for one in entry.facts.get("erased", entry.facts.get("absent", ()))
         }
         promised = {
             (entry.log, entry.seq, name): digest

@@ -513,3 +513,31 @@ def test_an_imported_case_that_is_altered_later_is_named(packed: bytes, elsewher
         (elsewhere.id,),
     )
     assert "cases.foreign" in faults(elsewhere)
+
+
+def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(
+    log: CaseLog, anna: Person, make_audit: Make, quick: None
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    vault = Vault(bytearray(b"correct horse battery"))
+    item = save_audit(log, case.id, make_audit(1), anna, text=SEAL, vault=vault)
+    assert erase(log, case.id, anna, reason="kept long enough", text_only=True) == 1
+    found = read_case(log, case.id).item(item.id)
+    assert (found.mode, found.record is not None) == (LEAVE_OUT, True)
+    assert load_audit(log, found).text is None
+    assert faults(log) == []
+
+
+def test_a_case_whose_examiner_was_forgotten_travels_too(
+    log: CaseLog, elsewhere: CaseLog, anna: Person, bela: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    save_audit(log, case.id, make_audit(1), anna)
+    assert erase_person(log, anna.name, bela, reason="left us")
+    carla = elsewhere.person("Carla")
+    found = import_case(elsewhere, export_case(log, case.id, bela), carla)
+    assert found.auditor is None
+    assert faults(elsewhere) == []
+    with CaseLog(elsewhere.path.with_name("third.sqlite3"), create=True) as third:
+        import_case(third, export_case(elsewhere, case.id, carla), third.person("Dora"))
+        assert faults(third) == []

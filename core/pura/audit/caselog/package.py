@@ -22,6 +22,7 @@ from pura.audit.caselog.canonical import SALT_BYTES, START, commitment, entry_ha
 from pura.audit.caselog.cases import Case, read_case
 from pura.audit.caselog.entries import Draft, Entry, parse
 from pura.audit.caselog.log import CaseLog, Person, insert, keep
+from pura.audit.caselog.shape import check_entry, check_kept
 from pura.errors import CaseLogError
 
 FORM: Final = "pura-case/1"
@@ -101,6 +102,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     entries = [_entry(row) for row in index["entries"]]
     _check_entries(case, people, entries)
     _check_kept(people + entries, kept)
+    _check_shapes(people + entries, kept)
     digest = hashlib.sha256(data).hexdigest()
     with log.writing() as writer:
         if any(True for _ in log.entries(case=case)):
@@ -258,6 +260,16 @@ def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
         fits = commitment(row.salt, row.value) == row.entry.kept.get(row.field)
         if not fits or (row.entry.log, row.entry.seq) not in places:
             raise _altered(row.entry, row.field)
+
+
+def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:
+    try:
+        for entry in entries:
+            check_entry(entry)
+        for row in kept:
+            check_kept(row.field, row.value)
+    except (ValueError, RecursionError):
+        raise _not_a_case("it says things that this program does not write") from None
 
 
 def _altered(entry: Entry, field: str = "") -> CaseLogError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import zipfile
@@ -13,10 +14,12 @@ from typing import Any
 import pytest
 
 from pura.audit.caselog import (
+    ACTIONS,
     KEEP,
     LEAVE_OUT,
     SEAL,
     CaseLog,
+    Draft,
     Event,
     Person,
     Query,
@@ -41,6 +44,8 @@ from pura.audit.caselog import (
     sign_off,
     write_note,
 )
+from pura.audit.caselog.canonical import pack
+from pura.audit.caselog.package import FORM
 from pura.audit.caselog.verify import verify_log
 from pura.audit.keys.sealed import Cost
 from pura.audit.record import Audit
@@ -513,6 +518,71 @@ def test_an_imported_case_that_is_altered_later_is_named(packed: bytes, elsewher
         (elsewhere.id,),
     )
     assert "cases.foreign" in faults(elsewhere)
+
+
+NONSENSE: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
+    "action": lambda body, _: body.__setitem__("action", "unheard-of"),
+    "run": lambda body, _: body["facts"].__setitem__("run", "first"),
+    "no run": lambda body, _: body["facts"].pop("run"),
+    "mode": lambda body, _: body["facts"].__setitem__("text", "shouted"),
+    "keys": lambda body, _: body["facts"].__setitem__("keys", 7),
+    "verdict": lambda body, _: body.__setitem__("result", "guilty"),
+    "erased": lambda body, _: body["facts"].__setitem__("erased", ["all"]),
+    "name": lambda _, kept: kept.__setitem__("name", 5),
+    "tags": lambda _, kept: kept.__setitem__("tags", {"a": 1}),
+    "item": lambda _, kept: kept.__setitem__("item", ["x"]),
+    "evidence": lambda _, kept: kept.__setitem__("item", {"log10_e": "much"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", *NONSENSE])
+def test_a_sound_chain_that_says_nonsense_is_refused(
+    log: CaseLog, elsewhere: CaseLog, anna: Person, name: str
+) -> None:
+    facts = {"run": 1, "text": "keep", "keys": []}
+    body = {"action": "examination-finished", "result": "mark", "facts": dict(facts)}
+    kept: dict[str, Any] = {"item": {"name": "x"}}
+    if name:
+        NONSENSE[name](body, kept)
+    case = open_case(log, "Thesis", anna)
+    with log.writing() as writer, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pura.audit.caselog.log.ACTIONS", (*ACTIONS, "unheard-of"))
+        writer.append(
+            Draft(actor=anna.id, case=case.id, item="1" * 32, **body,
+                  kept={field: pack(value) for field, value in kept.items()})
+        )  # fmt: skip
+        data = _zipped_without_reading(log, case.id)
+    carla = elsewhere.person("Carla")
+    if not name:  # made by the same hand, and nothing is wrong with it
+        assert import_case(elsewhere, data, carla).name == "Thesis"
+        return
+    with pytest.raises(CaseLogError) as caught:
+        import_case(elsewhere, data, carla)
+    assert code(caught) == "case-log-file"
+    assert list_cases(elsewhere) == ()
+
+
+def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
+    """What a stranger could put together: a sound chain, whatever it says."""
+    entries = list(log.entries(case=case))
+    own = {entry.seq for entry in entries}
+    rows = [row for row in log.db.execute("SELECT seq, field, salt, value FROM kept")
+            if row[0] in own]  # fmt: skip
+    head = log.head()
+    index = {
+        "form": FORM, "case": case, "people": [],
+        "head": {"log": head.log, "seq": head.seq, "hash": head.hash},
+        "entries": [{"hash": entry.hash, "body": entry.line()} for entry in entries],
+        "kept": [{"log": log.id, "seq": seq, "field": field, "part": part,
+                  "salt": base64.b64encode(salt).decode()}
+                 for part, (seq, field, salt, _) in enumerate(rows)],
+    }  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("case.json", json.dumps(index))
+        for part, row in enumerate(rows):
+            archive.writestr(f"kept/{part}", row[3])
+    return out.getvalue()
 
 
 def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(

@@ -23,7 +23,7 @@ install: system ## Make .venv with everything in it
 	@packaging/setup/venv.sh
 
 demo: install ## Mark a text with the built-in model, audit it, open the window on the result
-	@$(BIN)/python -m pura_audit.demo
+	@$(BIN)/python -m pura_audit.tools.demo
 
 test: system-tests install check ## Set up, check the style, run all tests
 	@$(BIN)/python -m pytest -q
@@ -47,7 +47,7 @@ bench: install ## Print the benchmarks, side by side, with the machine
 	  $(BIN)/python $$file || exit 1; done
 
 screenshots: install ## Take the pictures of the user guide
-	@$(BIN)/python -m pura_audit.screenshots
+	@$(BIN)/python -m pura_audit.tools.pictures
 
 translations: install ## Collect the window's texts into the catalogues and compile them
 	@packaging/i18n/update.sh

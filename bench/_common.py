@@ -95,10 +95,10 @@ def peak_memory_bytes() -> int:
 
 def load_builtin(device: str = "cpu") -> Any:
     """Load the built-in model from the user's store."""
+    from pura.base.paths import user_paths
     from pura.model.device import choose_device
     from pura.model.load import load_model
     from pura.model.store import ModelStore
-    from pura.paths import user_paths
 
     model = ModelStore(user_paths().models).install_builtin()
     return load_model(model, choose_device(device))

@@ -11,11 +11,11 @@ import numpy as np
 
 from _common import print_table
 from _study_decode import evidence_at, outcomes, passage_labels
-from pura.audit.power import lower_limit
 from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, SEED, Cell
 from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
 from pura.lab.evaluate import Outcome, summarise, wilson
 from pura.lab.shelf import Shelf
+from pura.verdict.power import lower_limit
 
 VERIFYING = ("blind", "prompt", "proxy", "noise")
 USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]

@@ -34,12 +34,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
-from pura.audit.documents import read_data
-from pura.audit.policy import Policy
 from pura.audit.run import Options, audit_text
-from pura.errors import PuraError
-from pura.resources import resource
+from pura.base.errors import PuraError
+from pura.base.resources import resource
+from pura.documents import read_data
 from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
 
 Writer = Callable[[str, Path], Path]
 OFFICE = shutil.which("soffice")

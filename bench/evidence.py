@@ -31,12 +31,12 @@ import _common
 import _study_generate
 import _study_read
 import _study_tables
+from pura.base.resources import resource
 from pura.decode import default_model
 from pura.lab.cells import CELLS, MAIN, SEED
 from pura.lab.design import DROPPED, NOISE, jobs
 from pura.lab.proxy import divergence_bits
 from pura.lab.shelf import Shelf
-from pura.resources import resource
 
 STAGES = ("generate", "read", "proxy", "tables")
 

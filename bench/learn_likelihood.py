@@ -17,13 +17,13 @@ from pathlib import Path
 
 import numpy as np
 
+from pura.base.resources import resource
 from pura.decode.model import LikelihoodModel, MismatchTable
 from pura.extract.kernels import circular_distance
 from pura.lab.cells import LEARN, SEED
 from pura.lab.design import DROPPED
 from pura.lab.learn import KnownSteps, join, known_steps, learn_table
 from pura.lab.shelf import Shelf
-from pura.resources import resource
 
 TABLES = {
     "same-model, prompt unknown": "blind",

@@ -26,7 +26,7 @@ _WINDOW = """
 import os, sys
 from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, QTimer
-from pura.paths import user_paths
+from pura.base.paths import user_paths
 from pura_audit.application import make_application, make_window
 
 class Watch(QObject):

@@ -26,8 +26,8 @@ import numpy as np
 from _common import print_facts, print_table
 
 if TYPE_CHECKING:
-    from pura.audit.record import Audit
-    from pura_audit.stall import Stall
+    from pura.record.audit import Audit
+    from pura_audit.platform.stall import Stall
 
 AIM_MS = 100
 SEED = 7
@@ -68,7 +68,7 @@ class Drive:
     """Does one thing after the other with the window, and notes the longest stall of each."""
 
     def __init__(self, window: Any) -> None:
-        from pura_audit.stall import StallMeter
+        from pura_audit.platform.stall import StallMeter
 
         self.window = window
         self.rows: list[list[str]] = []
@@ -160,7 +160,7 @@ def sample_audit(found: Drive, model: bool) -> Audit:
 
 def change_colours(found: Drive) -> None:
     """Light, dark, high contrast and back."""
-    from pura_audit.theme import Mode
+    from pura_audit.look.theme import Mode
 
     modes = iter([Mode.DARK, Mode.LIGHT, Mode.CONTRAST, Mode.LIGHT])
     found.step("change the colours", lambda: found.window.set_theme(next(modes)), times=4)
@@ -177,7 +177,7 @@ def main() -> None:
     if not arguments.shown:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)  # no keyring: it may ask for a password
-    from pura.paths import Paths, user_paths
+    from pura.base.paths import Paths, user_paths
     from pura_audit.application import make_application, make_window
 
     print_facts("Stalls of the window", seed=SEED)

@@ -21,8 +21,8 @@ os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
 
 import pytest
 
+from pura.base.paths import user_paths
 from pura.model import offline
-from pura.paths import user_paths
 from pura.scheme import SecretKey
 
 offline.prepare()

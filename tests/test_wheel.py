@@ -27,7 +27,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
         f"import sys; sys.path.insert(0, {str(site)!r})\n"
         "import pura, pura_audit\n"
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
-        "from pura.resources import resource\n"
+        "from pura.base.resources import resource\n"
         "for name in ('vectors', 'samples', 'models.json', 'sentences.json', 'likelihood.json',\n"
         "             'power.json', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
         f"    assert str(resource(name)).startswith({str(site)!r}), name\n"

@@ -12,18 +12,19 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from pura.audit.record import Audit
-from pura.paths import Paths, user_paths
+from pura.base.paths import Paths, user_paths
+from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit import fonts, i18n, logs, single, stall
-from pura_audit.i18n import translate
-from pura_audit.icons import app_icon
 from pura_audit.jobs.engine import Engine, PuraEngine
-from pura_audit.main_window import MainWindow
-from pura_audit.session import Session
-from pura_audit.settings import SettingsFile
-from pura_audit.theme import Mode, Theme
+from pura_audit.look import fonts
+from pura_audit.look.icons import app_icon
+from pura_audit.look.theme import Mode, Theme
+from pura_audit.platform import i18n, logs, single, stall
+from pura_audit.platform.i18n import translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.session import Session
+from pura_audit.workbench.main_window import MainWindow
 
 
 @dataclass(frozen=True, kw_only=True)

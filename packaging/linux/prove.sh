@@ -27,7 +27,7 @@ clean "$pura" --version
 clean "$window" --version
 
 step "keyring backends"
-clean "$pura" -m pura_audit.packaged_check keyrings
+clean "$pura" -m pura_audit.tools.packaged_check keyrings
 
 step "the built-in model, from inside the package"
 clean "$pura" model install
@@ -36,7 +36,7 @@ step "selftest"
 clean "$pura" selftest
 
 step "audit of a sample, by the command"
-clean "$pura" -m pura_audit.packaged_check sample "$home/sample"
+clean "$pura" -m pura_audit.tools.packaged_check sample "$home/sample"
 clean "$pura" verify "$home/sample/text.txt" --key-file "$home/sample/key.txt" \
     --profile "$home/sample/profile.json"
 
@@ -49,7 +49,7 @@ clean "$pura" caselog show Proof
 clean "$pura" caselog verify
 
 step "audit of a sample, by the window (offscreen)"
-clean "$window" -m pura_audit.packaged_check window "$home/window.png"
+clean "$window" -m pura_audit.tools.packaged_check window "$home/window.png"
 [ -z "${PICTURE:-}" ] || cp "$home/window.png" "$PICTURE"
 
 step "removal"

@@ -12,8 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.keys import State
-from pura.audit.record import (
+from pura.base.paths import Paths, user_paths
+from pura.decode.paper import decode
+from pura.extract.local import local_evidence
+from pura.keys import State
+from pura.record.audit import (
     Audit,
     BitEvidence,
     CandidateFacts,
@@ -30,9 +33,6 @@ from pura.audit.record import (
     StepReport,
     TokenEvidence,
 )
-from pura.decode.paper import decode
-from pura.extract.local import local_evidence
-from pura.paths import Paths, user_paths
 from pura.scheme import Profile, SecretKey, schedule
 from pura_audit import application
 from pura_audit.jobs.messages import (
@@ -45,7 +45,7 @@ from pura_audit.jobs.messages import (
     Progress,
     Request,
 )
-from pura_audit.main_window import MainWindow
+from pura_audit.workbench.main_window import MainWindow
 
 Checkpoint = Callable[[], None]
 

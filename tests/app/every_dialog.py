@@ -8,16 +8,16 @@ from typing import Any
 
 from PySide6.QtWidgets import QDialog
 
-from pura.audit.caselog import CaseLog, find_case, open_case, save_audit
-from pura.paths import user_paths
-from pura_audit import dialogs
-from pura_audit.dialogs.case_event import EventDialog
-from pura_audit.dialogs.case_review import ReviewDialog
-from pura_audit.dialogs.closing import closing_question
-from pura_audit.dialogs.fitness import FitnessDialog
-from pura_audit.dialogs.profile_editor import ProfileEditor
-from pura_audit.dialogs.reading import ReadingDialog
-from pura_audit.models.items import Item
+from pura.base.paths import user_paths
+from pura.caselog import CaseLog, find_case, open_case, save_audit
+from pura_audit.cases.event import EventDialog
+from pura_audit.cases.review import ReviewDialog
+from pura_audit.models.fitness import FitnessDialog
+from pura_audit.profiles.editor import ProfileEditor
+from pura_audit.session.items import Item
+from pura_audit.workbench import dialogs
+from pura_audit.workbench.closing import closing_question
+from pura_audit.workbench.reading import ReadingDialog
 
 
 def opened(dialog: QDialog) -> QDialog:

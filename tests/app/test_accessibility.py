@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.audit.record import Audit
-from pura_audit.models.items import ItemState
+from pura.record.audit import Audit
+from pura_audit.session.items import ItemState
 
 CONTROLS = (
     QPushButton, QToolButton, QLineEdit, QPlainTextEdit, QAbstractItemView, QAbstractScrollArea,
@@ -150,7 +150,7 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot: Any) -> No
 
 
 def test_about_can_be_copied_and_holds_the_versions(window: Any) -> None:
-    from pura_audit.dialogs.about import facts
+    from pura_audit.workbench.about import facts
 
     words = facts(window.session)
     for part in ("PURA Audit", "Python", "Qt", "torch", "Test chip", "Keyring"):

@@ -26,11 +26,11 @@ WINDOW = """
 import os, sys
 from pathlib import Path
 from PySide6.QtCore import QTimer
-from pura.audit.keys import passphrase_bytes
+from pura.keys import passphrase_bytes
 from pura.scheme import Profile
 from pura_audit import application
 from pura_audit.jobs.key_chores import KeyChore, Secret
-from pura_audit.models.items import ItemState
+from pura_audit.session.items import ItemState
 
 home, profile, text = map(Path, sys.argv[1:4])
 secret, passphrase, end = os.read(0, 4096).decode().splitlines()

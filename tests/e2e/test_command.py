@@ -11,8 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pura.audit.json_io import from_dict
-from pura.resources import resource
+from pura.base.resources import resource
+from pura.record.json_io import from_dict
 from pura.version import __version__
 
 pytestmark = pytest.mark.model

@@ -13,10 +13,10 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication
 
-from pura.paths import Paths
+from pura.base.paths import Paths
 from pura.scheme import SecretKey
 from pura_audit import application
-from pura_audit.models.items import ItemState
+from pura_audit.session.items import ItemState
 
 pytestmark = pytest.mark.model
 WAIT = 240_000

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pura.resources import resource
+from pura.base.resources import resource
 from pura.scheme import SecretKey
-from pura_audit import packaged_check
+from pura_audit.tools import packaged_check
 
 FOLDER = Path(__file__).resolve().parents[2] / "packaging" / "linux"
 
@@ -46,7 +46,7 @@ def test_every_start_script_can_be_its_own_child_first() -> None:
 
 def test_the_package_can_show_that_its_keyrings_are_there() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "pura_audit.packaged_check", "keyrings"],
+        [sys.executable, "-m", "pura_audit.tools.packaged_check", "keyrings"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

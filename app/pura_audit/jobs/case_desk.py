@@ -14,9 +14,9 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 from shiboken6 import isValid
 
-from pura.audit.caselog import CaseLog, workstation
-from pura.errors import Cancelled, PuraError
-from pura.paths import Paths
+from pura.base.errors import Cancelled, PuraError
+from pura.base.paths import Paths
+from pura.caselog import CaseLog, workstation
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.messages import Failure
 

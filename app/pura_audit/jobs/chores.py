@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pura.audit.files import write_atomic
-from pura.audit.keys import KeyStore
-from pura.errors import ProfileError
-from pura.paths import Paths
+from pura.base.errors import ProfileError
+from pura.base.files import write_atomic
+from pura.base.paths import Paths
+from pura.keys import KeyStore
 from pura.scheme import Profile, SecretKey
-from pura_audit.i18n import number, translate
 from pura_audit.jobs.key_chores import KeyChore, do_key_chore
 from pura_audit.jobs.messages import Chore, Progress
 from pura_audit.jobs.report_chores import CheckChore, do_check
 from pura_audit.jobs.sign_chores import SignChore, do_sign
+from pura_audit.platform.i18n import number, translate
 
 
 def do_chore(
@@ -54,8 +54,8 @@ def do_chore(
 
 def _import_register(chore: Chore, paths: Paths, checkpoint: Callable[[], None]) -> str:
     """Add every row of a table of issued payloads, or none."""
-    from pura.audit.register import Register
-    from pura.audit.register_csv import import_csv
+    from pura.register.register_csv import import_csv
+    from pura.register.store import Register
 
     profile = Profile.load(paths.profiles / f"{chore.name}.json")
     with Register(paths.register, create=True) as register:

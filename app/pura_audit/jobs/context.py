@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from pura.errors import Cancelled
+from pura.base.errors import Cancelled
 from pura_audit.jobs.messages import Progress
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step

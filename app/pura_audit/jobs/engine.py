@@ -10,12 +10,13 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from pura.audit.keys import KeyStore, State, find_usage
-from pura.audit.record import Audit
-from pura.errors import PuraError
+from pura.base.errors import PuraError
+from pura.base.paths import Paths
+from pura.keys import KeyStore, State
 from pura.model.held import HeldModel
 from pura.model.memory import free_on, room_for
-from pura.paths import Paths
+from pura.record.audit import Audit
+from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
 from pura_audit.jobs.chores import do_chore
 from pura_audit.jobs.messages import (
@@ -35,13 +36,13 @@ from pura_audit.jobs.store_chores import (
     do_store_chore,
     measure_fitness,
 )
-from pura_audit.samples import sample
+from pura_audit.platform.samples import sample
 
 if TYPE_CHECKING:
-    from pura.audit.policy import Policy
-    from pura.audit.proxy_fitness import ProxyFitness
     from pura.audit.run import Stage
+    from pura.lab.fitness.measure import ProxyFitness
     from pura.model.load import LanguageModel
+    from pura.verdict.policy import Policy
 
 _log = logging.getLogger(__name__)
 
@@ -143,9 +144,9 @@ class PuraEngine:
         checkpoint: Callable[[], None],
     ) -> Audit:
         """Audit one text; the model stays loaded for the next."""
-        from pura.audit.policy import load_policy
-        from pura.audit.register import Register
         from pura.audit.run import Options, audit_document
+        from pura.register.store import Register
+        from pura.verdict.policy import load_policy
 
         progress(Progress(step=0, name="model"))
         model = self._load(request.model)
@@ -226,7 +227,7 @@ class PuraEngine:
         return self._held.get(installed, choose_device(self._request, self._dtype))
 
     def _policy(self, problems: list[Failure]) -> Policy | None:
-        from pura.audit.policy import load_policy
+        from pura.verdict.policy import load_policy
 
         try:
             return load_policy(self.paths.policy)

@@ -8,7 +8,8 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from pura.audit.documents import (
+from pura.base.errors import Cancelled, PuraError
+from pura.documents import (
     FORMATS,
     Extraction,
     Preview,
@@ -16,8 +17,7 @@ from pura.audit.documents import (
     preview_encodings,
     read_document,
 )
-from pura.audit.folders import Summary, WalkOptions, walk
-from pura.errors import Cancelled, PuraError
+from pura.documents.folders import Summary, WalkOptions, walk
 from pura_audit.jobs.messages import Failure
 
 _MARK: Final = b"/F(record.json)"  # how a report's PDF names its attachment
@@ -37,7 +37,7 @@ class FileWorker(QObject):
         found: Files of a folder, a list of paths.
         seen: A path, its Extraction or a Failure, and what it looks like in each encoding.
         report_found: A file that was read carries the record of a report: its path.
-        walked: A :class:`~pura.audit.folders.Summary`, when the folder is done.
+        walked: A :class:`~pura.documents.folders.Summary`, when the folder is done.
     """
 
     loaded = Signal(int, object)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from pura.audit.files import write_atomic
-from pura.audit.keys import KeyStore, Place, load_key, parse_key
-from pura.audit.keys.entries import check_name
-from pura.audit.keys.keyfile import KeyFile
-from pura.errors import KeyFormatError, KeyStoreError
+from pura.base.errors import KeyFormatError, KeyStoreError
+from pura.base.files import write_atomic
+from pura.keys import KeyStore, Place, load_key, parse_key
+from pura.keys.entries import check_name
+from pura.keys.keyfile import KeyFile
 from pura.scheme import SecretKey
 from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.messages import Chore

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pura.audit.documents import Document
-from pura.audit.keys import KeyEntry, State, Usage
-from pura.audit.policy import Policy
-from pura.errors import PuraError
+from pura.base.errors import PuraError
+from pura.documents import Document
+from pura.keys import KeyEntry, State
 from pura.model.installed import InstalledModel
 from pura.model.memory import Room
+from pura.register.key_usage import Usage
 from pura.scheme import Profile
+from pura.verdict.policy import Policy
 
 
 @dataclass(frozen=True, kw_only=True)

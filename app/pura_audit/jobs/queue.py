@@ -13,8 +13,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from pura.audit.documents import ReadOptions
-from pura.audit.folders import WalkOptions
+from pura.documents import ReadOptions
+from pura.documents.folders import WalkOptions
 from pura_audit.jobs.case_desk import CaseDesk
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pura.audit.keys import KeyStore
-from pura.audit.record import Audit
-from pura.audit.reportcheck import ReportCheck, check_report, fresh_audit, load_trust
-from pura.errors import ReportFileError
-from pura.paths import Paths
+from pura.base.errors import ReportFileError
+from pura.base.paths import Paths
+from pura.keys import KeyStore
+from pura.record.audit import Audit
+from pura.report.check import ReportCheck, check_report, fresh_audit, load_trust
 from pura.scheme import SecretKey
 from pura_audit.jobs.messages import Chore, Progress
 

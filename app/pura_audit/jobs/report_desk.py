@@ -14,9 +14,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 from PySide6.QtGui import QImage
 
-from pura.audit.files import write_atomic
-from pura.audit.record import Audit
-from pura.audit.report import (
+from pura.base.errors import Cancelled, InputError, PuraError
+from pura.base.files import write_atomic
+from pura.record.audit import Audit
+from pura.report import (
     Report,
     ReportRequest,
     build_report,
@@ -25,9 +26,8 @@ from pura.audit.report import (
     render_pages,
     table_files,
 )
-from pura.audit.report.lock import lock_pdf
-from pura.audit.report.request import MAX_LOGO
-from pura.errors import Cancelled, InputError, PuraError
+from pura.report.lock import lock_pdf
+from pura.report.request import MAX_LOGO
 from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.key_chores import Secret

@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pura.audit.caselog import CaseLog, workstation
-from pura.audit.caselog.reports import note_signed
-from pura.audit.files import write_atomic
-from pura.audit.signing import SignOptions, load_identity, sign_report
-from pura.errors import SigningError
-from pura.paths import Paths
+from pura.base.errors import SigningError
+from pura.base.files import write_atomic
+from pura.base.paths import Paths
+from pura.caselog import CaseLog, workstation
+from pura.caselog.reports import note_signed
+from pura.report.sign import SignOptions, load_identity, sign_report
 from pura.scheme.keys import wipe_buffer
-from pura_audit.i18n import translate
 from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Chore
 from pura_audit.jobs.report_chores import read_whole
+from pura_audit.platform.i18n import translate
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pura.audit.profiles import ProfileFolder
-from pura.paths import Paths
+from pura.base.paths import Paths
+from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile
-from pura_audit.i18n import number, translate
 from pura_audit.jobs.messages import Chore, KeyChoice, Progress
-from pura_audit.version_words import imported_words
+from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.version_words import imported_words
 
 if TYPE_CHECKING:
-    from pura.audit.proxy_fitness import ProxyFitness
+    from pura.lab.fitness.measure import ProxyFitness
     from pura.model.load import LanguageModel
     from pura.scheme import SecretKey
 
@@ -143,8 +143,8 @@ def measure_fitness(
         progress: Told of texts.
         checkpoint: Called often.
     """
-    from pura.audit.proxy_fitness import measure
-    from pura.audit.proxy_samples import make_samples, read_samples
+    from pura.lab.fitness.measure import measure
+    from pura.lab.fitness.samples import make_samples, read_samples
 
     def report(name: str) -> Callable[[int, int], None]:
         return lambda done, total: progress(Progress(step=5, name=name, done=done, total=total))

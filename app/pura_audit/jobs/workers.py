@@ -6,7 +6,7 @@ import logging
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from pura.errors import Cancelled, PuraError
+from pura.base.errors import Cancelled, PuraError
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.engine import Engine
 from pura_audit.jobs.messages import Chore, Failure, Request

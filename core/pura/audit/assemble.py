@@ -8,7 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.record import (
+from pura.audit.trial import Trial
+from pura.decode.passages import Passages
+from pura.record.audit import (
     BitEvidence,
     CandidateFacts,
     Passage,
@@ -16,8 +18,6 @@ from pura.audit.record import (
     StepEvidence,
     TokenEvidence,
 )
-from pura.audit.trial import Trial
-from pura.decode.passages import Passages
 from pura.scheme import Payload, Profile, encode, parity_mask, unpack
 
 # An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.

@@ -7,10 +7,9 @@ import importlib.metadata
 import platform
 from typing import TYPE_CHECKING, Final
 
-from pura.audit import c2pa
-from pura.audit.build_hash import build_hash
-from pura.audit.documents import Document
-from pura.audit.record import (
+from pura.base.build_hash import build_hash
+from pura.documents import Document, c2pa
+from pura.record.audit import (
     DeviceFacts,
     InputFacts,
     KeyFacts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pura.errors import ModelError, ProfileError, PuraError
+from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:

@@ -17,15 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
-from pura.audit.documents import Document, from_text
-from pura.audit.expect import unlike_study
-from pura.audit.findings import Circumstances, cautions, findings
 from pura.audit.fitness import check_fitness
-from pura.audit.outcome import Outcome, decide_outcome
-from pura.audit.policy import Policy, default_policy
-from pura.audit.power import load_power
-from pura.audit.record import Audit, RegisterFacts, StepReport, VariantFacts
-from pura.audit.register import Register
 from pura.audit.trial import (
     Intervals,
     Strength,
@@ -47,9 +39,17 @@ from pura.audit.variants import (
     variants_of,
     without_text,
 )
+from pura.base.errors import InputError, KeyStoreError
 from pura.decode.passages import passages
-from pura.errors import InputError, KeyStoreError
+from pura.documents import Document, from_text
+from pura.record.audit import Audit, RegisterFacts, StepReport, VariantFacts
+from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
+from pura.verdict.expect import unlike_study
+from pura.verdict.findings import Circumstances, cautions, findings
+from pura.verdict.outcome import Outcome, decide_outcome
+from pura.verdict.policy import Policy, default_policy
+from pura.verdict.power import load_power
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,7 +165,7 @@ def audit_document(
         profile: What generator and verifier share.
         options: Everything else.
         progress: Told of every step and of the tokens read.
-        checkpoint: Called often; may raise :class:`~pura.errors.Cancelled`.
+        checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         The record.

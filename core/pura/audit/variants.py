@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.record import ChangeFacts, VariantFacts
-from pura.audit.restore import Substitution, restore
 from pura.audit.trial import Trial, strongest
+from pura.base.errors import InputError
 from pura.decode.significance import combine
-from pura.errors import InputError
+from pura.documents.restore import Substitution, restore
+from pura.record.audit import ChangeFacts, VariantFacts
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel

@@ -12,8 +12,9 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pura.audit import json_io
-from pura.audit.caselog import (
+from pura.base.errors import CaseLogError
+from pura.base.files import read_bounded, write_atomic
+from pura.caselog import (
     Case,
     CaseLog,
     Item,
@@ -23,14 +24,13 @@ from pura.audit.caselog import (
     list_cases,
     load_audit,
 )
-from pura.audit.caselog.package import MAX_FILE
-from pura.audit.files import read_bounded, write_atomic
+from pura.caselog.package import MAX_FILE
 from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName, open_log, the_case, who
 from pura.cli.common import out
 from pura.cli.passphrases import passphrase
 from pura.cli.words import print_audit
-from pura.errors import CaseLogError
+from pura.record import json_io
 
 app = typer.Typer(no_args_is_help=True, help="The case log: cases, and what was saved in them.")
 caselog_acts.register(app)
@@ -133,9 +133,9 @@ def verify(
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
-    from pura.audit.caselog.heads import parse_head
-    from pura.audit.caselog.verify import record_check, verify_log
-    from pura.audit.reportcheck import load_trust
+    from pura.caselog.heads import parse_head
+    from pura.caselog.verify import record_check, verify_log
+    from pura.report.check import load_trust
 
     if language not in ("en", "de"):
         raise typer.BadParameter("Choose en or de.", param_hint="--language")

@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pura.audit.caselog import (
+from pura.base.errors import CaseLogError
+from pura.base.files import read_bounded
+from pura.caselog import (
     CUSTODY,
     HOUSE,
     Event,
@@ -23,11 +25,9 @@ from pura.audit.caselog import (
     sign_off,
     write_note,
 )
-from pura.audit.files import read_bounded
 from pura.cli.caselog_common import Auditor, CaseName, Reason, open_log, the_case, who
 from pura.cli.common import interactive, out
 from pura.cli.passphrases import passphrase
-from pura.errors import CaseLogError
 
 
 def register(app: typer.Typer) -> None:
@@ -209,8 +209,8 @@ def sign_head_(
     auditor: Auditor = None,
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
-    from pura.audit.caselog.heads import sign_head
-    from pura.audit.signing import load_identity
+    from pura.caselog.heads import sign_head
+    from pura.report.sign import load_identity
 
     secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
     try:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.audit.caselog import Case, CaseLog, Person, Vault, find_case, open_case, workstation
-from pura.audit.caselog.saving import SEAL, TEXT_MODES
-from pura.audit.record import Audit
+from pura.base.errors import CaseLogError, PuraError
+from pura.base.paths import user_paths
+from pura.caselog import Case, CaseLog, Person, Vault, find_case, open_case, workstation
+from pura.caselog.saving import SEAL, TEXT_MODES
 from pura.cli.common import out
 from pura.cli.passphrases import passphrase
-from pura.errors import CaseLogError, PuraError
-from pura.paths import user_paths
+from pura.record.audit import Audit
 
 if TYPE_CHECKING:
-    from pura.audit.report import Report, ReportRequest
+    from pura.report import Report, ReportRequest
 
 CaseName = Annotated[str, typer.Argument(metavar="CASE", help="Its name, or its identifier.")]
 Auditor = Annotated[
@@ -118,13 +118,13 @@ class Saver:
 
     def start(self, name: str) -> None:
         """Say that an examination begins."""
-        from pura.audit.caselog.saving import record_start
+        from pura.caselog.saving import record_start
 
         self._act(lambda log: record_start(log, self.case.id, name, self.actor))
 
     def save(self, audit: Audit) -> None:
         """Save a finding."""
-        from pura.audit.caselog import save_audit
+        from pura.caselog import save_audit
 
         self._act(
             lambda log: save_audit(
@@ -134,14 +134,14 @@ class Saver:
 
     def fail(self, name: str, error: PuraError) -> None:
         """Say that an examination failed."""
-        from pura.audit.caselog import record_failure
+        from pura.caselog import record_failure
 
         self._act(lambda log: record_failure(log, self.case.id, name, error, self.actor))
 
     def request(self, wanted: ReportRequest, audits: Sequence[Audit]) -> ReportRequest:
         """Fill what the log knows into the request of a report."""
-        from pura.audit.caselog.cases import read_case
-        from pura.audit.caselog.reports import request_of_case
+        from pura.caselog.cases import read_case
+        from pura.caselog.reports import request_of_case
 
         with open_log(read_only=True) as log:
             case = read_case(log, self.case.id)
@@ -149,7 +149,7 @@ class Saver:
 
     def drafted(self, report: Report, wanted: ReportRequest, audits: Sequence[Audit]) -> None:
         """Say what became of the report."""
-        from pura.audit.caselog.reports import note_report
+        from pura.caselog.reports import note_report
 
         ids = [audit.id for audit in audits]
         self._act(
@@ -183,7 +183,7 @@ class Saved:
     """
 
     def __init__(self, name: str, items: Sequence[str], auditor: str | None) -> None:
-        from pura.audit.caselog import load_audit
+        from pura.caselog import load_audit
 
         with open_log() as log:
             self._case = the_case(log, name)
@@ -194,14 +194,14 @@ class Saved:
 
     def request(self, wanted: ReportRequest) -> ReportRequest:
         """Fill what the log knows into the request."""
-        from pura.audit.caselog.reports import request_of_case
+        from pura.caselog.reports import request_of_case
 
         with open_log(read_only=True) as log:
             return request_of_case(log, self._case, self._items, wanted)
 
     def note(self, report: Report, wanted: ReportRequest, recipient: str) -> None:
         """Say what became of the report."""
-        from pura.audit.caselog.reports import note_report
+        from pura.caselog.reports import note_report
 
         with open_log() as log:
             note_report(

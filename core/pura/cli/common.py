@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from pura.audit.keys import KeyFolder, KeyStore, load_key
-from pura.errors import KeyStoreError, ModelError, ProfileError, PuraError
-from pura.paths import Paths, user_paths
+from pura.base.errors import KeyStoreError, ModelError, ProfileError, PuraError
+from pura.base.paths import Paths, user_paths
+from pura.keys import KeyFolder, KeyStore, load_key
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:

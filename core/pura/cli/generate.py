@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from pura.audit.files import write_atomic
+from pura.base.errors import KeyStoreError, PayloadError
+from pura.base.files import write_atomic
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -22,7 +23,6 @@ from pura.cli.common import (
     find_model,
     find_profile,
 )
-from pura.errors import KeyStoreError, PayloadError
 from pura.scheme import Payload, Profile, pack
 
 
@@ -86,7 +86,7 @@ def _prompt(text: str | None, file: Path | None) -> str:
         return text or ""
     if text is not None:
         raise PayloadError("Give --prompt or --prompt-file, not both.", "", code="usage")
-    from pura.audit.documents import read_file
+    from pura.documents import read_file
 
     return read_file(file).text
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from pura.audit.folders import REASONS, Summary, WalkOptions, gather
+from pura.base.errors import InputError
 from pura.cli.common import err
-from pura.errors import InputError
+from pura.documents.folders import REASONS, Summary, WalkOptions, gather
 
 MAX_IDS_BYTES: Final = 16 << 20
 MAX_LISTED: Final = 5  # names that are said of each reason; the rest is counted

@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pura.audit.keys import KeyEntry, Role, State, words
+from pura.base.errors import KeyStoreError
 from pura.cli.common import err, key_store, out
-from pura.errors import KeyStoreError
+from pura.keys import KeyEntry, Role, State, words
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 

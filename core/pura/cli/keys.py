@@ -9,15 +9,16 @@ from typing import Annotated
 
 import typer
 
-from pura.audit.files import write_atomic
-from pura.audit.keys import KeyEntry, KeyFile, KeyStore, Place, find_usage, parse_key, sentences
-from pura.audit.keys.keyfile import load_key
-from pura.audit.keys.sealed import MAX_FILE
+from pura.base.errors import KeyFormatError, KeyStoreError
+from pura.base.files import write_atomic
+from pura.base.paths import user_paths
 from pura.cli import key_listing
 from pura.cli.common import err, interactive, key_store, out
 from pura.cli.passphrases import STDIN, passphrase
-from pura.errors import KeyFormatError, KeyStoreError
-from pura.paths import user_paths
+from pura.keys import KeyEntry, KeyFile, KeyStore, Place, parse_key
+from pura.keys.keyfile import load_key
+from pura.keys.sealed import MAX_FILE
+from pura.register.key_usage import find_usage, sentences
 from pura.scheme import SecretKey
 
 app = typer.Typer(

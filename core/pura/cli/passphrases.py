@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from pura.audit.keys import MIN_PASSPHRASE, passphrase_bytes
+from pura.base.errors import KeyFormatError
 from pura.cli.common import err, interactive
-from pura.errors import KeyFormatError
+from pura.keys import MIN_PASSPHRASE, passphrase_bytes
 
 STDIN: Final = Path("-")
 _MAX: Final = 4096

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pura.audit.files import write_atomic
-from pura.audit.profile_advice import advise, length_needed
-from pura.audit.profiles import ProfileFolder
+from pura.base.errors import ProfileError
+from pura.base.files import write_atomic
+from pura.base.paths import user_paths
 from pura.cli.common import err, out, profile_path
-from pura.errors import ProfileError
-from pura.paths import user_paths
+from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, default_blocks, parse_layout
 from pura.scheme.profile_versions import NOTES
+from pura.verdict.profile_advice import advise, length_needed
 
 app = typer.Typer(no_args_is_help=True, help="What generator and verifier share besides the key.")
 

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from pura.audit.register import Register
-from pura.audit.register_csv import export_csv, import_csv, parse_payload
-from pura.audit.register_rows import Issue
+from pura.base.paths import user_paths
 from pura.cli.common import ProfileOption, err, find_profile, out
-from pura.paths import user_paths
+from pura.register.register_csv import export_csv, import_csv, parse_payload
+from pura.register.rows import Issue
+from pura.register.store import Register
 
 app = typer.Typer(no_args_is_help=True, help="The register of issued payloads.")
 

@@ -10,10 +10,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pura.audit import json_io
-from pura.audit.files import read_bounded, write_atomic
-from pura.audit.record import Audit
-from pura.audit.report import (
+from pura.base.errors import InputError, RecordError
+from pura.base.files import read_bounded, write_atomic
+from pura.cli.caselog_common import Auditor, Saved
+from pura.cli.common import out
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.report import (
     ItemNotes,
     Parties,
     Report,
@@ -22,9 +25,6 @@ from pura.audit.report import (
     html_page,
     table_files,
 )
-from pura.cli.caselog_common import Auditor, Saved
-from pura.cli.common import out
-from pura.errors import InputError, RecordError
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
@@ -102,8 +102,8 @@ def build(
 
 
 def _locked(annex: bytes, file: Path) -> bytes:
-    from pura.audit.report.lock import lock_pdf
     from pura.cli.passphrases import read_passphrase
+    from pura.report.lock import lock_pdf
 
     words = read_passphrase(file)
     try:

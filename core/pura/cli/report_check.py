@@ -10,21 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from pura.audit.files import read_bounded, write_atomic
-from pura.audit.reportcheck import (
-    BAD,
-    Again,
-    Check,
-    ReportCheck,
-    check_report,
-    fresh_audit,
-    load_trust,
-)
+from pura.base.errors import ReportFileError, SigningError
+from pura.base.files import read_bounded, write_atomic
+from pura.base.paths import user_paths
 from pura.cli.caselog_common import Auditor, open_log, who
 from pura.cli.common import DeviceOption, err, find_model, key_store, out
 from pura.cli.passphrases import passphrase
-from pura.errors import ReportFileError, SigningError
-from pura.paths import user_paths
+from pura.report.check import BAD, Again, Check, ReportCheck, check_report, fresh_audit, load_trust
 from pura.scheme import SecretKey
 
 if TYPE_CHECKING:
@@ -57,8 +49,8 @@ def sign(
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
-    from pura.audit.caselog.reports import note_signed
-    from pura.audit.signing import SignOptions, load_identity, sign_report
+    from pura.caselog.reports import note_signed
+    from pura.report.sign import SignOptions, load_identity, sign_report
 
     _language(language)
     if to.exists():

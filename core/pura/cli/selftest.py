@@ -17,8 +17,8 @@ def selftest(
     ] = None,
 ) -> None:
     """Recompute every test vector and compare. Exit code 1 when one differs or none is there."""
-    from pura.audit.selftest import check_folder
-    from pura.resources import resource
+    from pura.base.resources import resource
+    from pura.desk.selftest import check_folder
 
     results = check_folder(vectors if vectors is not None else resource("vectors"))
     bad = [r for r in results if r.problem]

@@ -11,17 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from pura.audit.documents import (
-    Document,
-    ReadOptions,
-    choose,
-    read_document,
-    read_file,
-    read_input,
-)
-from pura.audit.folders import WalkOptions
-from pura.audit.json_io import summary, to_dict
-from pura.audit.policy import load_policy
+from pura.base.errors import InputError, PuraError, RegisterError
+from pura.base.paths import user_paths
 from pura.cli.caselog_common import Auditor, Saver
 from pura.cli.common import (
     DeviceOption,
@@ -41,15 +32,17 @@ from pura.cli.common import (
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.progress import progress
 from pura.cli.words import print_audit
-from pura.errors import InputError, PuraError, RegisterError
-from pura.paths import user_paths
+from pura.documents import Document, ReadOptions, choose, read_document, read_file, read_input
+from pura.documents.folders import WalkOptions
+from pura.record.json_io import summary, to_dict
 from pura.scheme import Profile
+from pura.verdict.policy import load_policy
 
 if TYPE_CHECKING:
-    from pura.audit.record import Audit
-    from pura.audit.register import Register
     from pura.audit.run import Options
     from pura.model.load import LanguageModel
+    from pura.record.audit import Audit
+    from pura.register.store import Register
 
 
 def verify(
@@ -197,8 +190,8 @@ def _write_report(
     audits: list[Audit], pdf: Path | None, json_file: Path | None, request: Path | None,
     language: str, *, force: bool, saver: Saver | None = None,
 ) -> None:  # fmt: skip
-    from pura.audit.report import build_report
     from pura.cli.report_build import read_request, write_report
+    from pura.report import build_report
 
     wanted = read_request(request)
     if request is None:
@@ -225,7 +218,7 @@ def _options(
 
 
 def _register() -> Register:
-    from pura.audit.register import Register
+    from pura.register.store import Register
 
     path = user_paths().register
     if not path.exists():
@@ -313,7 +306,7 @@ class _Run:
 
     def _say_what_to_expect(self, document: Document) -> None:
         """Say on standard error, before the model reads, how much can be found."""
-        from pura.audit.expect import expect
+        from pura.verdict.expect import expect
 
         known = self.options.prompt is not None
         threshold = self.options.policy.t_found

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pura.audit import c2pa
-from pura.audit.numerals import weight
-from pura.audit.record import Audit
-from pura.audit.sentences import fill, title
+from pura.documents import c2pa
+from pura.record.audit import Audit
+from pura.words.numerals import weight
+from pura.words.sentences import fill, title
 
 _LABELS = {
     "en": {

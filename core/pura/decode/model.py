@@ -18,8 +18,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.errors import PuraError
-from pura.resources import resource
+from pura.base.errors import PuraError
+from pura.base.resources import resource
 
 F64 = npt.NDArray[np.float64]
 

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.errors import GenerationError
 from pura.embed.prompts import Prompt, check_fit, end_ids, prompt_ids
 from pura.embed.rows import Batch, Drawn, Seed, check_count, dice_for
-from pura.errors import GenerationError
 from pura.model import offline
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -115,7 +115,7 @@ def generate_batch(
         batch_size: How many texts step together; the texts do not depend on it, except for the
             rounding of the model's own arithmetic.
         progress: Called with (tokens done, tokens in all) after every step.
-        checkpoint: Called before every step; may raise :class:`~pura.errors.Cancelled`.
+        checkpoint: Called before every step; may raise :class:`~pura.base.errors.Cancelled`.
 
     Raises:
         ProfileError: The profile does not fit the model's tokenizer or the key.

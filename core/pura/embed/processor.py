@@ -17,9 +17,9 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
+from pura.base.errors import GenerationError
 from pura.embed.prompts import check_keys
 from pura.embed.rows import Batch, Seed, check_count, dice_for
-from pura.errors import GenerationError
 from pura.scheme import Payload, Profile, SecretKey, encode
 
 _BEAMS: Final = "beam search"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pura.errors import GenerationError, ProfileError
+from pura.base.errors import GenerationError, ProfileError
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey
 

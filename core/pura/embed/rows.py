@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.errors import GenerationError
 from pura.embed.sampler import Ids, extend_order, lay_out, pick, stack_orders
-from pura.errors import GenerationError
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.divergence import divergence_bits
 from pura.model.head import decoder_of, find_head
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.installed import RECORD, InstalledModel, file_hash
 from pura.model.safety import inspect_folder
 
@@ -20,7 +20,7 @@ def verify(
     Args:
         model: The installed model.
         progress: Gets files done and files in all.
-        checkpoint: Called often; may raise :class:`~pura.errors.Cancelled`.
+        checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Raises:
         ModelError: What is missing, changed or new, by name; or the folder has become unsafe.

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from pura.errors import ModelError, PuraError
+from pura.base.errors import ModelError, PuraError
 from pura.model import offline
 from pura.model.load import quiet
 from pura.model.safety import inspect_gguf

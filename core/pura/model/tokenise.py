@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pura.errors import InputError, ModelError
+from pura.base.errors import InputError, ModelError
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel

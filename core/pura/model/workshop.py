@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from pura.errors import ModelError
-from pura.locks import FileLock
+from pura.base.errors import ModelError
+from pura.base.locks import FileLock
 from pura.model.copying import sweep
 
 PARTIAL: Final = ".partial-"

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pura.errors import PayloadError, ProfileError
+from pura.base.errors import PayloadError, ProfileError
 from pura.scheme.payload import Payload
 
 KINDS: Final = ("integer", "enumeration", "date", "version")

@@ -16,7 +16,7 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
-from pura.errors import KeyFormatError
+from pura.base.errors import KeyFormatError
 
 KEY_BYTES: Final = 32
 LABEL_SEED: Final = b"pura1-seed"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.errors import PayloadError
+from pura.base.errors import PayloadError
 
 if TYPE_CHECKING:
     from pura.scheme.profile import Profile

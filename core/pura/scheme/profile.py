@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from pura.errors import ProfileError
+from pura.base.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_MIN_BITS, codeword_length
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD

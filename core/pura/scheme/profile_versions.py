@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pura.errors import ProfileError
+from pura.base.errors import ProfileError
 
 VERSION: Final = 2
 FIELD: Final = "version"

@@ -133,7 +133,8 @@ def schedule(
         entropy_bits: float64 [L], entropy of the distribution that predicted each token.
         key: The secret key.
         profile: The profile that generator and verifier share.
-        checkpoint: Called every few thousand tokens; may raise :class:`~pura.errors.Cancelled`.
+        checkpoint: Called every few thousand tokens; may raise
+            :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         The steps that carry bits, and why the others do not.

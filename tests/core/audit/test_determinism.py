@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from pura.audit import json_io
-from pura.audit.comparison import TOLERANCE, compare_audits
-from pura.audit.documents import from_text
-from pura.audit.findings_digest import findings_digest
-from pura.audit.record import Audit
-from pura.audit.reportcheck import compare
 from pura.audit.run import Options, audit_document
+from pura.documents import from_text
 from pura.model import evidence
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.comparison import TOLERANCE, compare_audits
+from pura.record.findings_digest import findings_digest
+from pura.report.check import compare
 from pura.scheme import Profile, SecretKey
 
 pytestmark = pytest.mark.model

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit import json_io
-from pura.audit.policy import Policy
 from pura.audit.run import Options, audit_text
 from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
-from pura.errors import InputError
+from pura.base.errors import InputError
+from pura.record import json_io
 from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
 
 
 def test_a_plain_text_has_one_reading() -> None:

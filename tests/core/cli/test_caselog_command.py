@@ -15,17 +15,17 @@ import pypdfium2
 import pytest
 from typer.testing import CliRunner
 
-from pura.audit import json_io
-from pura.audit.caselog import CaseLog, open_case, save_audit
-from pura.audit.record import Audit, Sentence
+from pura.base.errors import CaseLogError
+from pura.base.paths import user_paths
+from pura.caselog import CaseLog, open_case, save_audit
 from pura.cli.__main__ import app
-from pura.errors import CaseLogError
-from pura.paths import user_paths
+from pura.record import json_io
+from pura.record.audit import Audit, Sentence
 
 
 @pytest.fixture
 def audit() -> Audit:
-    place = Path(__file__).resolve().parents[1] / "audit" / "test_json_io.py"
+    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
     spec = importlib.util.spec_from_file_location("json_io_for_cases", place)
     assert spec is not None
     assert spec.loader is not None

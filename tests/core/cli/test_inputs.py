@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from pura.audit.folders import WalkOptions
+from pura.base.errors import InputError
 from pura.cli.inputs import named_files, read_ids
-from pura.errors import InputError
+from pura.documents.folders import WalkOptions
 
 
 def test_folders_become_their_files_and_the_rest_is_said(

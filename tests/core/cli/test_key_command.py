@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from pura.base.errors import PuraError
+from pura.base.paths import user_paths
 from pura.cli import common, passphrases
 from pura.cli.__main__ import app
-from pura.errors import PuraError
-from pura.paths import user_paths
 from pura.scheme import Profile, SecretKey
 
 WORDS = "four words in a row"
@@ -32,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """The derivation at its least cost, so that tests are quick."""
-    from pura.audit.keys import sealed, store
-    from pura.audit.keys.folder import KeyFolder
+    from pura.keys import sealed, store
+    from pura.keys.folder import KeyFolder
 
     low = sealed.Cost(log2_n=14)
     monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from pura.base.errors import PuraError
+from pura.base.paths import user_paths
 from pura.cli.__main__ import app
-from pura.errors import PuraError
-from pura.paths import user_paths
 from pura.scheme import Profile
 
 

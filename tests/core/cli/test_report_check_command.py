@@ -16,8 +16,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
 from cryptography.x509.oid import NameOID
 from typer.testing import CliRunner
 
+from pura.base.errors import PuraError
 from pura.cli.__main__ import app
-from pura.errors import PuraError
 
 
 @pytest.fixture

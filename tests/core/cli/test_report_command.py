@@ -12,16 +12,16 @@ import pikepdf
 import pytest
 from typer.testing import CliRunner
 
-from pura.audit import json_io
-from pura.audit.record import Audit, Sentence
+from pura.base.errors import InputError, RecordError, ReportError
 from pura.cli.__main__ import app
 from pura.cli.report_build import read_records, read_request
-from pura.errors import InputError, RecordError, ReportError
+from pura.record import json_io
+from pura.record.audit import Audit, Sentence
 
 
 @pytest.fixture
 def audit() -> Audit:
-    place = Path(__file__).resolve().parents[1] / "audit" / "test_json_io.py"
+    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
     spec = importlib.util.spec_from_file_location("json_io_for_reports", place)
     assert spec is not None
     assert spec.loader is not None

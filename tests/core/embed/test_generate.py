@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from pura.base.errors import Cancelled, GenerationError, InputError, PayloadError, ProfileError
 from pura.embed import Generated, generate, generate_batch
 from pura.embed.prompts import end_ids, prompt_ids
-from pura.errors import Cancelled, GenerationError, InputError, PayloadError, ProfileError
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey, schedule
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from transformers import GenerationConfig
 
+from pura.base.errors import GenerationError, PayloadError, ProfileError
 from pura.embed import generate_batch
 from pura.embed.processor import PuraLogitsProcessor, check_generation_config
 from pura.embed.prompts import prompt_ids
-from pura.errors import GenerationError, PayloadError, ProfileError
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
 

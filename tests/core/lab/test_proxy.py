@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.lab.proxy import divergence_bits, drop_layers, perturb_weights
 from pura.model import offline
 from pura.model.evidence import read

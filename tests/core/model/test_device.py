@@ -9,7 +9,7 @@ import sys
 import pytest
 import torch
 
-from pura.errors import DeviceError
+from pura.base.errors import DeviceError
 from pura.model import offline
 from pura.model.device import choose_device
 

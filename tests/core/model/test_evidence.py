@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import torch
 
-from pura.errors import Cancelled, InputError, ModelError, ProfileError
+from pura.base.errors import Cancelled, InputError, ModelError, ProfileError
 from pura.model import evidence
 from pura.model.evidence import read
 from pura.model.load import LanguageModel

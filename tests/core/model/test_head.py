@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.evidence import read
 from pura.model.head import decoder_of, find_head
 from pura.model.load import LanguageModel, wrap

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pura.errors import Cancelled, ModelError
+from pura.base.errors import Cancelled, ModelError
 from pura.model import copying, memory
 from pura.model.copying import copied_bytes, copy_files, shelf_for, sweep
 from pura.model.device import Device

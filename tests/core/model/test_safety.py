@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import save_file
 
-from pura.errors import ModelError
+from pura.base.errors import ModelError
 from pura.model.device import Device
 from pura.model.load import fingerprint_of, load_model
 from pura.model.safety import inspect_folder, inspect_gguf, inspect_safetensors

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.errors import Cancelled, ModelError
+from pura.base.errors import Cancelled, ModelError
 from pura.model import fetch, store, workshop
 from pura.model.children import run_child
 from pura.model.device import Device
@@ -184,7 +184,7 @@ def test_two_installations_do_not_meet(shop: ModelStore, small_folder: Path) -> 
     with workshop.workshop(shop.folder, 0):
         code = (
             "import sys; from pathlib import Path; from pura.model.store import ModelStore;"
-            "from pura.errors import ModelError\n"
+            "from pura.base.errors import ModelError\n"
             "try: ModelStore(Path(sys.argv[1])).add(Path(sys.argv[2]))\n"
             "except ModelError as e: print(e.message)"
         )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from pura.errors import InputError, ModelError
+from pura.base.errors import InputError, ModelError
 from pura.model.load import LanguageModel
 from pura.model.tokenise import Tokens, tokenise, tokenise_with, tokenizer_fingerprint
 

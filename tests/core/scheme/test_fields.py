@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.errors import PayloadError, ProfileError
+from pura.base.errors import PayloadError, ProfileError
 from pura.scheme import Payload, Profile, pack, parse_layout, unpack
 
 NAMES = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=12)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.errors import KeyFormatError
+from pura.base.errors import KeyFormatError
 from pura.scheme import SecretKey, ranks, unit_interval
 
 CANARY = bytes(range(200, 232))

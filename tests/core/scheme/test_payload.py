@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.errors import PayloadError
+from pura.base.errors import PayloadError
 from pura.scheme import (
     Payload,
     Profile,

@@ -5,7 +5,7 @@ from dataclasses import fields
 
 import pytest
 
-from pura.errors import ProfileError
+from pura.base.errors import ProfileError
 from pura.scheme import Profile, default_blocks
 
 GOOD = {

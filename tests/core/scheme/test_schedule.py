@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pura.errors import Cancelled
+from pura.base.errors import Cancelled
 from pura.scheme import Gate, Profile, Scheduler, SecretKey, schedule
 
 SECRET = bytes(range(32))

@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
-from pura.errors import PuraError
+from pura.base.errors import PuraError
 from pura.lab.attacks.base import I64, Attacked, Tools, result
 from pura.lab.attacks.sentences import copy_paste, sentence_shuffle
 from pura.lab.attacks.tokens import (

@@ -1,0 +1,308 @@
+"""What the case browser does with a case: each thing asks what it needs, then works on the log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QDialog, QFileDialog
+
+from pura.base.errors import CaseLogError
+from pura.base.files import write_atomic
+from pura.caselog import (
+    SEAL,
+    Case,
+    CaseLog,
+    Event,
+    Item,
+    erase,
+    export_case,
+    load_audit,
+    record_event,
+    rename_case,
+    set_closed,
+    set_hold,
+    set_tags,
+    write_note,
+)
+from pura.caselog.reports import request_of_case
+from pura.record.audit import Audit
+from pura.report import ReportRequest, safe_name
+from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.event import EventDialog
+from pura_audit.cases.review import ReviewDialog
+from pura_audit.cases.words import case_name
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.platform.i18n import language, translate
+
+if TYPE_CHECKING:
+    from pura_audit.cases.dialog import CasesDialog
+
+
+class CaseActs(QObject):
+    """Does what a button of the browser asks for.
+
+    Args:
+        browser: The browser.
+    """
+
+    def __init__(self, browser: CasesDialog) -> None:
+        super().__init__(browser)
+        self._browser = browser
+
+    def do(self, name: str) -> None:
+        """Do what a button is called."""
+        shown = self._browser.pane.shown
+        if shown is None:
+            return
+        acts: dict[str, Callable[[Case], object]] = {
+            "note": self.ask_note, "rename": self.ask_name, "tags": self.ask_tags,
+            "event": self.ask_event, "close": self._close, "hold": self.ask_hold,
+            "export": self.ask_export,
+            "erase": lambda case: self.ask_erase(case, text_only=False),
+            "erase-text": lambda case: self.ask_erase(case, text_only=True),
+            "open": lambda case: self._opened(self._show),
+            "compare": lambda case: self._opened(self._compare),
+            "report": self._report, "review": self.ask_review,
+        }  # fmt: skip
+        acts[name](shown.case)
+
+    # Who acts
+
+    def named(self, act: Callable[[str], object]) -> None:
+        """Do something under the name of the settings, or ask for it first."""
+        settings = self._browser.session.settings
+        if settings.current.auditor:
+            act(settings.current.auditor)
+            return
+        dialog = AskDialog(
+            translate("Cases", "Your name"),
+            translate("Cases", "The log says who acts. The settings keep the name."),
+            translate("Cases", "Go on"), ((translate("Cases", "Your name"), 1),), self._browser,
+        )  # fmt: skip
+
+        def given(texts: tuple[str]) -> None:
+            settings.update(auditor=texts[0])
+            act(texts[0])
+
+        dialog.given.connect(given)
+        dialog.open()
+
+    def _ask(
+        self, title: str, words: str, action: str, field: tuple[str, int],
+        act: Callable[[CaseLog, str, str], object], *, text: str = "", grave: bool = False,
+        may_be_empty: bool = False, then: Callable[[object], None] | None = None,
+    ) -> AskDialog:  # fmt: skip
+        """Ask for one text, then write under the name of whoever acts."""
+        dialog = AskDialog(title, words, action, (field,), self._browser, texts=(text,),
+                           grave=grave, may_be_empty=may_be_empty)  # fmt: skip
+
+        def given(texts: tuple[str]) -> None:
+            said = texts[0]
+            self.named(lambda who: self._browser.write(lambda log: act(log, said, who), then))
+
+        dialog.given.connect(given)
+        dialog.open()
+        return dialog
+
+    # The case
+
+    def ask_note(self, case: Case) -> AskDialog:
+        """Ask for a note."""
+        return self._ask(
+            translate("Cases", "Add a note"),
+            translate("Cases", "A note cannot be changed later; another one can be added."),
+            translate("Cases", "Add"), (translate("Cases", "Note"), 5),
+            lambda log, text, who: write_note(log, case.id, text, log.person(who)),
+        )  # fmt: skip
+
+    def ask_name(self, case: Case) -> AskDialog:
+        """Ask for another name of a case."""
+        return self._ask(
+            translate("Cases", "Rename the case"), "", translate("Cases", "Rename"),
+            (translate("Cases", "Name"), 1),
+            lambda log, text, who: rename_case(log, case.id, text, log.person(who)),
+            text=case.name or "",
+        )  # fmt: skip
+
+    def ask_tags(self, case: Case) -> AskDialog:
+        """Ask for the tags of a case."""
+        return self._ask(
+            translate("Cases", "Tags"), translate("Cases", "Put commas between them."),
+            translate("Cases", "Set"), (translate("Cases", "Tags"), 1),
+            lambda log, text, who: set_tags(log, case.id, text.split(","), log.person(who)),
+            text=", ".join(case.tags), may_be_empty=True,
+        )  # fmt: skip
+
+    def ask_event(self, case: Case) -> EventDialog:
+        """Ask what happened to the item."""
+        dialog = EventDialog(self._browser)
+
+        def given(event: Event) -> None:
+            self.named(
+                lambda who: self._browser.write(
+                    lambda log: record_event(log, case.id, event, log.person(who))
+                )
+            )
+
+        dialog.given.connect(given)
+        dialog.open()
+        return dialog
+
+    def ask_hold(self, case: Case) -> AskDialog:
+        """Ask why a hold is set or lifted."""
+        held = not case.held
+        title = translate("Cases", "Set a hold") if held else translate("Cases", "Lift the hold")
+        return self._ask(
+            title,
+            translate("Cases", "While a hold is set, nothing of the case can be erased."),
+            title, (translate("Cases", "Reason"), 3),
+            lambda log, text, who: set_hold(
+                log, case.id, log.person(who), held=held, reason=text
+            ),
+        )  # fmt: skip
+
+    def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
+        """Ask why something is erased for good."""
+        what = (
+            translate(
+                "Cases",
+                "The texts of “%1” are overwritten. Findings, names and notes stay. This cannot "
+                "be undone.",
+            )
+            if text_only
+            else translate(
+                "Cases",
+                "Names, notes, records and texts of “%1” are overwritten. The log keeps that "
+                "there was a case, and what happened when. This cannot be undone.",
+            )
+        )
+        return self._ask(
+            translate("Cases", "Erase"), what.replace("%1", case_name(case)),
+            translate("Cases", "Erase for good"), (translate("Cases", "Reason"), 3),
+            lambda log, text, who: erase(
+                log, case.id, log.person(who), reason=text, text_only=text_only
+            ),
+            grave=True,
+            then=lambda count: self._browser.say_erased(count if isinstance(count, int) else 0),
+        )  # fmt: skip
+
+    def _close(self, case: Case) -> None:
+        self.named(
+            lambda who: self._browser.write(
+                lambda log: set_closed(log, case.id, log.person(who), closed=not case.closed)
+            )
+        )
+
+    def ask_export(self, case: Case) -> QFileDialog:
+        """Ask where a case goes as one file."""
+        dialog = QFileDialog(self._browser, translate("Cases", "Export the case"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([translate("Cases", "Exported cases (*.puracase)")])
+        dialog.setDefaultSuffix("puracase")
+        dialog.selectFile(safe_name(case_name(case), ".puracase"))
+        dialog.fileSelected.connect(lambda name: self.export_to(case, Path(name)))
+        dialog.open()
+        return dialog
+
+    def export_to(self, case: Case, path: Path) -> None:
+        """Write a case as one file; the file dialog has asked about one that is there."""
+
+        def act(log: CaseLog, who: str) -> None:
+            data = export_case(log, case.id, log.person(who))
+            try:
+                write_atomic(path, data, private=True)
+            except OSError as error:
+                raise CaseLogError(
+                    f"“{path.name}” cannot be written: {error.strerror or 'unknown reason'}.",
+                    "Check the folder, its permissions and the free space.",
+                ) from None
+
+        words = translate("Cases", "Exported to “%1”. Whoever has the file can read the case.")
+        self.named(
+            lambda who: self._browser.write(
+                lambda log: act(log, who),
+                lambda _: self._browser.say(words.replace("%1", path.name)),
+            )
+        )
+
+    def check_log(self) -> QDialog:
+        """Check the whole log."""
+        from pura_audit.cases.check import CheckDialog
+
+        dialog = CheckDialog(self._browser.desk, self._browser.session.settings, self._browser)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    # Its audits
+
+    def ask_review(self, case: Case) -> ReviewDialog | None:
+        """Let a second person look at a finding."""
+        chosen = self._browser.pane.chosen
+        if len(chosen) != 1:
+            return None
+        dialog = ReviewDialog(self._browser.desk, case, chosen[0], self._browser)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    def _opened(self, then: Callable[[tuple[Audit, ...]], object]) -> None:
+        """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
+        items = self._browser.pane.chosen
+        if not any(item.mode == SEAL for item in items):
+            self._read(items, None, then)
+            return
+        dialog = PassphraseDialog(
+            translate("Cases", "Passphrase of the kept text"),
+            translate("Cases", "Cancel opens the findings without the text."),
+            translate("Cases", "Open"), self._browser, new=False,
+        )  # fmt: skip
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.given.connect(lambda secret: self._read(items, secret, then))
+        dialog.rejected.connect(lambda: self._read(items, None, then))
+        dialog.open()
+
+    def _read(
+        self, items: Sequence[Item], secret: Secret | None,
+        then: Callable[[tuple[Audit, ...]], object],
+    ) -> None:  # fmt: skip
+        def act(log: CaseLog, who: str) -> tuple[Audit, ...]:
+            actor = log.person(who)
+            words = secret.copy() if secret is not None else None
+            try:
+                return tuple(load_audit(log, one, passphrase=words, actor=actor) for one in items)
+            finally:
+                if words is not None and secret is not None:
+                    words[:] = bytes(len(words))
+                    secret.wipe()
+
+        def ended(result: object) -> None:
+            assert isinstance(result, tuple)
+            then(result)
+
+        self.named(lambda who: self._browser.write(lambda log: act(log, who), ended))
+
+    def _show(self, audits: tuple[Audit, ...]) -> None:
+        for audit in audits:
+            self._browser.session.add_audit(audit)
+        self._browser.accept()
+
+    def _compare(self, audits: tuple[Audit, ...]) -> None:
+        self._browser.compare_wanted.emit(audits)
+
+    def _report(self, case: Case) -> None:
+        items = self._browser.pane.chosen
+
+        def asked(audits: tuple[Audit, ...]) -> None:
+            base = ReportRequest(language=language() if language() in ("en", "de") else "en")
+            self._browser.desk.do(
+                lambda log, _: request_of_case(log, case, items, base),
+                lambda found: self._browser.report_wanted.emit((case, audits, found)),
+                self,
+            )
+
+        self._opened(asked)

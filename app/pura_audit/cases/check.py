@@ -1,0 +1,164 @@
+"""Check the case log: each thing with its own result, the first fault named."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.caselog import CaseLog
+from pura.caselog.heads import parse_head
+from pura.caselog.verify import LogCheck, record_check, verify_log
+from pura.report.check import BAD, GOOD, NOTICE
+from pura_audit.jobs.case_desk import CaseDesk
+from pura_audit.jobs.messages import Failure
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.fields import Words
+
+_MARK: Final = {GOOD: ("✓", "done"), NOTICE: ("i", "value"), BAD: ("✕", "attention")}
+
+
+class CheckDialog(QDialog):
+    """Checks the log at once, and again against a head that a report printed.
+
+    Args:
+        desk: Works on the log.
+        settings: Hold the name of whoever checks.
+
+    Attributes:
+        checks: What was found; None while it is looked at.
+    """
+
+    def __init__(
+        self, desk: CaseDesk, settings: SettingsFile, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._desk, self._settings = desk, settings
+        self._asked = 0
+        self.checks: tuple[LogCheck, ...] | None = None
+        title = translate("Cases", "Check the case log")
+        self.setWindowTitle(title)
+        self.resize(760, 720)
+        self.head = Words(
+            translate("Cases", "Head to compare with (section 13 of a report; may stay empty)"),
+            hint=translate("Cases", "number:hash"),
+        )
+        self.again = QPushButton(translate("Cases", "Check"))
+        self.again.setProperty("role", "main")
+        self.again.setAutoDefault(False)
+        self.again.clicked.connect(self.check)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Cases", "Checking"))
+        self.words = label("", "reading", wrap=True)
+        self.rows = QVBoxLayout()
+        self.rows.setSpacing(GRID)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addLayout(self.rows)
+        column.addStretch(1)
+        area = QScrollArea()
+        area.setWidgetResizable(True)
+        area.setAccessibleName(translate("Cases", "Single checks"))
+        area.setWidget(inside)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(title, "answer"))
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.head, 1)
+        bottom = QVBoxLayout()
+        bottom.addStretch(1)
+        bottom.addWidget(self.again)
+        row.addLayout(bottom)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.words)
+        layout.addWidget(area, 1)
+        close = QPushButton(translate("Dialog", "Close"))
+        close.setAutoDefault(False)
+        close.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(close)
+        layout.addLayout(foot)
+        self.check()
+
+    def check(self) -> None:
+        """Look at everything."""
+        text, who = self.head.text, self._settings.current.auditor
+        self.checks = None
+        self.bar.show()
+        self.again.setEnabled(False)
+        self.words.setText(translate("Cases", "Checking …"))
+
+        def act(log: CaseLog, checkpoint: object) -> tuple[LogCheck, ...]:
+            assert callable(checkpoint)
+            head = parse_head(text, log.id) if text else None
+            found = verify_log(log, head=head, checkpoint=checkpoint)
+            if who:
+                record_check(log, found, log.person(who))
+            return found
+
+        self._asked = self._desk.do(act, self._found, self, writes=bool(who))
+
+    def _found(self, result: object) -> None:
+        self.bar.hide()
+        self.again.setEnabled(True)
+        while (item := self.rows.takeAt(0)) is not None:
+            item.widget().deleteLater()
+        self.head.complain("")
+        if isinstance(result, Failure):
+            self.words.setText("")
+            self.head.complain(f"{result.message} {result.hint}")
+            return
+        assert isinstance(result, tuple)
+        self.checks = result
+        faults = sum(check.state == BAD for check in self.checks)
+        words = (
+            translate("Cases", "Of %1 checks, %2 found something amiss.")
+            if faults
+            else translate("Cases", "%1 checks; none found anything amiss.")
+        )
+        words = words.replace("%1", number(len(self.checks))).replace("%2", number(faults))
+        self.words.setText(words)
+        for check in self.checks:
+            self.rows.addWidget(_row(check))
+
+    def done(self, result: int) -> None:
+        """Want nothing any more."""
+        self._desk.drop(self._asked)
+        super().done(result)
+
+
+def _row(check: LogCheck) -> Card:
+    card = Card(inner=GAP)
+    sign, role = _MARK[check.state]
+    mark = label(sign, role)
+    mark.setFixedWidth(2 * GRID)
+    head = QHBoxLayout()
+    head.setSpacing(GRID)
+    head.addWidget(mark)
+    head.addWidget(label(check.title(language()), "value"))
+    head.addStretch(1)
+    card.body.addLayout(head)
+    text = label(check.text(language()), "", wrap=True)
+    text.setContentsMargins(3 * GRID, 0, 0, 0)
+    text.setTextInteractionFlags(text.textInteractionFlags().TextSelectableByMouse)
+    card.body.addWidget(text)
+    card.setAccessibleName(f"{check.title(language())}: {check.text(language())}")
+    return card

@@ -1,0 +1,301 @@
+"""The cases: search, look into one, and everything that can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.errors import CaseLogError
+from pura.base.files import read_bounded
+from pura.caselog import Case, CaseLog, Query, import_case, list_cases, open_case
+from pura.caselog.package import MAX_FILE
+from pura_audit.cases.acts import CaseActs
+from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.pane import CasePane, Shown, shown
+from pura_audit.cases.words import case_row
+from pura_audit.jobs.messages import Failure
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import plural, translate
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.store_parts import fill_table, make_table
+
+if TYPE_CHECKING:
+    from pura_audit.session.session import Session
+
+_PAUSE: Final = 200  # milliseconds without a key before the search begins
+
+
+class CasesDialog(QDialog):
+    """The browser of the case log.
+
+    Args:
+        session: Its jobs and settings; opened audits go to its list.
+
+    Signals:
+        compare_wanted: Two audits.
+        report_wanted: Names and audits, and the base of the request.
+        filled: The list was read.
+        drawn: The chosen case was read.
+    """
+
+    compare_wanted = Signal(object)
+    report_wanted = Signal(object)
+    filled = Signal()
+    drawn = Signal()
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session, self.desk = session, session.jobs.cases
+        self._cases: tuple[Case, ...] = ()
+        self._asked = 0
+        self._wanted = ""
+        self.setWindowTitle(translate("Cases", "Cases"))
+        self._make()
+        self._lay_out()
+        self._wire()
+        room = parent.window().size() if parent is not None else self.size()
+        self.resize(max(980, min(1280, room.width() - 60)), max(600, min(860, room.height() - 60)))
+        self.refresh()
+        self.search.setFocus()
+
+    def _make(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(translate("Cases", "Search names, notes, files, digests"))
+        self.search.setAccessibleName(translate("Cases", "Search the cases"))
+        self.search.setClearButtonEnabled(True)
+        self.state = QComboBox()
+        self.state.setAccessibleName(translate("Cases", "Which cases"))
+        for value, words in (
+            ("", translate("Cases", "All cases")),
+            ("open", translate("Cases", "Open")),
+            ("unreviewed", translate("Cases", "Without a second person")),
+            ("held", translate("Cases", "On hold")),
+            ("closed", translate("Cases", "Closed")),
+        ):
+            self.state.addItem(words, value)
+        self.table = make_table(translate("Cases", "Cases"))
+        self.none = label("", "muted", wrap=True)
+        self.pane = CasePane()
+        self.words = label("", "muted", wrap=True)
+        self.timer = QTimer(self)
+        self.timer.setSingleShot(True)
+        self.timer.setInterval(_PAUSE)
+        self.new = self._button(translate("Cases", "New case …"), self.ask_new)
+        self.take = self._button(translate("Cases", "Import …"), self.ask_import)
+        self.acts = CaseActs(self)
+        self.check = self._button(translate("Cases", "Check the log …"), self.acts.check_log)
+        self.close_button = self._button(translate("Dialog", "Close"), self.accept)
+
+    def _button(self, words: str, act: Callable[[], object]) -> QPushButton:
+        button = QPushButton(words)
+        button.setAutoDefault(False)
+        button.clicked.connect(lambda _=False: act())
+        return button
+
+    def _lay_out(self) -> None:
+        side = Card()
+        for widget in (self.search, self.state, self.none):
+            side.body.addWidget(widget)
+        side.body.addWidget(self.table, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.new)
+        row.addWidget(self.take)
+        row.addStretch(1)
+        side.body.addLayout(row)
+        parts = QSplitter()
+        parts.setHandleWidth(GAP)
+        parts.setChildrenCollapsible(False)
+        parts.addWidget(side)
+        parts.addWidget(self.pane)
+        parts.setStretchFactor(1, 1)
+        parts.setSizes([390, 10_000])
+        side.setMinimumWidth(300)
+        foot = QHBoxLayout()
+        foot.setSpacing(GRID)
+        foot.addWidget(self.words, 1)
+        foot.addWidget(self.check)
+        foot.addWidget(self.close_button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(translate("Cases", "Cases"), "answer"))
+        layout.addWidget(parts, 1)
+        layout.addLayout(foot)
+
+    def _wire(self) -> None:
+        self.search.textChanged.connect(lambda _: self.timer.start())
+        self.state.currentIndexChanged.connect(lambda _: self.refresh())
+        self.timer.timeout.connect(self.refresh)
+        self.pane.wanted.connect(self.acts.do)
+        self.desk.changed.connect(self.refresh)
+        QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
+
+    # The list
+
+    def refresh(self, wanted: str = "") -> None:
+        """Read the list again.
+
+        Args:
+            wanted: Identifier of the case to choose; empty leaves the choice.
+        """
+        if wanted:
+            self._wanted = wanted
+        self.desk.drop(self._asked)
+        query = Query(search=self.search.text(), state=self.state.currentData())
+        self._asked = self.desk.do(lambda log, _: list_cases(log, query), self._listed, self)
+
+    def _listed(self, result: object) -> None:
+        if isinstance(result, Failure):
+            self.say(result)
+            return
+        assert isinstance(result, tuple)
+        before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
+        self._wanted = ""
+        self._cases = result
+        headers = (translate("Cases", "Case"), translate("Cases", "Saved"),
+                   translate("Cases", "Changed"))  # fmt: skip
+        fill_table(self.table, headers, [case_row(case) for case in self._cases])
+        modes = QHeaderView.ResizeMode
+        for column in range(len(headers)):
+            mode = modes.ResizeToContents if column else modes.Stretch
+            self.table.horizontalHeader().setSectionResizeMode(column, mode)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._choose())
+        self.none.setVisible(not self._cases)
+        filtered = bool(self.search.text() or self.state.currentData())
+        self.none.setText(
+            translate("Cases", "No case fits the search.")
+            if filtered
+            else translate(
+                "Cases", "No cases yet. Save a finished audit with Ctrl+S, or open a new case."
+            )
+        )
+        places = [case.id for case in self._cases]
+        if self._cases:
+            self.table.selectRow(places.index(before) if before in places else 0)
+        else:
+            self.pane.show_case(None)
+            self.drawn.emit()
+        self.filled.emit()
+
+    @property
+    def selected(self) -> Case | None:
+        """The case of the chosen row."""
+        model = self.table.selectionModel()
+        rows = model.selectedRows() if model is not None else []
+        return self._cases[rows[0].row()] if rows else None
+
+    def _choose(self) -> None:
+        case = self.selected
+        if case is not None:
+            self.desk.do(lambda log, _: shown(log, case.id), self._show, self)
+
+    def _show(self, result: object) -> None:
+        if isinstance(result, Failure):
+            self.say(result)
+            return
+        assert isinstance(result, Shown)
+        # Another one may have been chosen since.
+        if self.selected is not None and result.case.id == self.selected.id:
+            self.pane.show_case(result)
+            self.drawn.emit()
+
+    # New ones
+
+    def ask_new(self) -> AskDialog:
+        """Ask for the name of a new case."""
+        dialog = AskDialog(
+            translate("Cases", "New case"), "", translate("Cases", "Open the case"),
+            ((translate("Cases", "Name"), 1), (translate("Cases", "Notes (may stay empty)"), 3),
+             (translate("Cases", "Your name"), 1)),
+            self, texts=("", "", self.session.settings.current.auditor),
+        )  # fmt: skip
+
+        def opened(texts: tuple[str, str, str]) -> None:
+            name, notes, who = texts
+            self.session.settings.update(auditor=who)
+            self.write(lambda log: open_case(log, name, log.person(who), notes=notes).id,
+                       self._opened)  # fmt: skip
+
+        dialog.given.connect(opened)
+        dialog.open()
+        return dialog
+
+    def _opened(self, result: object) -> None:
+        self.search.clear()
+        self.state.setCurrentIndex(0)
+        self.refresh(str(result))
+
+    def ask_import(self) -> QFileDialog:
+        """Ask for a case that was exported elsewhere."""
+        dialog = QFileDialog(self, translate("Cases", "Import a case"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([
+            translate("Cases", "Exported cases (*.puracase)"),
+            translate("Register", "All files (*)"),
+        ])  # fmt: skip
+        dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
+        dialog.open()
+        return dialog
+
+    def import_file(self, path: Path) -> None:
+        """Take a case in."""
+
+        def act(log: CaseLog, who: str) -> str:
+            data = read_bounded(path, MAX_FILE, CaseLogError)
+            return import_case(log, data, log.person(who)).id
+
+        self.acts.named(lambda who: self.write(lambda log: act(log, who), self._opened))
+
+    # What is done
+
+    def write(
+        self, act: Callable[[CaseLog], object], then: Callable[[object], None] | None = None
+    ) -> None:
+        """Change the log; say when it does not work."""
+
+        def ended(result: object) -> None:
+            if isinstance(result, Failure):
+                self.say(result)
+            else:
+                self.say("")
+                if then is not None:
+                    then(result)
+
+        self.desk.do(lambda log, _: act(log), ended, self, writes=True)
+
+    def say(self, what: Failure | str) -> None:
+        """Say something below the list."""
+        bad = isinstance(what, Failure)
+        self.words.setProperty("role", "attention" if bad else "muted")
+        self.words.style().unpolish(self.words)
+        self.words.style().polish(self.words)
+        words = what if isinstance(what, str) else f"{what.message} {what.hint}".strip()
+        self.words.setText(words)
+
+    def say_erased(self, count: int) -> None:
+        """Say how many things were erased."""
+        self.say(plural(count, translate("Cases", "1 thing was erased."),
+                        translate("Cases", "%1 things were erased.")))  # fmt: skip
+
+    def done(self, result: int) -> None:
+        """Want nothing any more."""
+        self.timer.stop()
+        self.desk.changed.disconnect(self.refresh)
+        super().done(result)

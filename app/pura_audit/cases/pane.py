@@ -1,0 +1,233 @@
+"""One case: what it is, its audits, its notes, its whole history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QTableView,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.caselog import Case, CaseLog, Entry, Item, read_case
+from pura_audit.cases.words import (
+    ERASED,
+    case_line,
+    case_name,
+    history_headers,
+    history_row,
+    item_headers,
+    item_row,
+    moment,
+)
+from pura_audit.look.theme import GAP, GRID
+from pura_audit.platform.i18n import number, translate
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.widgets.store_parts import fill_table, make_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A case as the browser shows it.
+
+    Attributes:
+        case: The case.
+        history: Its entries, with the names of who acted.
+    """
+
+    case: Case
+    history: tuple[tuple[Entry, str | None], ...]
+
+
+def shown(log: CaseLog, case: str) -> Shown:
+    """Read what the browser shows of a case; runs in the thread of the log."""
+    found = read_case(log, case)
+    names: dict[str, str | None] = {}
+    history = []
+    for entry in log.entries(case=case):
+        if entry.actor not in names:
+            names[entry.actor] = log.person_name(entry.actor)
+        history.append((entry, names[entry.actor]))
+    return Shown(case=found, history=tuple(history))
+
+
+class CasePane(Card):
+    """The right side of the browser.
+
+    Signals:
+        wanted: What shall be done: one of the names of the buttons.
+    """
+
+    wanted = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.shown: Shown | None = None
+        self.name = ElidedLabel()
+        self.name.setProperty("role", "answer")
+        self.line = label("", "muted", wrap=True)
+        self.tags = label("", "muted", wrap=True)
+        self.items = make_table(translate("Cases", "Audits"))
+        self.items.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.items.doubleClicked.connect(lambda _: self.buttons["open"].click())
+        self.history = make_table(translate("Cases", "History"))
+        self.notes = QPlainTextEdit()
+        self.notes.setReadOnly(True)
+        self.notes.setTabChangesFocus(True)
+        self.notes.setAccessibleName(translate("Cases", "Notes"))
+        self.tabs = QTabWidget()
+        self.tabs.setDocumentMode(True)
+        self.buttons: dict[str, QPushButton] = {}
+        self._lay_out()
+        self.show_case(None)
+
+    def _lay_out(self) -> None:
+        self.menu = QMenu(self)
+        self.menu.setAccessibleName(translate("Cases", "More"))
+        self.more = {
+            name: self.menu.addAction(words, lambda n=name: self.wanted.emit(n))
+            for name, words in (
+                ("rename", translate("Cases", "Rename …")),
+                ("tags", translate("Cases", "Tags …")),
+                ("event", translate("Cases", "Record an event …")),
+                ("close", translate("Cases", "Close the case")),
+                ("hold", translate("Cases", "Set a hold …")),
+                ("export", translate("Cases", "Export as one file …")),
+                ("erase-text", translate("Cases", "Erase the texts …")),
+                ("erase", translate("Cases", "Erase everything that is kept …")),
+            )
+        }
+        head = QHBoxLayout()
+        head.setSpacing(GRID)
+        head.addWidget(self.name, 1)
+        head.addWidget(self._button("note", translate("Cases", "Add a note …")))
+        menu = self._button("more", translate("Cases", "More"))
+        menu.setMenu(self.menu)
+        head.addWidget(menu)
+        self.body.addLayout(head)
+        self.body.addWidget(self.line)
+        self.body.addWidget(self.tags)
+        self.body.addSpacing(GRID)
+        audits = QWidget()
+        column = QVBoxLayout(audits)
+        column.setContentsMargins(0, GAP, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.items, 1)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        for name, words in (
+            ("open", translate("Cases", "Open")),
+            ("review", translate("Cases", "Second person …")),
+            ("compare", translate("Cases", "Compare …")),
+            ("report", translate("Cases", "Report …")),
+        ):
+            row.addWidget(self._button(name, words))
+        row.addStretch(1)
+        column.addLayout(row)
+        self.tabs.addTab(audits, "")
+        self.tabs.addTab(_page(self.notes), "")
+        self.tabs.addTab(_page(self.history), translate("Cases", "History"))
+        self.body.addWidget(self.tabs, 1)
+
+    def _button(self, name: str, words: str) -> QPushButton:
+        button = QPushButton(words)
+        button.setAutoDefault(False)
+        if name != "more":
+            button.clicked.connect(lambda _=False: self.wanted.emit(name))
+        self.buttons[name] = button
+        return button
+
+    def show_case(self, found: Shown | None) -> None:
+        """Show a case, or none."""
+        same = found is not None and self.shown is not None and (
+            found.case.id == self.shown.case.id
+        )  # fmt: skip
+        chosen = {item.id for item in self.chosen} if same else set()
+        self.shown = found
+        self.setEnabled(found is not None)
+        case = found.case if found is not None else None
+        self.name.setText("" if case is None else case_name(case))
+        self.line.setText("" if case is None else case_line(case))
+        self.tags.setText("" if case is None else ", ".join(case.tags))
+        self.tags.setVisible(bool(self.tags.text()))
+        items = case.items if case is not None else ()
+        fill_table(self.items, item_headers(), [item_row(item) for item in items], widest=260)
+        self.items.selectionModel().selectionChanged.connect(lambda *_: self._refresh())
+        for row, item in enumerate(items):
+            if item.id in chosen or (not chosen and row == len(items) - 1):
+                self._select(row)
+        history = reversed(found.history) if found is not None else ()
+        fill_table(self.history, history_headers(), [history_row(*one) for one in history])
+        notes = case.notes if case is not None else ()
+        self.notes.setPlainText(
+            "\n\n".join(f"{moment(n.time)} · {n.who or ERASED}\n{n.text or ERASED}" for n in notes)
+            or translate("Cases", "No notes yet.")
+        )
+        for place, words, count in (
+            (0, translate("Cases", "Audits (%1)"), len(items)),
+            (1, translate("Cases", "Notes (%1)"), len(notes)),
+        ):
+            self.tabs.setTabText(place, words.replace("%1", number(count)))
+        self._refresh()
+
+    def _select(self, row: int) -> None:
+        model = self.items.selectionModel()
+        flags = model.SelectionFlag
+        index = self.items.model().index(row, 0)
+        model.select(index, flags.Select | flags.Rows)
+
+    @property
+    def chosen(self) -> tuple[Item, ...]:
+        """The audits of the chosen rows."""
+        model = self.items.selectionModel()
+        if self.shown is None or model is None:
+            return ()
+        rows = sorted({index.row() for index in model.selectedRows()})
+        return tuple(self.shown.case.items[row] for row in rows)
+
+    def _refresh(self) -> None:
+        """Enable what can be done now."""
+        if self.shown is None:
+            return
+        case, chosen = self.shown.case, self.chosen
+        there = bool(chosen) and all(item.record is not None for item in chosen)
+        able = {
+            "open": there,
+            "review": len(chosen) == 1 and not case.closed,
+            "compare": there and len(chosen) == 2,
+            "report": there,
+            "note": not case.closed,
+        }
+        for name, yes in able.items():
+            self.buttons[name].setEnabled(yes)
+        self.more["close"].setText(
+            translate("Cases", "Open the case again")
+            if case.closed
+            else translate("Cases", "Close the case")
+        )
+        self.more["hold"].setText(
+            translate("Cases", "Lift the hold …")
+            if case.held
+            else translate("Cases", "Set a hold …")
+        )
+        for name in ("tags", "event"):
+            self.more[name].setEnabled(not case.closed)
+        for name in ("erase", "erase-text"):
+            self.more[name].setEnabled(not case.held)
+
+
+def _page(widget: QTableView | QPlainTextEdit) -> QWidget:
+    page = QWidget()
+    column = QVBoxLayout(page)
+    column.setContentsMargins(0, GAP, 0, 0)
+    column.addWidget(widget)
+    return page

@@ -1,0 +1,124 @@
+"""Four eyes: a second person confirms or disputes a finding."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from pura.caselog import Case, Item, sign_off
+from pura.words.sentences import title
+from pura_audit.cases.words import ERASED, case_name, moment
+from pura_audit.jobs.case_desk import CaseDesk
+from pura_audit.jobs.messages import Failure
+from pura_audit.look.theme import GAP, PADDING
+from pura_audit.platform.i18n import decimal, language, translate
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.fields import Words
+from pura_audit.widgets.fitting import FittedDialog
+
+
+class ReviewDialog(FittedDialog):
+    """What was found, who looks at it, and what came of that.
+
+    Args:
+        desk: Works on the log.
+        case: The case.
+        item: The audit.
+
+    Signals:
+        signed: It was written.
+    """
+
+    signed = Signal()
+
+    def __init__(
+        self, desk: CaseDesk, case: Case, item: Item, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._desk, self._item = desk, item
+        self._working = False
+        heading = translate("Cases", "Second person")
+        self.setWindowTitle(heading)
+        self.setMinimumWidth(580)
+        self.who = Words(translate("Cases", "Your name"))
+        self.recomputed = Words(
+            translate("Cases", "What you recomputed, and with what result"), lines=3,
+            hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
+        )  # fmt: skip
+        self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
+        self.words = label("", "attention", wrap=True)
+        self.words.hide()
+        self.confirm = QPushButton(translate("Cases", "Confirm the finding"))
+        self.confirm.setProperty("role", "main")
+        self.dispute = QPushButton(translate("Cases", "Dispute it"))
+        for button, agree in ((self.confirm, True), (self.dispute, False)):
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, yes=agree: self.sign(agree=yes))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(heading, "answer"))
+        layout.addWidget(label(translate(
+            "Cases",
+            "A finding needs a second pair of eyes: not those of the person who examined the "
+            "text. Both names stand in the log and in reports.",
+        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(_finding(case, item))
+        for field in (self.who, self.recomputed, self.remark):
+            layout.addWidget(field)
+            field.edited.connect(self._check)
+        layout.addWidget(self.words)
+        cancel = QPushButton(translate("Cases", "Cancel"))
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        layout.addStretch(1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for button in (cancel, self.dispute, self.confirm):
+            row.addWidget(button)
+        layout.addLayout(row)
+        self._check()
+        self.who.widget.setFocus()
+
+    def _check(self) -> None:
+        fits = [field.check() for field in (self.who, self.recomputed, self.remark)]
+        ready = all(fits) and bool(self.who.text and self.recomputed.text) and not self._working
+        self.confirm.setEnabled(ready)
+        self.dispute.setEnabled(ready)
+
+    def sign(self, *, agree: bool) -> None:
+        """Write it to the log."""
+        item, who = self._item, self.who.text
+        recomputed, remark = self.recomputed.text, self.remark.text
+        self._working = True
+        self._check()
+        self._desk.do(
+            lambda log, _: sign_off(
+                log, item, log.person(who), agree=agree, recomputed=recomputed, words=remark
+            ),
+            self._signed, self, writes=True,
+        )  # fmt: skip
+
+    def _signed(self, result: object) -> None:
+        self._working = False
+        self._check()
+        if isinstance(result, Failure):
+            self.words.setText(f"{result.message} {result.hint}".strip())
+            self.words.show()
+        else:
+            self.accept()
+            self.signed.emit()
+
+
+def _finding(case: Case, item: Item) -> Card:
+    card = Card(inner=GAP)
+    card.body.addWidget(label(title(item.verdict, language()), "reading", wrap=True))
+    evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)
+    who = translate("Cases", "examined by %1, %2").replace("%1", item.auditor or ERASED)
+    lines = [
+        f"{item.name or ERASED} · {case_name(case)}",
+        f"log₁₀ e = {evidence} · {who.replace('%2', moment(item.entry.time))}",
+    ]
+    for line in lines:
+        card.body.addWidget(label(line, "muted", wrap=True))
+    return card

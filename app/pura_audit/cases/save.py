@@ -1,0 +1,249 @@
+"""Save audits to a case: which case, who saves, what becomes of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QComboBox,
+    QHBoxLayout,
+    QPushButton,
+    QRadioButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.errors import CaseLogError
+from pura.caselog import (
+    KEEP,
+    LEAVE_OUT,
+    SEAL,
+    Case,
+    CaseLog,
+    Query,
+    Vault,
+    find_case,
+    list_cases,
+    open_case,
+    save_audit,
+)
+from pura.record.audit import Audit
+from pura_audit.jobs.case_desk import CaseDesk
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.jobs.messages import Failure
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.widgets.card import label
+from pura_audit.widgets.fields import Field, Words
+from pura_audit.widgets.fitting import FittedDialog
+
+MODES: Final = (KEEP, SEAL, LEAVE_OUT)
+
+
+class SaveDialog(FittedDialog):
+    """Saves one audit, or all that are finished.
+
+    Args:
+        desk: Works on the log.
+        settings: Remembers who saves, and what becomes of texts; never the case.
+        current: The audit on screen.
+        others: The other finished audits of the list.
+
+    Signals:
+        saved: The case, as it is now, and how many audits were saved.
+    """
+
+    saved = Signal(object, int)
+    last = ""
+    """The case that was saved to last in this run; it is written nowhere."""
+
+    def __init__(
+        self, desk: CaseDesk, settings: SettingsFile, current: Audit, others: Sequence[Audit],
+        parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(parent)
+        self._desk, self._settings = desk, settings
+        self._current, self._others = current, tuple(others)
+        self._working = False
+        title = translate("Cases", "Save to a case")
+        self.setWindowTitle(title)
+        self.setMinimumWidth(560)
+        self.case = QComboBox()
+        self.case.setEditable(True)
+        self.case.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+        self.case.completer().setFilterMode(Qt.MatchFlag.MatchContains)
+        self.case.lineEdit().setPlaceholderText(
+            translate("Cases", "Choose a case, or type the name of a new one")
+        )
+        self.who = Words(translate("Cases", "Who saves"))
+        self.who.set_text(settings.current.auditor)
+        self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
+        self.all = QCheckBox()
+        self.words = label("", "attention", wrap=True)
+        self.words.hide()
+        self.save = QPushButton(translate("Cases", "Save"))
+        self._lay_out(title)
+        self.case.editTextChanged.connect(lambda _: self._check())
+        self.who.edited.connect(self._check)
+        self._check()
+        desk.do(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
+        self.case.setFocus()
+
+    def _lay_out(self, title: str) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(title, "answer"))
+        layout.addWidget(label(translate(
+            "Cases",
+            "What is saved can be opened again without the model. Every step is an entry in the "
+            "case log, which is only ever added to.",
+        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(Field(translate("Cases", "Case"), self.case))
+        layout.addWidget(self.who)
+        layout.addWidget(self.purpose)
+        layout.addWidget(label(translate("Cases", "The text itself"), "section"))
+        layout.addLayout(self._modes())
+        count = len(self._others)
+        self.all.setText(
+            plural(count, translate("Cases", "Also the other finished audit of the list"),
+                   translate("Cases", "Also the other %1 finished audits of the list"))
+        )  # fmt: skip
+        self.all.setVisible(count > 0)
+        layout.addWidget(self.all)
+        layout.addWidget(self.words)
+        cancel = QPushButton(translate("Cases", "Cancel"))
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        self.save.setProperty("role", "main")
+        self.save.setDefault(True)
+        self.save.clicked.connect(self.start)
+        layout.addStretch(1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.save)
+        layout.addLayout(row)
+
+    def _modes(self) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        self.modes = QButtonGroup(self)
+        for place, words in enumerate((
+            translate("Cases", "Keep it, readable for whoever can open the log"),
+            translate("Cases", "Keep it encrypted, under a passphrase"),
+            translate("Cases", "Leave it out; the findings and its digest are kept"),
+        )):  # fmt: skip
+            button = QRadioButton(words)
+            self.modes.addButton(button, place)
+            column.addWidget(button)
+        known = self._settings.current.case_text
+        self.modes.button(MODES.index(known)).setChecked(True)
+        return column
+
+    def _listed(self, result: object) -> None:
+        if isinstance(result, Failure):
+            self._fail(result)
+            return
+        typed = self.case.currentText()
+        assert isinstance(result, tuple)
+        self.case.addItems([case.name for case in result if case.name is not None])
+        # None is chosen beforehand: what is saved to a wrong case stays there.
+        self.case.setCurrentIndex(-1)
+        self.case.setEditText(typed or self.last)
+        self._check()
+
+    def _check(self) -> None:
+        ready = bool(self.case.currentText().strip() and self.who.text)
+        self.save.setEnabled(ready and not self._working)
+
+    @property
+    def mode(self) -> str:
+        """What becomes of the text."""
+        return MODES[self.modes.checkedId()]
+
+    def start(self) -> None:
+        """Save, after a passphrase where one is needed."""
+        if self.mode != SEAL:
+            self._save(None)
+            return
+        dialog = PassphraseDialog(
+            translate("Cases", "Passphrase of the kept text"),
+            translate("Cases", "Whoever shall read the text later needs it. It is kept nowhere."),
+            translate("Cases", "Save"), self, new=True,
+        )  # fmt: skip
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.given.connect(self._save)
+        dialog.open()
+
+    def _save(self, secret: Secret | None) -> None:
+        audits = (self._current, *(self._others if self.all.isChecked() else ()))
+        self._settings.update(auditor=self.who.text, case_text=self.mode)
+        self._working = True
+        self.words.hide()
+        self._check()
+        act = saving(
+            self.case.currentText().strip(), self.who.text, audits, self.mode, secret,
+            self.purpose.text,
+        )  # fmt: skip
+        self._desk.do(act, self._saved, self, writes=True)
+
+    def _saved(self, result: object) -> None:
+        self._working = False
+        self._check()
+        if isinstance(result, Failure):
+            self._fail(result)
+        elif isinstance(result, tuple):
+            SaveDialog.last = result[0].name or ""
+            self.accept()
+            self.saved.emit(*result)
+
+    def _fail(self, failure: Failure) -> None:
+        self.words.setText(f"{failure.message} {failure.hint}".strip())
+        self.words.show()
+
+
+def saving(
+    name: str, who: str, audits: Sequence[Audit], mode: str, secret: Secret | None, purpose: str
+) -> Callable[[CaseLog, Callable[[], None]], tuple[Case, int]]:
+    """Return what saves audits to a case, all or none; a case that is not there is opened."""
+
+    def act(log: CaseLog, checkpoint: Callable[[], None]) -> tuple[Case, int]:
+        vault = None
+        if secret is not None:
+            words = secret.copy()
+            try:
+                vault = Vault(words)
+            finally:
+                words[:] = bytes(len(words))
+                secret.wipe()
+        try:
+            with log.writing():
+                actor = log.person(who)
+                case = find_case(log, name) or open_case(log, name, actor)
+                known = {item.id for item in case.items}
+                new = [audit for audit in audits if audit.id not in known]
+                if not new:
+                    raise CaseLogError(
+                        "What you want to save is in this case already.",
+                        "Audit the text again to save a second examination.",
+                        code="case-log-twice",
+                    )
+                for audit in new:
+                    checkpoint()
+                    save_audit(log, case.id, audit, actor, text=mode, vault=vault,
+                               purpose=purpose)  # fmt: skip
+                found = find_case(log, case.id)
+        finally:
+            if vault is not None:
+                vault.wipe()
+        assert found is not None  # it was just written
+        return found, len(new)
+
+    return act

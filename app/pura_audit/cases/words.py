@@ -1,0 +1,165 @@
+"""How cases, audits and entries of the case log are written for people."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDateTime, QLocale, Qt
+
+from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review
+from pura.words.sentences import title
+from pura_audit.platform.i18n import decimal, language, number, plural, translate
+
+ERASED = "—"
+
+
+def moment(time: str) -> str:
+    """Write a time of the log in the system's format and zone."""
+    found = QDateTime.fromString(time, Qt.DateFormat.ISODateWithMs)
+    if not found.isValid():
+        return time
+    return QLocale().toString(found.toLocalTime(), QLocale.FormatType.ShortFormat)
+
+
+def day(time: str) -> str:
+    """Write the day of a time of the log in the system's format and zone."""
+    found = QDateTime.fromString(time, Qt.DateFormat.ISODateWithMs)
+    if not found.isValid():
+        return time[:10]
+    return QLocale().toString(found.toLocalTime().date(), QLocale.FormatType.ShortFormat)
+
+
+def case_name(case: Case) -> str:
+    """Return a case's name, or that it was erased."""
+    return case.name if case.name is not None else translate("Cases", "Erased case")
+
+
+def case_row(case: Case) -> tuple[str, str, str]:
+    """Return name, number of audits and time of the last change."""
+    return case_name(case), number(len(case.items)), day(case.changed)
+
+
+def case_line(case: Case) -> str:
+    """Return who opened a case and when, and what state it is in."""
+    words = translate("Cases", "Opened %1 by %2").replace("%1", moment(case.opened))
+    parts = [words.replace("%2", case.auditor or ERASED)]
+    if case.closed:
+        parts.append(translate("Cases", "closed"))
+    if case.held:
+        parts.append(translate("Cases", "on hold: nothing may be erased"))
+    if case.imported:
+        parts.append(translate("Cases", "taken over from another log"))
+    if case.failures:
+        parts.append(
+            plural(case.failures, translate("Cases", "1 examination failed"),
+                   translate("Cases", "%1 examinations failed"))
+        )  # fmt: skip
+    return " · ".join(parts)
+
+
+def item_headers() -> tuple[str, ...]:
+    """Return the headers of the table of audits."""
+    return (
+        translate("Cases", "File"), translate("Cases", "Outcome"), "log₁₀ e",
+        translate("Cases", "Text"), translate("Cases", "Examined by"),
+        translate("Cases", "Second person"),
+    )  # fmt: skip
+
+
+def item_row(item: Item) -> tuple[str, ...]:
+    """Return a row of the table of audits."""
+    name = item.name or ERASED
+    if item.run > 1:
+        again = translate("Cases", "%1 (examination %2)").replace("%1", name)
+        name = again.replace("%2", number(item.run))
+    return (
+        name, title(item.verdict, language()),
+        ERASED if item.log10_e is None else decimal(item.log10_e, 1), text_words(item),
+        item.auditor or ERASED, review_words(item.review),
+    )  # fmt: skip
+
+
+def text_words(item: Item) -> str:
+    """Say what became of the text."""
+    if item.record is None:
+        return translate("Cases", "record erased")
+    if item.mode == KEEP:
+        return translate("Cases", "kept")
+    if item.mode == SEAL:
+        return translate("Cases", "encrypted")
+    return translate("Cases", "left out")
+
+
+def review_words(review: Review | None) -> str:
+    """Say what a second person made of a finding."""
+    if review is None:
+        return translate("Cases", "not yet")
+    if review.state == "confirmed":
+        words = translate("Cases", "confirmed by %1")
+    else:
+        words = translate("Cases", "disputed by %1")
+    return words.replace("%1", review.who or ERASED)
+
+
+def history_headers() -> tuple[str, ...]:
+    """Return the headers of the table of entries."""
+    return (
+        translate("Cases", "No."), translate("Cases", "When"), translate("Cases", "Who"),
+        translate("Cases", "What"),
+    )  # fmt: skip
+
+
+def history_row(entry: Entry, who: str | None) -> tuple[str, ...]:
+    """Return a row of the table of entries."""
+    program = translate("Cases", "the program")
+    name = who or (ERASED if entry.actor else program)
+    return number(entry.seq), moment(entry.time), name, action_words(entry.action)
+
+
+def action_words(action: str) -> str:
+    """Say what was done."""
+    return _actions().get(action, action)
+
+
+def event_words() -> dict[str, str]:
+    """Return what people can put on record about a case."""
+    return {
+        "item-received": translate("Cases", "Item received"),
+        "item-copied": translate("Cases", "Item copied"),
+        "item-transferred": translate("Cases", "Item handed on"),
+        "item-returned": translate("Cases", "Item returned"),
+        "item-destroyed": translate("Cases", "Item destroyed"),
+        "information-disclosed": translate("Cases", "Case information disclosed"),
+    }
+
+
+def _actions() -> dict[str, str]:
+    return {
+        "log-created": translate("Cases", "Log created"),
+        "person-added": translate("Cases", "Person entered"),
+        "case-opened": translate("Cases", "Case opened"),
+        "case-renamed": translate("Cases", "Case renamed"),
+        "case-closed": translate("Cases", "Case closed"),
+        "case-reopened": translate("Cases", "Case opened again"),
+        "note-added": translate("Cases", "Note added"),
+        "tags-set": translate("Cases", "Tags set"),
+        "examination-started": translate("Cases", "Examination begun"),
+        "examination-finished": translate("Cases", "Examination saved"),
+        "examination-repeated": translate("Cases", "Repeated examination saved"),
+        "examination-failed": translate("Cases", "Examination failed"),
+        "register-looked-up": translate("Cases", "Register asked"),
+        "text-opened": translate("Cases", "Text opened"),
+        "finding-confirmed": translate("Cases", "Finding confirmed"),
+        "finding-disputed": translate("Cases", "Finding disputed"),
+        "report-drafted": translate("Cases", "Report drafted"),
+        "report-issued": translate("Cases", "Report issued"),
+        "report-amended": translate("Cases", "Report amended"),
+        "report-signed": translate("Cases", "Report signed"),
+        "report-withdrawn": translate("Cases", "Report withdrawn"),
+        "hold-set": translate("Cases", "Hold set"),
+        "hold-lifted": translate("Cases", "Hold lifted"),
+        "kept-erased": translate("Cases", "Erased"),
+        **event_words(),
+        "head-signed": translate("Cases", "Head signed"),
+        "log-verified": translate("Cases", "Log checked"),
+        "case-exported": translate("Cases", "Case exported"),
+        "case-imported": translate("Cases", "Case imported"),
+    }

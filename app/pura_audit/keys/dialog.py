@@ -1,0 +1,340 @@
+"""The keys: what is there, where it is kept, in what state that is, and all that can be done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.keys import SUFFIX, State
+from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura_audit.jobs.messages import Catalogue, Failure, KeyChoice, Progress
+from pura_audit.keys.forms import KeyForm
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.rows_model import RowsModel
+from pura_audit.widgets.store_parts import make_table
+
+NOTE = 5  # the last column takes the room that is left
+WIDEST = 176
+
+
+class KeysDialog(QDialog):
+    """Table of the keys, with one button for everything that is done to them.
+
+    Nothing is done here: chores go to the session, and the model thread answers.
+    """
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._chore: KeyChore | None = None
+        self._rows: tuple[KeyChoice, ...] = ()
+        self.setWindowTitle(translate("Keys", "Keys"))
+        self.resize(960, 560)
+        self.title = label("", "answer")
+        self.state = label("", "muted", wrap=True)
+        self.unlock = QPushButton(translate("Keys", "Unlock …"))
+        self.unlock.clicked.connect(self._unlock)
+        self.table = make_table(translate("Keys", "Keys"))
+        self.none = label(translate("Keys", "No keys yet. Create one or import one."), "muted")
+        self.words = label("", "attention", wrap=True)
+        self.buttons = self._make_buttons()
+        self._lay_out()
+        self._say("")
+        session.choices_changed.connect(self.refresh)
+        session.chore_changed.connect(self._chore_changed)
+        self.refresh()
+
+    def _make_buttons(self) -> dict[str, QPushButton]:
+        made = {
+            "new-key": QPushButton(translate("Keys", "New …")),
+            "import-key": QPushButton(translate("Keys", "Import …")),
+            "derive-key": QPushButton(translate("Keys", "Derive …")),
+            "export-key": QPushButton(translate("Keys", "Export …")),
+            "rename-key": QPushButton(translate("Keys", "Rename …")),
+            "note-key": QPushButton(translate("Keys", "Note …")),
+            "delete-key": QPushButton(translate("Keys", "Delete …")),
+        }
+        for kind, button in made.items():
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, k=kind: self.ask(k))
+        return made
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        top = QHBoxLayout()
+        top.setSpacing(GAP)
+        said = QVBoxLayout()
+        said.setSpacing(GRID // 2)
+        said.addWidget(self.title)
+        said.addWidget(self.state)
+        top.addLayout(said, 1)
+        top.addWidget(self.unlock, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addLayout(top)
+        middle = QHBoxLayout()
+        middle.setSpacing(GAP)
+        list_side = QVBoxLayout()
+        list_side.addWidget(self.none)
+        list_side.addWidget(self.table, 1)
+        middle.addLayout(list_side, 1)
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        for kind, button in self.buttons.items():
+            if kind in ("derive-key", "delete-key"):
+                column.addSpacing(GRID)
+            column.addWidget(button)
+        column.addStretch(1)
+        middle.addLayout(column)
+        layout.addLayout(middle, 1)
+        layout.addWidget(self.words)
+        close = QPushButton(translate("Keys", "Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(close)
+        layout.addLayout(row)
+
+    # What is shown
+
+    def refresh(self) -> None:
+        """Show the store's state and the keys."""
+        found = self._session.catalogue or Catalogue()
+        title, said, way_out = state_words(found)
+        self.title.setText(title)
+        self.state.setText(f"{said} {way_out}".strip())
+        self.unlock.setText(
+            translate("Keys", "Set up encrypted files …") if self._unset(found)
+            else translate("Keys", "Unlock …")
+        )  # fmt: skip
+        self.unlock.setVisible(
+            State.LOCKED in (found.keyring, found.files) or self._unset(found)
+        )  # fmt: skip
+        chosen = self.selected
+        self._rows = found.keys
+        self._fill(chosen.fingerprint if chosen is not None else "")
+        self._refresh_buttons()
+
+    def _fill(self, chosen: str) -> None:
+        headers = (
+            translate("Keys", "Name"), translate("Keys", "Fingerprint"),
+            translate("Keys", "Created"), translate("Keys", "Kind"),
+            translate("Keys", "Kept in"), translate("Keys", "Note"),
+        )  # fmt: skip
+        old = self.table.model()
+        self.table.setModel(RowsModel(headers, [_row(key) for key in self._rows], self.table))
+        if old is not None:
+            old.deleteLater()
+        self._fit_columns()
+        self.none.setVisible(not self._rows)
+        self.table.selectionModel().selectionChanged.connect(
+            lambda *_: self._refresh_buttons()
+        )  # fmt: skip
+        places = [p for p, key in enumerate(self._rows) if key.fingerprint == chosen]
+        if self._rows:
+            self.table.selectRow(places[0] if places else 0)
+
+    def _fit_columns(self) -> None:
+        header = self.table.horizontalHeader()
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self.table.resizeColumnsToContents()
+        for column in range(NOTE):
+            # Room for the edges, and none so wide that the note has no place.
+            header.resizeSection(column, min(header.sectionSize(column) + GRID, WIDEST))
+        header.setSectionResizeMode(NOTE, QHeaderView.ResizeMode.Stretch)
+
+    @property
+    def selected(self) -> KeyChoice | None:
+        """The key of the selected row."""
+        model = self.table.selectionModel()
+        rows = model.selectedRows() if model is not None else []
+        return self._rows[rows[0].row()] if rows and rows[0].row() < len(self._rows) else None
+
+    def _refresh_buttons(self) -> None:
+        key, busy = self.selected, self._chore is not None
+        stored = key is not None and key.entry is not None
+        able = {
+            "new-key": True, "import-key": True, "rename-key": key is not None,
+            "delete-key": key is not None, "export-key": stored, "note-key": stored,
+            "derive-key": key is not None and key.entry is not None and not key.entry.deployment,
+        }  # fmt: skip
+        for kind, button in self.buttons.items():
+            button.setEnabled(able[kind] and not busy)
+        self.unlock.setEnabled(not busy)
+
+    @staticmethod
+    def _unset(found: Catalogue) -> bool:
+        return found.backend in ("", "none") and found.files is State.NO_BACKEND
+
+    def _say(self, words: str) -> None:
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+
+    # What is asked
+
+    def ask(self, kind: str) -> QDialog | None:
+        """Ask what a chore needs; returns the dialog that is open then."""
+        self._say("")
+        found, key = self._session.catalogue or Catalogue(), self.selected
+        if kind in ("new-key", "import-key"):
+            return self._open(KeyForm(kind, found, self))
+        if key is None:
+            return None
+        if kind == "export-key":
+            return self._ask_export(key)
+        if kind == "delete-key":
+            return self._ask_delete(key)
+        text = {"rename-key": key.label, "note-key": key.entry.note if key.entry else ""}
+        return self._open(KeyForm(kind, found, self, name=key.label, text=text.get(kind, "")))
+
+    def _open(self, form: KeyForm) -> QDialog:
+        form.wanted.connect(self.begin)
+        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        form.open()
+        return form
+
+    def _ask_export(self, key: KeyChoice) -> QDialog:
+        words = translate(
+            "Keys",
+            "Whoever has this file and its passphrase can forge marks of %1 and read every one. "
+            "Keep file and passphrase in different places.",
+        ).replace("%1", f"“{key.label}” ({key.fingerprint})")
+        title = translate("Keys", "Export “%1”, encrypted").replace("%1", key.label)
+        action = translate("Keys", "Choose the file …")
+        dialog = PassphraseDialog(title, words, action, self, new=True)
+        dialog.given.connect(lambda secret: self._ask_target(key, secret))
+        return self._opened(dialog)
+
+    def _ask_target(self, key: KeyChoice, secret: Secret) -> None:
+        dialog = QFileDialog(self, translate("Keys", "Write the encrypted key"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(SUFFIX[1:])
+        dialog.selectFile(f"{key.fingerprint}{SUFFIX}")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.rejected.connect(secret.wipe)
+        dialog.fileSelected.connect(
+            lambda name: self.begin(
+                KeyChore(kind="export-key", name=key.label, path=Path(name), passphrase=secret)
+            )
+        )
+        dialog.open()
+
+    def _ask_delete(self, key: KeyChoice) -> QDialog:
+        items = self._session.queue.items
+        audits = sum(
+            item.audit is not None and item.audit.key.fingerprint == key.fingerprint
+            for item in items
+        )
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(translate("Keys", "Delete a key"))
+        box.setText(
+            translate("Keys", "Delete %1?").replace("%1", f"“{key.label}” ({key.fingerprint})")
+        )
+        box.setInformativeText(lost_words(key, audits))
+        for words in box.findChildren(QLabel):
+            words.setMinimumWidth(0 if words.text() == "" else 440)
+        yes = box.addButton(translate("Keys", "Delete for good"), QMessageBox.ButtonRole.AcceptRole)
+        no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+        yes.clicked.connect(lambda: self.begin(KeyChore(kind="delete-key", name=key.label)))
+        return self._opened(box)
+
+    def _unlock(self) -> None:
+        found = self._session.catalogue or Catalogue()
+        if found.keyring is State.LOCKED and found.backend != "Encrypted key files":
+            self.begin(KeyChore(kind="unlock-keyring"))
+        else:
+            self.ask_folder(KeyChore(kind="unlock-files"), new=self._unset(found))
+
+    def ask_folder(self, chore: KeyChore, *, new: bool) -> QDialog:
+        """Ask for the passphrase of the folder of key files, then go on."""
+        words = translate(
+            "Keys",
+            "Keys are kept in encrypted files under one passphrase, which is asked for once a "
+            "session. Without it they are lost: nobody can reset it.",
+        )
+        title = (
+            translate("Keys", "Passphrase for encrypted key files") if new
+            else translate("Keys", "Passphrase of the encrypted key files")
+        )  # fmt: skip
+        action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
+        dialog = PassphraseDialog(title, words if new else "", action, self, new=new)
+        dialog.given.connect(lambda secret: self.begin(replace(chore, folder=secret)))
+        return self._opened(dialog)
+
+    def _ask_file(self, chore: KeyChore) -> None:
+        name = chore.path.name if chore.path is not None else ""
+        title = translate("Keys", "Passphrase of %1").replace("%1", name)
+        dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self, new=False)
+        dialog.given.connect(lambda secret: self.begin(replace(chore, passphrase=secret)))
+        self._opened(dialog)
+
+    @staticmethod
+    def _opened(dialog: QDialog) -> QDialog:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    # What is done
+
+    def begin(self, chore: KeyChore) -> None:
+        """Hand a chore over; the passphrase of the files is asked for first where it is needed."""
+        found = self._session.catalogue or Catalogue()
+        if chore.place == "files" and chore.folder is None and found.files is not State.READY:
+            self.ask_folder(chore, new=found.files is State.NO_BACKEND)
+            return
+        self._say("")
+        self._chore = chore
+        self._refresh_buttons()
+        self._session.do_chore(chore)
+
+    def _chore_changed(self, state: object) -> None:
+        if self._chore is None or isinstance(state, Progress):
+            return
+        chore, self._chore = self._chore, None
+        self._refresh_buttons()
+        if not isinstance(state, Failure):
+            return
+        self._say(f"{state.message} {state.hint}".strip())
+        found = self._session.catalogue or Catalogue()
+        if state.code == "key-file-passphrase" and chore.kind == "import-key":
+            self._ask_file(replace(chore, passphrase=None, folder=None))
+        elif state.code == "keyring-locked" and found.files is State.LOCKED and (
+            found.backend == "Encrypted key files" or self._in_file(chore)
+        ):  # fmt: skip
+            self.ask_folder(replace(chore, folder=None), new=False)
+
+    def _in_file(self, chore: KeyChore) -> bool:
+        return any(
+            key.label == chore.name and key.entry is not None and key.entry.place.value == "files"
+            for key in self._rows
+        )
+
+
+def _row(key: KeyChoice) -> tuple[str, ...]:
+    entry = key.entry
+    spaced = " ".join(key.fingerprint[i : i + 4] for i in range(0, 16, 4))
+    created = entry.created[:10] if entry is not None else "–"
+    note = entry.note if entry is not None else ""
+    return (key.label, spaced, created, kind_words(key), place_words(key), note)

@@ -1,0 +1,112 @@
+"""Asks for a passphrase: once to open something, twice to choose a new one."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.keys import MIN_PASSPHRASE, passphrase_bytes
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.keys.words import strength_words
+from pura_audit.look.theme import GAP, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.widgets.card import label
+from pura_audit.widgets.fitting import FittedDialog
+
+
+class PassphraseDialog(FittedDialog):
+    """One field, or two that must agree.
+
+    Args:
+        title: What is asked.
+        words: Why, and what follows.
+        new: A new passphrase is chosen.
+        action: What the button does.
+
+    Signals:
+        given: The passphrase, as a Secret.
+    """
+
+    given = Signal(object)
+
+    def __init__(
+        self, title: str, words: str, action: str, parent: QWidget | None = None, *, new: bool
+    ) -> None:
+        super().__init__(parent)
+        self._new = new
+        self.setWindowTitle(title)
+        self.setMinimumWidth(480)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(title, "reading", wrap=True))
+        if words:
+            layout.addWidget(label(words, "muted", wrap=True))
+        self.first = self._field(translate("Keys", "Passphrase"))
+        self.again = self._field(translate("Keys", "Once more"))
+        form = QFormLayout()
+        form.setSpacing(GAP)
+        form.addRow(translate("Keys", "Passphrase"), self.first)
+        if new:
+            form.addRow(translate("Keys", "Once more"), self.again)
+        layout.addLayout(form)
+        self.shown = QCheckBox(translate("Keys", "Show what I type"))
+        self.shown.toggled.connect(self._show)
+        layout.addWidget(self.shown)
+        self.strength = label("", "muted", wrap=True)
+        layout.addWidget(self.strength)
+        self.strength.setVisible(new)
+        layout.addLayout(self._buttons(action))
+        self._check()
+
+    def _field(self, name: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setEchoMode(QLineEdit.EchoMode.Password)
+        field.setAccessibleName(name)
+        field.textChanged.connect(lambda _: self._check())
+        return field
+
+    def _buttons(self, action: str) -> QHBoxLayout:
+        self.ok = QPushButton(action)
+        self.ok.setProperty("role", "main")
+        self.ok.setDefault(True)
+        self.ok.clicked.connect(self._give)
+        cancel = QPushButton(translate("Keys", "Cancel"))
+        cancel.clicked.connect(self.reject)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.ok)
+        return row
+
+    def _show(self, shown: bool) -> None:
+        modes = QLineEdit.EchoMode
+        for field in (self.first, self.again):
+            field.setEchoMode(modes.Normal if shown else modes.Password)
+
+    def _check(self) -> None:
+        if not self._new:
+            self.ok.setEnabled(bool(self.first.text()))
+            return
+        words, enough = strength_words(len(self.first.text()), MIN_PASSPHRASE)
+        same = self.first.text() == self.again.text()
+        if enough and self.again.text() and not same:
+            words = translate("Keys", "The two are not the same yet.")
+        self.strength.setText(words)
+        self.ok.setEnabled(enough and same)
+
+    def _give(self) -> None:
+        secret = Secret(passphrase_bytes(self.first.text()))
+        # Qt's own copies cannot be overwritten; at least the fields hold none any more.
+        self.first.clear()
+        self.again.clear()
+        self.accept()
+        self.given.emit(secret)

@@ -1,0 +1,141 @@
+"""What the dialogs of the keys say, in the language of the window."""
+
+from __future__ import annotations
+
+from pura.keys import KeyEntry, Role, State
+from pura_audit.jobs.messages import Catalogue, KeyChoice
+from pura_audit.platform.i18n import number, translate
+
+
+def state_words(found: Catalogue) -> tuple[str, str, str]:
+    """Return the name of the store, the sentence of its state, and the way out."""
+    files = translate("Keys", "Encrypted key files")
+    ring = found.backend not in ("", "none", "Encrypted key files")
+    if ring:
+        return (found.backend, *_keyring(found.keyring))
+    if found.files is State.NO_BACKEND:
+        return (
+            translate("Keys", "No keyring"),
+            translate("Keys", "This computer offers no keyring."),
+            translate(
+                "Keys",
+                "Keep keys in encrypted files under a passphrase, or for this session only.",
+            ),
+        )
+    return (files, *_folder(found.files))
+
+
+def _keyring(state: State) -> tuple[str, str]:
+    match state:
+        case State.READY:
+            return translate("Keys", "Ready. New keys are kept in it."), ""
+        case State.LOCKED:
+            return (
+                translate("Keys", "Locked: no key can be read or stored."),
+                translate("Keys", "Unlock it here, or log in to your desktop session again."),
+            )
+        case _:
+            return (
+                translate("Keys", "It refuses this program."),
+                translate(
+                    "Keys",
+                    "Allow this program to use it, or ask whoever manages this computer. Keys can "
+                    "be kept in encrypted files meanwhile.",
+                ),
+            )
+
+
+def _folder(state: State) -> tuple[str, str]:
+    match state:
+        case State.READY:
+            return translate("Keys", "Unlocked for this session. New keys are kept in them."), ""
+        case State.LOCKED:
+            return (
+                translate("Keys", "Locked: no key can be read or stored."),
+                translate("Keys", "Unlock them with their passphrase."),
+            )
+        case State.DAMAGED:
+            return (
+                translate("Keys", "The file that checks the passphrase is damaged."),
+                translate("Keys", "Put the folder “keys” back from a backup."),
+            )
+        case _:
+            return (
+                translate("Keys", "The folder cannot be read."),
+                translate("Keys", "Check its permissions."),
+            )
+
+
+def kind_words(choice: KeyChoice) -> str:
+    """Say what a key is for."""
+    entry = choice.entry
+    if entry is None or entry.role is Role.SINGLE:
+        return translate("Keys", "Single")
+    if entry.role is Role.MASTER:
+        return translate("Keys", "Master")
+    return translate("Keys", "Derived: %1").replace("%1", entry.deployment)
+
+
+def place_words(choice: KeyChoice) -> str:
+    """Say where a key is kept."""
+    if choice.session or choice.entry is None:
+        return translate("Keys", "This session only")
+    if choice.entry.place.value == "files":
+        return translate("Keys", "Encrypted file")
+    return translate("Keys", "Keyring")
+
+
+def lost_words(choice: KeyChoice, audits: int) -> str:
+    """Say what can no longer be verified without a key, a sentence a line.
+
+    Args:
+        choice: The key.
+        audits: How many texts on the list were audited with it.
+    """
+    said = [
+        translate("Keys", "Texts marked with it can no longer be examined on this computer."),
+    ]  # fmt: skip
+    entry, usage = choice.entry, choice.usage
+    if entry is not None and entry.deployment:
+        said.append(_derived(entry))
+    if usage is not None and usage.profiles:
+        names = _names(usage.profiles)
+        said.append(translate("Keys", "Profiles that belong to it: %1.").replace("%1", names))
+    if usage is not None and usage.entries:
+        words = translate("Keys", "Payloads in the register that fit these profiles: %1.")
+        said.append(words.replace("%1", number(usage.entries)))
+    if usage is not None and usage.derived:
+        words = translate("Keys", "Derived from it: %1. They stay, but cannot be derived again.")
+        said.append(words.replace("%1", _names(tuple(e.name for e in usage.derived))))
+    if audits:
+        words = translate("Keys", "Texts on the list that were audited with it: %1.")
+        said.append(words.replace("%1", number(audits)))
+    said.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
+    if entry is None or not entry.deployment:
+        said.append(translate("Keys", "Without an exported copy this cannot be undone."))
+    return "\n\n".join(said)
+
+
+def _derived(entry: KeyEntry) -> str:
+    words = translate(
+        "Keys",
+        "It serves the deployment “%1”. Whoever holds the master key %2 can derive it again.",
+    )
+    return words.replace("%1", entry.deployment).replace("%2", entry.master)
+
+
+def _names(names: tuple[str, ...], most: int = 6) -> str:
+    shown = ", ".join(f"“{name}”" for name in names[:most])
+    left = len(names) - most
+    more = translate("Keys", "and %1 more").replace("%1", number(left))
+    return f"{shown} {more}" if left > 0 else shown
+
+
+def strength_words(size: int, least: int) -> tuple[str, bool]:
+    """Say how strong a passphrase of this many characters is, and whether it will do."""
+    if size < least:
+        words = translate("Keys", "%1 of at least %2 characters")
+        return words.replace("%1", str(size)).replace("%2", str(least)), False
+    if size < least + 8:
+        return translate("Keys", "Long enough. Longer is better."), True
+    return translate("Keys", "Good length."), True

@@ -1,0 +1,1 @@
+"""Colours, sizes, type, icons, and how pictures of them are painted."""

@@ -1,0 +1,70 @@
+"""Type: four sizes of one face, tabular figures, and a monospaced face for bits and fingerprints.
+
+Inter ships with the program (SIL Open Font License), so that it looks the same on every system;
+scripts that Inter does not have come from the system's own fonts.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from PySide6.QtGui import QFont, QFontDatabase, QFontInfo
+from PySide6.QtWidgets import QApplication
+
+from pura.base.resources import resource
+
+ANSWER: Final = 22
+READING: Final = 15
+BODY: Final = 13
+LABEL: Final = 11
+FAMILY: Final = "Inter"
+_FILES: Final = ("Inter-Regular.otf", "Inter-Medium.otf", "Inter-SemiBold.otf")
+_log = logging.getLogger(__name__)
+
+
+def install(app: QApplication) -> None:
+    """Load the shipped face and make it the application's font."""
+    for name in _FILES:
+        try:
+            path = resource("ui", "fonts", name)
+        except FileNotFoundError:
+            _log.warning("the font file %s is missing; the system's font is used", name)
+            return
+        if QFontDatabase.addApplicationFont(str(path)) < 0:
+            _log.warning("the font file %s cannot be loaded", name)
+    app.setFont(face(BODY))
+
+
+def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
+    """Return the interface's face with tabular figures.
+
+    Args:
+        size: In device-independent pixels.
+        strong: Semi-bold.
+        medium: Medium weight.
+    """
+    known = FAMILY in QFontDatabase.families()
+    font = (
+        QFont(FAMILY) if known else QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
+    )
+    font.setPixelSize(size)
+    if strong:
+        font.setWeight(QFont.Weight.DemiBold)
+    elif medium:
+        font.setWeight(QFont.Weight.Medium)
+    if hasattr(font, "setFeature"):  # Qt 6.7
+        font.setFeature(QFont.Tag("tnum"), 1)
+    return font
+
+
+def mono(size: int, *, strong: bool = False) -> QFont:
+    """Return the monospaced face, for payloads and fingerprints only."""
+    font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+    if not QFontInfo(font).fixedPitch():
+        font.setFamily("DejaVu Sans Mono")
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setPixelSize(size)
+    if strong:
+        font.setWeight(QFont.Weight.DemiBold)
+    return font

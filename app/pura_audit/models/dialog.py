@@ -1,0 +1,220 @@
+"""The models: what is installed, whether it fits here, and all that can be done to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QWidget,
+)
+
+from pura.model.fetch import builtin_model
+from pura_audit.jobs.messages import Catalogue, ModelChoice
+from pura_audit.jobs.store_chores import StoreChore
+from pura_audit.look.theme import GAP
+from pura_audit.platform.i18n import decimal, number, size, translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.store_parts import StoreDialog, ask_first, name_input
+
+MAX_LICENCE = 80
+LICENCE_WIDTH = 260
+
+
+class ModelsDialog(StoreDialog):
+    """Table of the models."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._rows: tuple[ModelChoice, ...] = ()
+        self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
+        self.copy.setToolTip(
+            translate(
+                "Models",
+                "Otherwise the store points at the folder, which must stay where it is. A GGUF "
+                "file is always expanded into the store.",
+            )
+        )
+        self.licence = QLineEdit()
+        self.licence.setMaxLength(MAX_LICENCE)
+        self.licence.setPlaceholderText(translate("Models", "such as Apache-2.0; may stay empty"))
+        self.licence.setToolTip(
+            translate(
+                "Models",
+                "Stands in the list of models. The program does not find it out by itself and "
+                "does not check it.",
+            )
+        )
+        name_input(self.licence, translate("Models", "Licence of a model to add"))
+        self._adds = False
+        self.ended.connect(self._added)
+        self.state.setText(
+            translate(
+                "Models",
+                "A model reads the texts on this computer. It must have the tokenizer of the "
+                "generating model; the generating model itself reads best.",
+            )
+        )
+        self.none.setText(
+            translate("Models", "No models yet. Install the built-in one, or add one of yours.")
+        )
+        self.lay_out(
+            translate("Models", "Models"),
+            {
+                "install": (translate("Models", "Install the built-in one"), self._install),
+                "folder": (translate("Models", "Add a folder …"), lambda: self.ask_place("folder")),
+                "gguf": (translate("Models", "Add a GGUF file …"), lambda: self.ask_place("gguf")),
+                "-verify": (translate("Models", "Verify"), self._verify),
+                "fitness": (translate("Models", "Fitness …"), self.ask_fitness),
+                "-remove": (translate("Models", "Remove …"), self.ask_remove),
+            },
+        )
+        self.layout().insertLayout(3, self._options())
+        session.choices_changed.connect(self.refresh)
+        self.refresh()
+        session.jobs.refresh()  # memory comes and goes
+
+    def refresh(self) -> None:
+        """Show what is installed."""
+        chosen = self.selected.name if self.selected is not None else ""
+        self._rows = (self.session.catalogue or Catalogue()).models
+        headers = (
+            translate("Models", "Name"), translate("Models", "Architecture"),
+            translate("Models", "Parameters"), translate("Models", "Size"),
+            translate("Models", "Licence"), translate("Models", "Tokenizer"),
+            translate("Models", "Fits here"),
+        )  # fmt: skip
+        names = [model.name for model in self._rows]
+        self.fill(headers, [_row(m) for m in self._rows],
+                  names.index(chosen) if chosen in names else 0)  # fmt: skip
+
+    @property
+    def selected(self) -> ModelChoice | None:
+        """The model of the chosen row."""
+        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now, and tell more of the chosen model."""
+        model = self.selected
+        self.detail.setText(_detail(model) if model is not None else "")
+        builtin = any(row.name == builtin_model().name for row in self._rows)
+        for kind, button in self.buttons.items():
+            needs_one = kind in ("verify", "fitness", "remove")
+            button.setEnabled(not self.busy and (model is not None or not needs_one))
+        self.buttons["install"].setEnabled(not self.busy and not builtin)
+        self.copy.setEnabled(not self.busy)
+        self.licence.setEnabled(not self.busy)
+
+    def _options(self) -> QHBoxLayout:
+        """Return the row of what is said beforehand of a model that is added."""
+        words = QLabel(translate("Models", "&Licence of a model to add:"))
+        words.setBuddy(self.licence)
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.copy)
+        row.addStretch(1)
+        row.addWidget(words)
+        row.addWidget(self.licence)
+        self.licence.setMinimumWidth(LICENCE_WIDTH)
+        return row
+
+    def _install(self) -> None:
+        self.begin(StoreChore(kind="install-model"))
+
+    def _verify(self) -> None:
+        if self.selected is not None:
+            self.begin(StoreChore(kind="verify-model", name=self.selected.name))
+
+    def ask_place(self, kind: str) -> QDialog:
+        """Ask for a folder or a GGUF file."""
+        dialog = QFileDialog(self, translate("Models", "Add a model"))
+        modes = QFileDialog.FileMode
+        dialog.setFileMode(modes.Directory if kind == "folder" else modes.ExistingFile)
+        if kind == "gguf":
+            dialog.setNameFilters([translate("Models", "GGUF files (*.gguf)")])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._add(Path(name)))
+        dialog.open()
+        return dialog
+
+    def _add(self, path: Path) -> None:
+        self._adds = True
+        licence = self.licence.text().strip()
+        self.begin(
+            StoreChore(kind="add-model", path=path, copy=self.copy.isChecked(), licence=licence)
+        )
+
+    def _added(self, good: bool) -> None:
+        # What was said of one model must not stand unseen in the record of the next.
+        if self._adds and good:
+            self.licence.clear()
+        self._adds = False
+
+    def ask_remove(self) -> QDialog | None:
+        """Ask before a model goes."""
+        model = self.selected
+        if model is None:
+            return None
+        outside = model.facts is not None and model.facts.referenced
+        words = (
+            translate("Models", "Its folder lies outside the store and stays where it is.")
+            if outside
+            else translate("Models", "Its files are deleted: %1.").replace(
+                "%1", size(model.size_bytes)
+            )
+        )
+        return ask_first(
+            self, translate("Models", "Remove a model"),
+            translate("Models", "Remove “%1”?").replace("%1", model.name), words,
+            translate("Models", "Remove"),
+            lambda: self.begin(StoreChore(kind="remove-model", name=model.name)),
+        )  # fmt: skip
+
+    def ask_fitness(self) -> QDialog | None:
+        """Open the page that measures the chosen model."""
+        from pura_audit.models.fitness import FitnessDialog
+
+        if self.selected is None:
+            return None
+        dialog = FitnessDialog(self.session, self.selected.name, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+
+def _row(model: ModelChoice) -> tuple[str, ...]:
+    facts = model.facts
+    unknown = translate("Models", "unknown")
+    fits = model.room.fits if model.room is not None else None
+    words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
+    return (
+        model.name, facts.architecture if facts else "–",
+        translate("Models", "%1 M").replace("%1", decimal(model.parameters / 1e6, 0)),
+        size(model.size_bytes), (facts.licence if facts else "") or unknown,
+        facts.tokenizer_fingerprint[:8] if facts else "–", words[fits],
+    )  # fmt: skip
+
+
+def _detail(model: ModelChoice) -> str:
+    facts = model.facts
+    lines = []
+    if facts is not None:
+        place = str(facts.path) if facts.referenced else translate("Models", "in the store")
+        lines.append(
+            translate("Models", "%1 · stored as %2 · %3 tokens · lies %4")
+            .replace("%1", facts.source).replace("%2", facts.dtype)
+            .replace("%3", number(facts.vocab_size)).replace("%4", place)
+        )  # fmt: skip
+        lines.append(
+            translate("Models", "Fingerprint %1, tokenizer %2")
+            .replace("%1", facts.fingerprint).replace("%2", facts.tokenizer_fingerprint)
+        )  # fmt: skip
+    if model.room is not None:
+        lines.append(model.room.reason)
+    return "\n".join(lines)

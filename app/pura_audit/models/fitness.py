@@ -1,0 +1,236 @@
+"""How good a proxy a model is for a profile: the page that measures it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.lab.fitness.measure import ProxyFitness
+from pura.lab.fitness.statistics import LEAST, Share
+from pura_audit.jobs.messages import Catalogue
+from pura_audit.jobs.store_chores import FitnessChore
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.store_parts import (
+    WorkingDialog,
+    fill_table,
+    make_table,
+    name_input,
+    spin_box,
+)
+
+ROW, HEAD = 32, 40
+
+
+class FitnessDialog(WorkingDialog):
+    """Asks what to measure with, measures, and shows the numbers with a plain sentence."""
+
+    def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._model, self._path = model, Path()
+        found = session.catalogue or Catalogue()
+        self._keys, self._profiles = found.keys, found.profiles
+        self.setWindowTitle(translate("Fitness", "Fitness of a model"))
+        self.resize(760, 760)
+        self.profile, self.key, self.source = QComboBox(), QComboBox(), QComboBox()
+        self.profile.addItems([p.title for p in self._profiles])
+        self.key.addItems([k.label for k in self._keys])
+        self.source.addItem(translate("Fitness", "not here"), "")
+        for one in found.models:
+            self.source.addItem(one.name, one.name)
+        self.texts, self.tokens = spin_box(1, 1000, 12), spin_box(20, 4000, 200)
+        self.samples = QPushButton(translate("Fitness", "Use a file of marked texts …"))
+        self.samples.setAutoDefault(False)
+        self.samples.clicked.connect(self.ask_file)
+        self.measure = QPushButton(translate("Fitness", "Measure"))
+        self.measure.setProperty("role", "main")
+        self.measure.clicked.connect(self._measure)
+        self.sentence = label("", "reading", wrap=True)
+        self.rule = label("", "small", wrap=True)
+        self.table = make_table(translate("Fitness", "Measurements"))
+        self.table.setMinimumHeight(6 * ROW + HEAD)
+        self._lay_out()
+        self._choose_current()
+        session.measured.connect(self.show_result)
+        self.refresh_buttons()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        title = translate("Fitness", "How well does “%1” read marks?").replace("%1", self._model)
+        layout.addWidget(label(title, "answer", wrap=True))
+        layout.addWidget(label(translate(
+            "Fitness",
+            "Texts with known payloads are read with this model. They are made on the spot by the "
+            "generating model, or come from a file.",
+        ), "muted", wrap=True))  # fmt: skip
+        form = QFormLayout()
+        form.setSpacing(GRID)
+        for words, widget in (
+            (translate("Fitness", "Profile"), self.profile),
+            (translate("Fitness", "Key"), self.key),
+            (translate("Fitness", "Generating model"), self.source),
+            (translate("Fitness", "Texts to make"), self.texts),
+            (translate("Fitness", "Tokens of each"), self.tokens),
+        ):
+            name_input(widget, words)
+            form.addRow(words, widget)
+        row = QHBoxLayout()
+        row.addWidget(self.samples)
+        row.addStretch(1)
+        form.addRow("", row)
+        layout.addLayout(form)
+        layout.addLayout(self.progress_row())
+        layout.addWidget(self.sentence)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(self.rule)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        close = QPushButton(translate("Fitness", "Close"))
+        close.setAutoDefault(False)
+        close.clicked.connect(self.accept)
+        row.addWidget(close)
+        row.addWidget(self.measure)
+        layout.addLayout(row)
+        for widget in (self.sentence, self.table, self.rule):
+            widget.hide()
+        layout.addStretch(0)
+
+    def _choose_current(self) -> None:
+        session = self.session
+        if session.profile in self._profiles:
+            self.profile.setCurrentIndex(self._profiles.index(session.profile))
+        if session.key in self._keys:
+            self.key.setCurrentIndex(self._keys.index(session.key))
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        ready = bool(self._keys) and bool(self._profiles)
+        self.measure.setEnabled(ready and not self.busy)
+        for widget in (self.profile, self.key, self.source, self.samples):
+            widget.setEnabled(not self.busy)
+        own = not self._path.name
+        self.texts.setEnabled(own and not self.busy)
+        self.tokens.setEnabled(own and not self.busy)
+        if not ready:
+            self.say(translate("Fitness", "A measurement takes a key and a profile."), bad=True)
+
+    def ask_file(self) -> QDialog:
+        """Ask for a file of marked texts."""
+        dialog = QFileDialog(self, translate("Fitness", "Marked texts"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([translate("Fitness", "JSON Lines (*.jsonl)")])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._use(Path(name)))
+        dialog.open()
+        return dialog
+
+    def _use(self, path: Path) -> None:
+        self._path = path
+        words = translate("Fitness", "Texts of “%1” (change …)").replace("%1", path.name)
+        self.samples.setText(words)
+        self.refresh_buttons()
+
+    def _measure(self) -> None:
+        for widget in (self.sentence, self.table, self.rule):
+            widget.hide()
+        self.begin(
+            FitnessChore(
+                name=self._model, key=self._keys[self.key.currentIndex()],
+                profile=self._profiles[self.profile.currentIndex()].profile,
+                source=str(self.source.currentData()), texts=self.texts.value(),
+                tokens=self.tokens.value(), path=self._path if self._path.name else None,
+            )
+        )  # fmt: skip
+
+    def show_result(self, found: ProxyFitness) -> None:
+        """Show the numbers and what they mean."""
+        self.sentence.setText(sentence(found))
+        headers = (
+            translate("Fitness", "What"), translate("Fitness", "Value"),
+            translate("Fitness", "95 % interval"),
+        )  # fmt: skip
+        fill_table(self.table, headers, rows(found), 340)
+        self.rule.setText(rule())
+        for widget in (self.sentence, self.table, self.rule):
+            widget.show()
+
+
+def sentence(found: ProxyFitness) -> str:
+    """Return the plain sentence of a measurement."""
+    count = len(found.results)
+    judged = {
+        "good": translate("Fitness", "A good proxy for this profile: %1"),
+        "usable": translate("Fitness", "A usable proxy for this profile; short or edited texts "
+                            "may be missed: %1"),
+        "poor": translate("Fitness", "A poor proxy for this profile; most marked texts would be "
+                          "missed: %1"),
+        "undecided": translate("Fitness", "Too few texts for a word: %1"),
+    }[found.word]  # fmt: skip
+    facts = (
+        translate("Fitness", "of %1 marked texts, %2 reached the evidence of a mark and %3 gave "
+                  "their whole payload.")
+        .replace("%1", number(count))
+        .replace("%2", number(round(found.found.value * count)))
+        .replace("%3", number(round(found.matched.value * count)))
+    )  # fmt: skip
+    words = judged.replace("%1", facts)
+    if found.made_here and found.source is None:
+        words += " " + translate(
+            "Fitness",
+            "The texts were made by this model itself: this says how well the profile works, not "
+            "how good a proxy it is.",
+        )
+    return words
+
+
+def rule() -> str:
+    """Return the rule behind the word."""
+    return translate(
+        "Fitness",
+        "Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole "
+        "payload. Usable: at least 50 % reach it. Poor: fewer. Below %1 texts there is no word.",
+    ).replace("%1", number(LEAST))
+
+
+def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
+    """Return the table of a measurement."""
+    reach = translate("Fitness", "Texts that reach log10 e = 6")
+    whole = translate("Fitness", "Texts that give their whole payload")
+    bits = translate("Fitness", "Payload bits that are right")
+    made = [
+        (reach, *_cells(found.found, 100, 0, " %")),
+        (whole, *_cells(found.matched, 100, 0, " %")),
+        (bits, *_cells(found.bits_right, 100, 1, " %")),
+        (translate("Fitness", "Evidence a text (log10 e)"), *_cells(found.evidence, 1, 1, "")),
+        (translate("Fitness", "Evidence for 100 tokens (log10 e)"),
+         *_cells(found.evidence_per_100, 1, 2, "")),
+    ]  # fmt: skip
+    if found.kl_bits is not None:
+        words = translate("Fitness", "Divergence from “%1” (bits a token)")
+        made.append((words.replace("%1", found.source or ""), *_cells(found.kl_bits, 1, 3, "")))
+    return made
+
+
+def _cells(value: Share, times: int, digits: int, unit: str) -> tuple[str, str]:
+    middle = f"{decimal(times * value.value, digits)}{unit}"
+    if value.low is None or value.high is None:
+        return middle, "–"
+    low, high = decimal(times * value.low, digits), decimal(times * value.high, digits)
+    return middle, translate("Fitness", "%1 to %2").replace("%1", low).replace(
+        "%2", f"{high}{unit}"
+    )

@@ -1,0 +1,1 @@
+"""Logs, single instance, translation, settings, stall meter."""

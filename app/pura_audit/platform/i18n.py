@@ -1,0 +1,118 @@
+"""Texts of the window: translation, numbers and the language of the findings.
+
+Every text is wrapped in ``translate("Context", "text")``, the call that Qt's ``lupdate`` collects.
+The catalogues stand in ``resources/translations``; ``make translations`` brings them up to date.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+from pura.base.resources import resource
+from pura.words import numerals
+
+translate = QCoreApplication.translate
+
+CATALOGUES: Final = ("de",)  # English stands in the code
+
+_language: list[str] = []
+_translators: list[QTranslator] = []
+_log = logging.getLogger(__name__)
+
+
+def language() -> str:
+    """Return the language of the window and of the findings: ``en`` or ``de``."""
+    if _language:
+        return _language[0]
+    return "de" if QLocale().language() == QLocale.Language.German else "en"
+
+
+def set_language(name: str | None) -> None:
+    """Fix the language, or follow the system again with None.
+
+    Texts that are on screen already stay as they are: call it before the window is built.
+    """
+    _language[:] = [name] if name else []
+    system = QLocale.system()
+    chosen = QLocale(name) if name else system
+    # The system's own format of numbers and dates stays where it speaks the same language.
+    QLocale.setDefault(system if chosen.language() == system.language() else chosen)
+    _install()
+
+
+def _install() -> None:
+    """Let Qt translate the window's texts, and its own, into the language."""
+    app = QCoreApplication.instance()
+    if app is None:
+        return
+    for translator in _translators:
+        app.removeTranslator(translator)
+    _translators.clear()
+    name = language()
+    if name not in CATALOGUES:
+        return
+    folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    # Asked last to first: what the window says goes before what Qt says.
+    for file, place in ((f"qtbase_{name}", folder), (f"pura_audit_{name}", _folder())):
+        translator = QTranslator()
+        if translator.load(file, place):
+            app.installTranslator(translator)
+            _translators.append(translator)
+        else:
+            _log.warning("the translation %s cannot be read", file)
+
+
+def _folder() -> str:
+    try:
+        return str(resource("translations"))
+    except FileNotFoundError:
+        return ""
+
+
+def plural(count: int, one: str, other: str) -> str:
+    """Return the form that fits the count, with ``%1`` replaced by it."""
+    return (one if count == 1 else other).replace("%1", number(count))
+
+
+def number(value: int) -> str:
+    """Write a whole number, its thousands apart as in the findings."""
+    return numerals.count(value, language())
+
+
+def decimal(value: float, digits: int = 2) -> str:
+    """Write a number with a proper minus sign and the language's decimal mark."""
+    text = f"{value:.{digits}f}"
+    if float(text) == 0:
+        text = text.lstrip("-")
+    if language() == "de":
+        text = text.replace(".", ",")
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """Write a number with its sign, plus included."""
+    text = decimal(value, digits)
+    return text if text.startswith("\N{MINUS SIGN}") else f"+{text}"
+
+
+def size(count: int) -> str:
+    """Write a number of bytes for people."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{decimal(count / 1000, 1)} kB"
+    if count < 1_000_000_000:
+        return f"{decimal(count / 1_000_000, 1)} MB"
+    return f"{decimal(count / 1_000_000_000, 1)} GB"
+
+
+def duration(seconds: float) -> str:
+    """Write a time that is left, roughly: seconds, then minutes, then hours."""
+    if seconds < 90:
+        return translate("Units", "%1 s").replace("%1", str(max(1, round(seconds))))
+    if seconds < 5400:
+        return translate("Units", "%1 min").replace("%1", str(round(seconds / 60)))
+    return translate("Units", "%1 h").replace("%1", decimal(seconds / 3600, 1))

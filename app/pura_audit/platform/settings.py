@@ -1,0 +1,227 @@
+"""What the window remembers: typed, checked, written in one step; a bad file is set aside.
+
+Nothing secret and no text under audit ever stands here. Recent files can be switched off, since
+even a file's name may be confidential.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import shutil
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.files import write_atomic
+from pura.report.request import LANGUAGES, MAX_FIELD, PAPERS
+from pura_audit.platform.i18n import translate
+
+FILE: Final = "settings.json"
+MAX_BYTES: Final = 1 << 20
+MAX_RECENT: Final = 10
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The settings.
+
+    Attributes:
+        theme: ``system``, ``light``, ``dark`` or ``contrast``.
+        language: ``""`` follows the system; else ``en`` or ``de``.
+        key: Fingerprints of the keys that were chosen last, a comma between; or ``""``.
+        model: Name of the model that was chosen last, or ``""``.
+        profile: Name of the profile that was chosen last, or ``""``.
+        text_size: Of the text under audit, in pixels.
+        queue_folded: None decides by the window's width.
+        evidence_hidden: The right column is hidden.
+        geometry: Of the window, as Qt saves it, hex.
+        columns: Widths of the three columns.
+        rows: Heights of the three cards of evidence.
+        device: Where the model runs: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Its number format: ``float32``, ``bfloat16`` or ``float16``.
+        log_level: How much is logged.
+        keep_recent: Whether recent files are remembered.
+        recent: Paths of recent files, newest first.
+        auditor: Who acts, as the case log says it.
+        case_text: What becomes of texts in the case log: ``keep``, ``seal`` or ``leave-out``.
+        report_organisation: Of reports: who examines; so are the next three.
+        report_address: Its address.
+        report_place: Where the work is done.
+        report_examiner: Who examines.
+        report_language: ``""`` follows the window; else ``en`` or ``de``.
+        report_paper: ``""`` follows the system; else ``a4`` or ``us-letter``.
+        report_logo: Path of the logo, or ``""``.
+    """
+
+    theme: str = "system"
+    language: str = ""
+    key: str = ""
+    model: str = ""
+    profile: str = ""
+    text_size: int = 15
+    queue_folded: bool | None = None
+    evidence_hidden: bool = False
+    geometry: str = ""
+    columns: tuple[int, ...] = ()
+    rows: tuple[int, ...] = ()
+    device: str = "auto"
+    dtype: str = "float32"
+    log_level: str = "info"
+    keep_recent: bool = True
+    recent: tuple[str, ...] = ()
+    auditor: str = ""
+    case_text: str = "keep"
+    report_organisation: str = ""
+    report_address: str = ""
+    report_place: str = ""
+    report_examiner: str = ""
+    report_language: str = ""
+    report_paper: str = ""
+    report_logo: str = ""
+
+    def with_(self, **changes: Any) -> Settings:
+        """Return a copy with some settings changed."""
+        return replace(self, **changes)
+
+    def with_recent(self, path: Path) -> Settings:
+        """Return a copy with a file on top of the recent ones."""
+        if not self.keep_recent:
+            return self
+        others = tuple(p for p in self.recent if p != str(path))
+        return self.with_(recent=(str(path), *others)[:MAX_RECENT])
+
+
+_CHOICES: Final = {
+    "theme": ("system", "light", "dark", "contrast"),
+    "language": ("", "en", "de"),
+    "device": ("auto", "cpu", "cuda", "mps"),
+    "dtype": ("float32", "bfloat16", "float16"),
+    "log_level": ("debug", "info", "warning", "error"),
+    "case_text": ("keep", "seal", "leave-out"),
+    "report_language": ("", *LANGUAGES),
+    "report_paper": ("", *PAPERS),
+}
+
+
+class SettingsFile:
+    """The settings on disk.
+
+    A file that is no settings file is set aside whole; in one that is, only the values that do
+    not fit go back to what is usual.
+
+    Args:
+        folder: The configuration folder.
+
+    Attributes:
+        current: The settings in use.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._bad: tuple[str, ...] = ()
+        self._unreadable = False
+        self.current = self._read()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was wrong with the file, in the language in use; empty when all was well."""
+        if self._unreadable:
+            words = translate(
+                "Settings",
+                "The settings could not be read, so the usual ones are in use. The old file is "
+                "kept beside them as “%1”.",
+            )
+            return (words.replace("%1", self._aside.name),)
+        if self._bad:
+            words = translate(
+                "Settings",
+                "These settings did not fit and are back to what is usual: %1. The old file is "
+                "kept beside them as “%2”.",
+            )
+            return (words.replace("%1", ", ".join(self._bad)).replace("%2", self._aside.name),)
+        return ()
+
+    def update(self, **changes: Any) -> None:
+        """Change settings and write them; a disk that refuses is logged, never in the way."""
+        self.replace(self.current.with_(**changes))
+
+    def replace(self, settings: Settings) -> None:
+        """Put other settings in place and write them."""
+        if settings == self.current:
+            return
+        self.current = settings
+        text = json.dumps(asdict(settings), ensure_ascii=False, indent=2) + "\n"
+        try:
+            write_atomic(self.path, text.encode(), private=True)
+        except OSError as error:
+            _log.warning("the settings cannot be written: %s", error.strerror)
+
+    def _read(self) -> Settings:
+        try:
+            with self.path.open("rb") as file:
+                data = file.read(MAX_BYTES)
+        except OSError:
+            return Settings()
+        try:
+            found = json.loads(data)
+            if not isinstance(found, dict):
+                raise TypeError
+        except (ValueError, TypeError, RecursionError):
+            self._set_aside(keep=False)
+            self._unreadable = True
+            return Settings()
+        settings, self._bad = _parse(found)
+        if self._bad:
+            self._set_aside(keep=True)
+        return settings
+
+    @property
+    def _aside(self) -> Path:
+        return self.path.with_suffix(".json.bak")
+
+    def _set_aside(self, *, keep: bool) -> None:
+        """Keep the file as it was found, for somebody who wants to look what was wrong."""
+        _log.warning("the settings file is damaged; it is kept as %s.bak", FILE)
+        with contextlib.suppress(OSError):
+            if keep:
+                shutil.copyfile(self.path, self._aside)
+                self._aside.chmod(0o600)
+            else:
+                self.path.replace(self._aside)
+
+
+def _parse(data: dict[str, Any]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings, and the names of those that did not fit."""
+    defaults = asdict(Settings())
+    values: dict[str, Any] = {}
+    bad: list[str] = []
+    for field in fields(Settings):
+        if field.name not in data:
+            continue
+        value = data[field.name]
+        if isinstance(value, list):
+            value = tuple(value)
+        if _fits(field.name, value, defaults[field.name]):
+            values[field.name] = value
+        else:
+            bad.append(field.name)
+    return Settings(**values), tuple(bad)
+
+
+def _fits(name: str, value: object, default: object) -> bool:
+    if name in _CHOICES:
+        return value in _CHOICES[name]
+    if name == "queue_folded":
+        return value is None or isinstance(value, bool)
+    if name == "text_size":
+        return type(value) is int and 8 <= value <= 48
+    if name in ("columns", "rows"):
+        return isinstance(value, tuple) and all(type(x) is int and x >= 0 for x in value)
+    if name == "recent":
+        return isinstance(value, tuple) and all(isinstance(x, str) for x in value)
+    if name.startswith("report_"):
+        return isinstance(value, str) and len(value) <= MAX_FIELD
+    return type(value) is type(default)

@@ -1,0 +1,154 @@
+"""The profiles: what is stored, and all that can be done to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+
+from pura.audit.fitness import mismatches
+from pura.scheme import Profile
+from pura_audit.jobs.messages import Catalogue, ProfileChoice
+from pura_audit.jobs.store_chores import StoreChore
+from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.platform.version_words import stored_words
+from pura_audit.session.session import Session
+from pura_audit.widgets.store_parts import StoreDialog, ask_first
+
+
+class ProfilesDialog(StoreDialog):
+    """Table of the profiles."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self._rows: tuple[ProfileChoice, ...] = ()
+        self.state.setText(
+            translate(
+                "Profiles",
+                "A profile is what generator and verifier share besides the key. It is not secret, "
+                "and without it a mark cannot be read.",
+            )
+        )
+        self.none.setText(translate("Profiles", "No profiles yet. Make one, or import one."))
+        self.lay_out(
+            translate("Profiles", "Profiles"),
+            {
+                "new": (translate("Profiles", "New …"), lambda: self.edit(None)),
+                "edit": (translate("Profiles", "Edit …"), lambda: self.edit(self.selected)),
+                "-import": (translate("Profiles", "Import …"), self.ask_import),
+                "export": (translate("Profiles", "Export …"), self.ask_export),
+                "-remove": (translate("Profiles", "Delete …"), self.ask_remove),
+            },
+        )
+        session.choices_changed.connect(self.refresh)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what is stored."""
+        chosen = self.selected.name if self.selected is not None else ""
+        self._rows = (self.session.catalogue or Catalogue()).profiles
+        headers = (
+            translate("Profiles", "Name"), translate("Profiles", "Payload"),
+            translate("Profiles", "Code"), translate("Profiles", "Temperature"),
+            translate("Profiles", "Fingerprint"), translate("Profiles", "Note"),
+        )  # fmt: skip
+        names = [row.name for row in self._rows]
+        self.fill(headers, [_row(row) for row in self._rows],
+                  names.index(chosen) if chosen in names else 0)  # fmt: skip
+
+    @property
+    def selected(self) -> ProfileChoice | None:
+        """The profile of the chosen row."""
+        return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now, and say whether the chosen profile fits what is in use."""
+        one = self.selected
+        lines = [self._fit(one.profile), *stored_words(one.notes)] if one is not None else []
+        self.detail.setText("\n".join(line for line in lines if line))
+        for kind, button in self.buttons.items():
+            button.setEnabled(not self.busy and (one is not None or kind in ("new", "import")))
+
+    def _fit(self, profile: Profile) -> str:
+        model = self.session.model
+        facts = model.facts if model is not None else None
+        if facts is None:
+            return ""
+        found = mismatches(
+            profile, model=facts.name, vocab_size=facts.vocab_size,
+            tokenizer=facts.tokenizer_fingerprint,
+            keys=[key.fingerprint for key in self.session.keys],
+        )  # fmt: skip
+        if found:
+            return "\n".join(f"{error.message} {error.hint}" for error in found)
+        if profile.model not in (None, facts.fingerprint):
+            words = translate("Profiles", "“%1” is not the generating model, and would read it "
+                              "as a proxy: see Models, Fitness.")  # fmt: skip
+            return words.replace("%1", facts.name)
+        words = translate("Profiles", "It fits the model “%1” and the chosen keys.")
+        return words.replace("%1", facts.name)
+
+    def edit(self, choice: ProfileChoice | None) -> QDialog:
+        """Open the editor, for a new profile or for a stored one."""
+        from pura_audit.profiles.editor import ProfileEditor
+
+        editor = ProfileEditor(self.session, choice, self)
+        editor.wanted.connect(self.begin)
+        editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        editor.open()
+        return editor
+
+    def ask_import(self) -> QDialog:
+        """Ask for a profile file."""
+        dialog = QFileDialog(self, translate("Profiles", "Import a profile"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([translate("Profiles", "Profiles (*.json)")])
+        dialog.fileSelected.connect(
+            lambda name: self.begin(StoreChore(kind="import-profile", path=Path(name)))
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    def ask_export(self) -> QDialog | None:
+        """Ask where to."""
+        one = self.selected
+        if one is None:
+            return None
+        dialog = QFileDialog(self, translate("Profiles", "Export the profile"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        dialog.selectFile(f"{one.name}.json")
+        dialog.fileSelected.connect(
+            lambda path: self.begin(
+                StoreChore(kind="export-profile", name=one.name, path=Path(path))
+            )
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+        return dialog
+
+    def ask_remove(self) -> QDialog | None:
+        """Ask before a profile goes."""
+        one = self.selected
+        if one is None:
+            return None
+        return ask_first(
+            self, translate("Profiles", "Delete a profile"),
+            translate("Profiles", "Delete “%1”?").replace("%1", one.title),
+            translate("Profiles", "Texts that were marked with it cannot be read without it. "
+                      "Export it first if there may be such texts."),
+            translate("Profiles", "Delete"),
+            lambda: self.begin(StoreChore(kind="remove-profile", name=one.name)),
+        )  # fmt: skip
+
+
+def _row(choice: ProfileChoice) -> tuple[str, ...]:
+    profile = choice.profile
+    bits = translate("Profiles", "%1 bits").replace("%1", number(profile.payload_bits))
+    fields = ", ".join(field.name for field in profile.fields)
+    return (
+        choice.title, f"{bits}: {fields}" if fields else bits, profile.code,
+        decimal(profile.temperature, 2), profile.fingerprint, profile.note or "",
+    )  # fmt: skip

@@ -1,0 +1,280 @@
+"""The editor of a profile: what each setting does, whether it fits, how much text it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.errors import ProfileError, PuraError
+from pura.profiles.store import clean_name
+from pura.scheme import Profile, default_blocks
+from pura.scheme.profile import CODES, HISTORIES, PREFIXES
+from pura_audit.jobs.messages import Catalogue, ProfileChoice
+from pura_audit.jobs.store_chores import StoreChore
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.profiles.fields import FieldsTable
+from pura_audit.profiles.words import explain, length, odd
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.store_parts import name_input, spin_box
+
+
+class ProfileEditor(QDialog):
+    """Edits a profile; whatever is typed is checked at once.
+
+    Signals:
+        wanted: The chore that saves it.
+    """
+
+    wanted = Signal(object)
+
+    def __init__(
+        self, session: Session, choice: ProfileChoice | None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._choice = session, choice
+        found = session.catalogue or Catalogue()
+        self._models = [m.facts for m in found.models if m.facts is not None]
+        self._keys = found.keys
+        self._start = choice.profile if choice is not None else None
+        self.setWindowTitle(
+            translate("ProfileEditor", "Edit a profile") if choice is not None
+            else translate("ProfileEditor", "New profile")
+        )  # fmt: skip
+        self.resize(980, 720)
+        self.inputs = self._make_inputs()
+        self.fields = FieldsTable(self._start.fields if self._start else ())
+        self.about = label("", "", wrap=True)
+        self.fault = label("", "attention", wrap=True)
+        self.length = label("", "muted", wrap=True)
+        self.odd = label("", "muted", wrap=True)
+        self.fingerprint = label("", "muted", wrap=True)
+        self.save = QPushButton(translate("ProfileEditor", "Save"))
+        self.save.setProperty("role", "main")
+        self.save.clicked.connect(self._save)
+        self._lay_out()
+        self._wire()
+        self._about("payload_bits")
+        self.check()
+
+    def _make_inputs(self) -> dict[str, QWidget]:
+        p = self._start or Profile(payload_bits=36, code="tbcc", vocab_size=2)
+        name = (self._choice.title if self._choice else "") or ""
+        thresholds = "  ".join(f"{x:g}" for x in p.entropy_thresholds_bits)
+        return {
+            "name": QLineEdit(name),
+            "note": QLineEdit(p.note or ""),
+            "payload_bits": spin_box(1, 4096, p.payload_bits),
+            "code": _combo(CODES[::-1], p.code),
+            "blocks": spin_box(1, 4096, p.blocks or default_blocks(p.payload_bits)),
+            "temperature": QLineEdit(f"{p.temperature:g}"),
+            "top_k": spin_box(0, 1 << 24, p.top_k),
+            "top_p": QLineEdit(f"{p.top_p:g}"),
+            "context_window": spin_box(1, 8, p.context_window),
+            "thresholds": QLineEdit(thresholds),
+            "history": _combo(HISTORIES, p.history),
+            "prefix": _combo(PREFIXES, p.prefix),
+            "model": self._model_combo(p),
+            "key": self._key_combo(p),
+        }
+
+    def _model_combo(self, p: Profile) -> QComboBox:
+        box = QComboBox()
+        if self._start is not None:
+            facts = (p.vocab_size, p.tokenizer, p.model)
+            box.addItem(translate("ProfileEditor", "as it is"), facts)
+        for model in self._models:
+            facts = (model.vocab_size, model.tokenizer_fingerprint, model.fingerprint)
+            box.addItem(model.name, facts)
+        return box
+
+    def _key_combo(self, p: Profile) -> QComboBox:
+        box = QComboBox()
+        box.addItem(translate("ProfileEditor", "none named"), None)
+        if p.key is not None and all(key.fingerprint != p.key for key in self._keys):
+            box.addItem(p.key, p.key)
+        for key in self._keys:
+            box.addItem(f"{key.label} ({key.fingerprint[:8]})", key.fingerprint)
+        box.setCurrentIndex(max(0, box.findData(p.key)))
+        return box
+
+    def _lay_out(self) -> None:
+        layout, middle = QVBoxLayout(self), QHBoxLayout()
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        form = QFormLayout()
+        form.setVerticalSpacing(GRID)
+        form.setHorizontalSpacing(GAP)
+        for setting, words in _titles().items():
+            name_input(self.inputs[setting], words)
+            form.addRow(words, self.inputs[setting])
+        middle.setSpacing(GAP)
+        middle.addLayout(form, 5)
+        side, card = QVBoxLayout(), QFrame()
+        card.setProperty("role", "card")
+        inside = QVBoxLayout(card)
+        inside.setSpacing(GRID)
+        for widget in (self.about, self.fault, self.length, self.odd, self.fingerprint):
+            inside.addWidget(widget)
+        inside.addStretch(1)
+        side.setSpacing(GAP)
+        side.addWidget(card, 1)
+        side.addWidget(label(translate("ProfileEditor", "Fields of the payload"), "title"))
+        side.addWidget(self.fields, 1)
+        middle.addLayout(side, 6)
+        layout.addLayout(middle, 1)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        cancel = QPushButton(translate("ProfileEditor", "Cancel"))
+        cancel.setAutoDefault(False)
+        cancel.clicked.connect(self.reject)
+        row.addWidget(cancel)
+        row.addWidget(self.save)
+        layout.addLayout(row)
+
+    def _wire(self) -> None:
+        for widget in (*self.inputs.values(), self.fields.table):
+            widget.installEventFilter(self)
+            if isinstance(widget, QLineEdit):
+                widget.textChanged.connect(self.check)
+            elif isinstance(widget, QSpinBox):
+                widget.valueChanged.connect(self.check)
+            elif isinstance(widget, QComboBox):
+                widget.currentIndexChanged.connect(self.check)
+        self.fields.changed.connect(self.check)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Explain the setting that has the focus."""
+        if event.type() == QEvent.Type.FocusIn:
+            names = [name for name, widget in self.inputs.items() if widget is watched]
+            self._about(names[0] if names else "fields")
+        return super().eventFilter(watched, event)
+
+    def _about(self, setting: str) -> None:
+        self.about.setText(explain(setting))
+
+    def check(self) -> None:
+        """Say whether this is a profile, what is odd about it, and how much text it takes."""
+        spc = self._text("code") == "spc"
+        self.inputs["blocks"].setEnabled(spc)
+        try:
+            profile = self.profile()
+            clean_name(self._text("name"))
+        except PuraError as error:
+            self.fault.setText(f"{error.message} {error.hint}".strip())
+            self.fault.show()
+            for widget in (self.length, self.odd, self.fingerprint):
+                widget.setText("")
+            self.save.setEnabled(False)
+            return
+        self.fault.setText("")
+        self.fault.hide()
+        self.length.setText(length(profile))
+        self.odd.setText(odd(profile))
+        words = translate("ProfileEditor", "Fingerprint %1").replace("%1", profile.fingerprint)
+        if self._start is not None and profile.fingerprint != self._start.fingerprint:
+            words += "\n" + translate(
+                "ProfileEditor",
+                "This is another profile than before: texts that were marked with the old one "
+                "cannot be read with it. Give it a new name to keep both.",
+            )
+        self.fingerprint.setText(words)
+        self.save.setEnabled(True)
+
+    def profile(self) -> Profile:
+        """Return the profile that is on screen.
+
+        Raises:
+            PuraError: It is none, in words.
+        """
+        data = self._start.to_dict() if self._start else {"scheme": "pura1"}
+        model = self.inputs["model"]
+        assert isinstance(model, QComboBox)
+        if model.currentData() is None:
+            raise ProfileError(
+                "A profile names a tokenizer, and no model is installed.", "Install a model first."
+            )
+        size, tokenizer, fingerprint = model.currentData()
+        data |= {
+            "name": self._text("name"), "note": self._text("note"), "code": self._text("code"),
+            "payload_bits": self._number("payload_bits"), "top_k": self._number("top_k"),
+            "context_window": self._number("context_window"), "history": self._text("history"),
+            "prefix": self._text("prefix"), "temperature": _decimal(self._text("temperature")),
+            "top_p": _decimal(self._text("top_p")), "vocab_size": size, "tokenizer": tokenizer,
+            "model": fingerprint, "fields": self.fields.entries(),
+            "entropy_thresholds_bits": [_decimal(x) for x in self._text("thresholds").split()],
+            "blocks": self._number("blocks") if self._text("code") == "spc" else None,
+        }  # fmt: skip
+        key = self.inputs["key"]
+        assert isinstance(key, QComboBox)
+        data["key"] = key.currentData()
+        if not data["fields"]:
+            del data["fields"]
+        return Profile.from_dict({k: v for k, v in data.items() if v not in (None, "")})
+
+    def _save(self) -> None:
+        profile = self.profile()
+        same = self._choice is not None and self._text("name") == self._choice.title
+        name = self._choice.name if same and self._choice is not None else self._text("name")
+        self.wanted.emit(StoreChore(kind="save-profile", name=name, profile=profile, replace=same))
+        self.accept()
+
+    def _text(self, setting: str) -> str:
+        widget = self.inputs[setting]
+        if isinstance(widget, QComboBox):
+            return widget.currentText()
+        assert isinstance(widget, QLineEdit)
+        return widget.text().strip()
+
+    def _number(self, setting: str) -> int:
+        widget = self.inputs[setting]
+        assert isinstance(widget, QSpinBox)
+        return widget.value()
+
+
+def _titles() -> dict[str, str]:
+    return {
+        "name": translate("ProfileEditor", "Name"),
+        "note": translate("ProfileEditor", "Note"),
+        "payload_bits": translate("ProfileEditor", "Payload bits"),
+        "code": translate("ProfileEditor", "Code"),
+        "blocks": translate("ProfileEditor", "Parity blocks"),
+        "temperature": translate("ProfileEditor", "Temperature"),
+        "top_k": translate("ProfileEditor", "Top-k"),
+        "top_p": translate("ProfileEditor", "Top-p"),
+        "context_window": translate("ProfileEditor", "Context window, tokens"),
+        "thresholds": translate("ProfileEditor", "Entropy thresholds, bits"),
+        "history": translate("ProfileEditor", "History"),
+        "prefix": translate("ProfileEditor", "Before the text"),
+        "model": translate("ProfileEditor", "Model and tokenizer"),
+        "key": translate("ProfileEditor", "Key"),
+    }
+
+
+def _combo(names: tuple[str, ...], value: str) -> QComboBox:
+    box = QComboBox()
+    box.addItems(list(names))
+    box.setCurrentText(value)
+    return box
+
+
+def _decimal(text: str) -> Any:
+    """Return a number, written with a point or a comma; the profile refuses anything else."""
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return text or "–"

@@ -1,0 +1,122 @@
+"""What the settings of a profile do, and what is odd about a value, in the window's words."""
+
+from __future__ import annotations
+
+from pura.scheme import Profile
+from pura.verdict.profile_advice import advise, length_needed
+from pura_audit.platform.i18n import number, translate
+
+
+def explain(setting: str) -> str:
+    """Return what a setting does."""
+    words = {
+        "name": translate("ProfileEditor", "How people call the profile. It changes nothing."),
+        "note": translate("ProfileEditor", "For people: who uses it, and what for."),
+        "payload_bits": translate(
+            "ProfileEditor",
+            "How much a mark tells: each bit doubles the number of recipients that can be told "
+            "apart, and takes a little more text.",
+        ),
+        "code": translate(
+            "ProfileEditor",
+            "How the payload is protected against lost positions. “tbcc” is the stronger one; "
+            "“spc” is the paper's, in blocks with one parity bit each.",
+        ),
+        "blocks": translate(
+            "ProfileEditor",
+            "Parity blocks of the code “spc”; their number divides the payload bits.",
+        ),
+        "context_window": translate(
+            "ProfileEditor",
+            "How many tokens before a position decide its place in the schedule. Each edited "
+            "word disturbs so many positions after it.",
+        ),
+        "thresholds": translate(
+            "ProfileEditor",
+            "From how many bits of entropy on a token carries one, two or three bits of the "
+            "codeword. Below the first it carries none.",
+        ),
+        "history": translate(
+            "ProfileEditor",
+            "Whether a context counts as seen once it has carried bits (used, the paper's rule), "
+            "or as soon as it has stood in the text (all).",
+        ),
+        "temperature": translate(
+            "ProfileEditor",
+            "The generator's temperature. The verifier must use the same; the lower, the fewer "
+            "tokens have a choice and can carry bits.",
+        ),
+        "top_k": translate(
+            "ProfileEditor",
+            "The generator's choice of the likeliest tokens; 0 is off.",
+        ),
+        "top_p": translate(
+            "ProfileEditor",
+            "The generator's choice of the likeliest share of tokens; 1 is off.",
+        ),
+        "prefix": translate(
+            "ProfileEditor",
+            "Whether the verifier puts the tokenizer's start token before the text. Use it for "
+            "models that need one.",
+        ),
+        "model": translate(
+            "ProfileEditor",
+            "The tokenizer and the generating model that the profile names; a wrong tokenizer is "
+            "then refused before an audit begins.",
+        ),
+        "key": translate(
+            "ProfileEditor",
+            "The key that the profile belongs to. With it, a wrong key is noticed before an "
+            "audit begins.",
+        ),
+        "fields": translate(
+            "ProfileEditor",
+            "What the payload bits mean, in order; the widths add up to the payload bits. "
+            "More: integer: the number that zero stands for. enumeration: names, with commas. "
+            "date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.",
+        ),
+    }
+    return words.get(setting, "")
+
+
+def odd(profile: Profile) -> str:
+    """Return what is odd about a profile; nothing when all is well."""
+    words = {
+        "few-bits": translate("ProfileEditor", "So few bits tell only a handful of recipients "
+                              "apart."),
+        "many-bits": translate("ProfileEditor", "So many bits take long texts."),
+        "paper-code": translate("ProfileEditor", "“tbcc” reads edited texts better than “spc”."),
+        "cold": translate("ProfileEditor", "At so low a temperature few tokens can carry bits."),
+        "hot": translate("ProfileEditor", "At so high a temperature texts lose their thread."),
+        "narrow-k": translate("ProfileEditor", "Top-k leaves little choice to carry bits."),
+        "narrow-p": translate("ProfileEditor", "Top-p leaves little choice to carry bits."),
+        "low-gate": translate("ProfileEditor", "So low a first threshold lets positions in that "
+                              "carry next to nothing."),
+        "high-gate": translate("ProfileEditor", "So high a first threshold leaves few positions "
+                               "that carry bits."),
+        "short-window": translate("ProfileEditor", "A window of one token repeats itself often."),
+        "long-window": translate("ProfileEditor", "With so long a window each edited word "
+                                 "disturbs many positions."),
+        "no-tokenizer": translate("ProfileEditor", "Without a tokenizer's fingerprint a wrong "
+                                  "model is noticed by its size only."),
+        "no-key": translate("ProfileEditor", "The profile names no key: a wrong key is not "
+                            "noticed before the audit."),
+    }  # fmt: skip
+    return "\n".join(words[advice.code] for advice in advise(profile))
+
+
+def length(profile: Profile) -> str:
+    """Return how much text a finding takes, where that was measured."""
+    found = length_needed(profile)
+    if found.usable is None or found.tokens is None:
+        return translate(
+            "ProfileEditor",
+            "How much text a finding takes was not measured for these settings; Models, Fitness "
+            "measures it.",
+        )
+    words = translate(
+        "ProfileEditor",
+        "A finding takes about %1 tokens of unedited text of the built-in model (%2 usable "
+        "positions, nine texts in ten, prompt unknown).",
+    )
+    return words.replace("%1", number(found.tokens)).replace("%2", number(found.usable))

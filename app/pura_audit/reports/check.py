@@ -1,0 +1,305 @@
+"""Verify a report: a list of single checks, each with its own result in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check
+from pura_audit.jobs.messages import Failure, Progress
+from pura_audit.jobs.report_chores import CheckChore, Checked
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import language, number, translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.drop_zone import dropped_paths
+
+_MARK: Final = {GOOD: ("✓", "done"), NOTICE: ("i", "value"), BAD: ("✕", "attention"),
+                OPEN: ("–", "muted")}  # fmt: skip
+
+
+class ReportCheckDialog(QDialog):
+    """Checks one report after the other.
+
+    Attributes:
+        checked: The last answer, or None.
+    """
+
+    def __init__(
+        self, session: Session, path: Path | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._chore = CheckChore()
+        self._working = False
+        self.checked: Checked | None = None
+        self.setWindowTitle(translate("ReportCheck", "Verify a report"))
+        self.setAcceptDrops(True)
+        self.resize(760, 720)
+        self._make()
+        self._lay_out()
+        session.jobs.finished.connect(self._finished)
+        session.chore_changed.connect(self._changed)
+        self._refresh()
+        self.choose.setFocus()
+        if path is not None:
+            self.take(path)
+
+    # Composition
+
+    def _make(self) -> None:
+        self.choose = QPushButton(translate("ReportCheck", "Choose a report …"))
+        self.choose.clicked.connect(self._ask_file)
+        self.add_trust = QPushButton(translate("ReportCheck", "Trust a certificate …"))
+        self.add_trust.clicked.connect(self._ask_trust)
+        self.again = QCheckBox(translate("ReportCheck", "Audit the embedded text again"))
+        self.again.setToolTip(
+            translate("ReportCheck", "Needs the key and the model of the report on this computer.")
+        )
+        self.start = QPushButton(translate("ReportCheck", "Check"))
+        self.start.setProperty("role", "main")
+        self.start.clicked.connect(self.check)
+        self.file = label("", "value", wrap=True)
+        self.trusted = label("", "muted", wrap=True)
+        self.summary = label("", "reading", wrap=True)
+        self.bar = QProgressBar()
+        self.bar.setRange(0, 0)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("ReportCheck", "Checking"))
+        self.rows = QVBoxLayout()
+        self.rows.setSpacing(GRID)
+        self.area = QScrollArea()
+        self.area.setWidgetResizable(True)
+        self.area.setAccessibleName(translate("ReportCheck", "Single checks"))
+        self.copy_button = QPushButton(translate("ReportCheck", "Copy the results"))
+        self.copy_button.clicked.connect(self.copy)
+        self.show_audits = QPushButton(translate("ReportCheck", "Show the audits"))
+        self.show_audits.clicked.connect(self._show_audits)
+        self.stop = QPushButton(translate("ReportCheck", "Stop"))
+        self.stop.clicked.connect(self._session.cancel_chore)
+        for button in (self.choose, self.add_trust, self.start, self.copy_button,
+                       self.show_audits, self.stop):  # fmt: skip
+            button.setAutoDefault(False)
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(translate("ReportCheck", "Verify a report"), "answer"))
+        layout.addWidget(label(translate(
+            "ReportCheck",
+            "The PDF is taken apart without access to files or network. Each check has its own "
+            "result; no single tick stands for all of them.",
+        ), "muted", wrap=True))  # fmt: skip
+        for widgets in ((self.choose, self.file), (self.add_trust, self.trusted)):
+            row = QHBoxLayout()
+            row.setSpacing(GAP)
+            row.addWidget(widgets[0])
+            row.addWidget(widgets[1], 1)
+            layout.addLayout(row)
+        row = QHBoxLayout()
+        row.addWidget(self.again)
+        row.addStretch(1)
+        row.addWidget(self.stop)
+        row.addWidget(self.start)
+        layout.addLayout(row)
+        layout.addWidget(self.bar)
+        layout.addWidget(self.summary)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, GRID, 0)
+        column.addLayout(self.rows)
+        column.addStretch(1)
+        self.area.setWidget(inside)
+        layout.addWidget(self.area, 1)
+        foot = QHBoxLayout()
+        close = QPushButton(translate("Dialog", "Close"))
+        close.setAutoDefault(False)
+        close.clicked.connect(self.accept)
+        foot.addWidget(self.copy_button)
+        foot.addWidget(self.show_audits)
+        foot.addStretch(1)
+        foot.addWidget(close)
+        layout.addLayout(foot)
+
+    def _refresh(self) -> None:
+        path, trust = self._chore.path, self._chore.trust
+        self.file.setText(
+            path.name if path else translate("ReportCheck", "or drop a PDF on this window")
+        )
+        self.trusted.setText(
+            ", ".join(one.name for one in trust)
+            or translate("ReportCheck", "None: who signed is shown, but not held against anything.")
+        )
+        busy = self._working
+        self.bar.setVisible(busy)
+        self.stop.setVisible(busy)
+        for widget in (self.choose, self.add_trust, self.again):
+            widget.setEnabled(not busy)
+        self.start.setEnabled(path is not None and not busy)
+        done = self.checked is not None and not busy
+        self.copy_button.setEnabled(done)
+        audits = self.checked.found.audits if self.checked is not None else ()
+        self.show_audits.setEnabled(done and bool(audits))
+
+    # Intentions
+
+    def take(self, path: Path) -> None:
+        """Choose a report and check it."""
+        self._chore = replace(self._chore, path=path)
+        self.check()
+
+    def trust(self, paths: list[Path]) -> None:
+        """Trust the certificates of these files, and check again."""
+        both = dict.fromkeys((*self._chore.trust, *paths))
+        self._chore = replace(self._chore, trust=tuple(both))
+        self.check() if self._chore.path is not None else self._refresh()
+
+    def check(self) -> None:
+        """Hand the chore over."""
+        if self._working or self._chore.path is None:
+            return
+        self._chore = replace(self._chore, rerun=self.again.isChecked())
+        self._working, self.checked = True, None
+        self._clear()
+        self.summary.setText(translate("ReportCheck", "Checking …"))
+        self._refresh()
+        self._session.do_chore(self._chore)
+
+    def copy(self) -> None:
+        """Copy all results as text."""
+        if self.checked is not None:
+            lines = [
+                f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
+                for one in self.checked.found.checks
+            ]
+            QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _ask_file(self) -> None:
+        dialog = self._file_dialog(
+            translate("ReportCheck", "Choose a report"),
+            [translate("ReportCheck", "Reports (*.pdf)"),
+             translate("ReportCheck", "All files (*)")],
+        )  # fmt: skip
+        dialog.fileSelected.connect(lambda name: self.take(Path(name)))
+        dialog.open()
+
+    def _ask_trust(self) -> None:
+        dialog = self._file_dialog(
+            translate("ReportCheck", "Trust a certificate"),
+            [translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
+             translate("ReportCheck", "All files (*)")],
+        )  # fmt: skip
+        dialog.fileSelected.connect(lambda name: self.trust([Path(name)]))
+        dialog.open()
+
+    def _file_dialog(self, title: str, filters: list[str]) -> QFileDialog:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(filters)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog
+
+    def _show_audits(self) -> None:
+        if self.checked is not None:
+            for audit in self.checked.found.audits:
+                self._session.add_audit(audit)
+            self.accept()
+
+    # What the thread tells
+
+    def _finished(self, _number: int, result: object) -> None:
+        # The session has said before that the chore ended; what it found comes only here.
+        if isinstance(result, Checked) and result.chore == self._chore:
+            self.checked, self._working = result, False
+            self._show(result)
+            self._refresh()
+
+    def _changed(self, state: object) -> None:
+        if not self._working or isinstance(state, Progress):
+            return
+        self._working = False
+        if isinstance(state, Failure):
+            self.summary.setText(f"{state.message} {state.hint}".strip())
+        else:
+            self.summary.setText("")
+        self._refresh()
+
+    def _show(self, checked: Checked) -> None:
+        self._clear()
+        found = checked.found
+        if found.sound:
+            words = translate(
+                "ReportCheck", "Of %1 checks, none found anything that is not as it should be."
+            )
+        else:
+            words = translate("ReportCheck", "Of %1 checks, %2 found something amiss.")
+        words = words.replace("%1", number(len(found.checks)))
+        self.summary.setText(words.replace("%2", number(found.count(BAD))))
+        for one in found.checks:
+            self.rows.addWidget(_row(one))
+
+    def _clear(self) -> None:
+        while (item := self.rows.takeAt(0)) is not None:
+            item.widget().hide()
+            item.widget().deleteLater()
+
+    # Drops and the end
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome a file."""
+        if dropped_paths(event.mimeData()) and not self._working:
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Check what was dropped."""
+        paths = dropped_paths(event.mimeData())
+        if paths and not self._working:
+            event.acceptProposedAction()
+            self.take(paths[0])
+
+    def done(self, result: int) -> None:
+        """Stop the check with the window."""
+        if self._working:
+            self._session.cancel_chore()
+            self._working = False
+        super().done(result)
+
+
+def _row(check: Check) -> Card:
+    """Show one check: sign, name, result, and what was found."""
+    card = Card(inner=GAP)
+    sign, role = _MARK[check.state]
+    head = QHBoxLayout()
+    head.setSpacing(GRID)
+    mark = label(sign, role)
+    mark.setFixedWidth(2 * GRID)
+    mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    title = label(check.title(language()), "value")
+    head.addWidget(mark)
+    head.addWidget(title)
+    head.addStretch(1)
+    head.addWidget(label(check.result(language()), role))
+    card.body.addLayout(head)
+    text: QLabel = label(check.text(language()), "", wrap=True)
+    text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    text.setContentsMargins(3 * GRID, 0, 0, 0)
+    card.body.addWidget(text)
+    card.setAccessibleName(f"{check.title(language())}: {check.result(language())}")
+    return card

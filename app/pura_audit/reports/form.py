@@ -1,0 +1,251 @@
+"""The form of a report: calm groups that fold away, and the request that comes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QDate, Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFrame,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.record.audit import Audit
+from pura.report import ReportRequest
+from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.report_desk import BuildJob
+from pura_audit.look.theme import GRID
+from pura_audit.platform.i18n import translate
+from pura_audit.platform.settings import Settings
+from pura_audit.reports.groups import (
+    AuditsGroup,
+    ItemGroup,
+    LayoutGroup,
+    PartiesGroup,
+    RemarksGroup,
+)
+from pura_audit.reports.text import TextGroup
+from pura_audit.widgets.card import label
+from pura_audit.widgets.fields import LINE, Field, Words, choice, pair
+from pura_audit.widgets.fold import Fold
+from pura_audit.widgets.store_parts import name_input, spin_box
+
+FIRST: Final = "first"
+REPLACES: Final = "replaces"
+SUPPLEMENTS: Final = "supplements"
+
+
+class ReportForm(QScrollArea):
+    """All that a report is told.
+
+    Args:
+        audits: Names and audits to choose from; the first is chosen.
+        base: What is known beforehand.
+        settings: What is remembered of the organisation.
+        every: All audits are chosen, not the first alone.
+
+    Signals:
+        changed: Something in it is other than before.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, audits: Sequence[tuple[str, Audit]], base: ReportRequest, settings: Settings, *,
+        every: bool = False,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.base = base
+        self.audits = AuditsGroup(audits, every=every)
+        self.report = ReportGroup(base)
+        self.parties = PartiesGroup(base.parties, settings)
+        self.item = ItemGroup(base.item)
+        self.text = TextGroup(base)
+        self.remarks = RemarksGroup(base)
+        self.layout_ = LayoutGroup(base, settings)
+        inside = QWidget()
+        column = QVBoxLayout(inside)
+        column.setContentsMargins(0, 0, GRID, 0)
+        column.setSpacing(GRID)
+        self.groups: tuple[Fold, ...] = (
+            self.audits, self.report, self.parties, self.item, self.text, self.remarks,
+            self.layout_,
+        )  # fmt: skip
+        for group in self.groups:
+            column.addWidget(group)
+            group.changed.connect(self._changed)  # type: ignore[attr-defined]
+            group.toggled.connect(lambda opened, one=group: opened and self._reveal(one))
+        self.extra = QVBoxLayout()
+        column.addLayout(self.extra)
+        column.addStretch(1)
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(translate("Report", "What the report is told"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.text.follow(self.audits.chosen())
+        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
+
+    def _reveal(self, group: Fold) -> None:
+        """Bring a group into view that was just opened, once it has its size."""
+        QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
+
+    def _changed(self) -> None:
+        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
+        self.text.follow(self.audits.chosen())
+        self.changed.emit()
+
+    def check(self) -> bool:
+        """Say below every field what is wrong with it; return whether all is well."""
+        bad = [group for group in self.groups if not group.check()]  # type: ignore[attr-defined]
+        for group in bad:
+            group.open()
+        return not bad
+
+    def job(self) -> BuildJob:
+        """Return what is to be made."""
+        request = self.base
+        for group in self.groups:
+            request = group.into(request)  # type: ignore[attr-defined]
+        return BuildJob(audits=self.audits.chosen(), request=request, logo=self.layout_.logo)
+
+    def place_failure(self, failure: Failure) -> bool:
+        """Say a failure where it belongs; return whether there is such a place."""
+        words = f"{failure.message} {failure.hint}".strip()
+        match failure.code:
+            case code if code.startswith("report-words"):
+                name = code.removeprefix("report-words").lstrip("-") or "remark"
+                self.remarks.fields[name].complain(words)
+                self.remarks.open()
+            case "report-logo":
+                self.layout_.logo_field.complain(words)
+                self.layout_.open()
+            case _:
+                return False
+        return True
+
+    def point(self) -> None:
+        """Bring the first field that has something wrong into view."""
+        for field in self.findChildren(Field):
+            if field.wrong.text():
+                field.widget.setFocus()
+                self.ensureWidgetVisible(field, 0, GRID)
+                return
+
+    def clear_failures(self) -> None:
+        """Take back what was said about fields that only the report's maker can judge."""
+        for field in self.remarks.fields.values():
+            field.check()
+        self.layout_.logo_field.complain("")
+
+    def remembered(self) -> dict[str, str]:
+        """Return what the settings keep: nothing of a text, and nothing of a case."""
+        parties = self.parties.fields
+        logo: Path | None = self.layout_.logo
+        kept = {
+            f"report_{name}": parties[name].text
+            for name in ("organisation", "address", "place", "examiner")
+        }
+        return kept | {
+            "report_language": str(self.layout_.language.currentData()),
+            "report_paper": str(self.layout_.paper.currentData()),
+            "report_logo": str(logo) if logo is not None else "",
+        }
+
+
+class ReportGroup(Fold):
+    """Number, case, and how final it is."""
+
+    changed = Signal()
+
+    def __init__(self, base: ReportRequest) -> None:
+        super().__init__(translate("Report", "Report"), opened=True)
+        self.number = Words(translate("Report", "Number"))
+        self.case = Words(translate("Report", "Case"))
+        self.classification = Words(
+            translate("Report", "Classification"), hint=translate("Report", "e.g. confidential")
+        )
+        today = QDate.currentDate().toString(Qt.DateFormat.ISODate)
+        self.issued = Words(translate("Report", "Date of issue"))
+        self.issued.set_text(base.issued[:10] or today)
+        self.version = spin_box(1, 999, base.version)
+        self.version.setFixedHeight(LINE)  # as high as the line beside it
+        version = Field(translate("Report", "Version"), self.version)
+        name_input(self.version, translate("Report", "Version"))
+        relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST
+        field, self.relation = choice(
+            translate("Report", "Earlier reports"),
+            [(FIRST, translate("Report", "None: this is the first")),
+             (REPLACES, translate("Report", "Replaces a report")),
+             (SUPPLEMENTS, translate("Report", "Supplements a report"))],
+            relation, self._related,
+        )  # fmt: skip
+        self.replaces = Words(translate("Report", "Number of the earlier report"))
+        self.reason = Words(translate("Report", "Reason"), lines=2)
+        self.final = QCheckBox(translate("Report", "Final: reviewed and authorised"))
+        self.final.setToolTip(
+            translate("Report", "Until then every page says that this is a draft.")
+        )
+        self.final.setChecked(base.final)
+        self.caution = label(
+            translate("Report", "A final report names its authoriser; the parties name none."),
+            "attention", wrap=True,
+        )  # fmt: skip
+        for words, text in (
+            (self.number, base.number), (self.case, base.case), (self.reason, base.reason),
+            (self.classification, base.classification), (self.replaces, base.replaces),
+        ):  # fmt: skip
+            words.set_text(text)
+        self._words = (self.number, self.case, self.classification, self.issued, self.replaces,
+                       self.reason)  # fmt: skip
+        self.body.addLayout(pair(self.number, version, shares=(3, 1)))
+        self.body.addLayout(pair(self.case, self.issued))
+        for widget in (self.classification, field, self.replaces, self.reason, self.final,
+                       self.caution):  # fmt: skip
+            self.body.addWidget(widget)
+        for one in self._words:
+            one.edited.connect(self._edited)
+        self.version.valueChanged.connect(lambda _: self._edited())
+        self.final.toggled.connect(lambda _: self._edited())
+        self._related()
+
+    def _related(self) -> None:
+        earlier = self.relation.currentData() != FIRST
+        self.replaces.setVisible(earlier)
+        self.reason.setVisible(earlier)
+        self._edited()
+
+    def _edited(self) -> None:
+        self.tell(translate("Report", "final") if self.final.isChecked() else
+                  translate("Report", "draft"))  # fmt: skip
+        self.changed.emit()
+
+    def warn(self, *, authoriser: str) -> None:
+        """Say it when a final report names nobody who answers for it."""
+        self.caution.setVisible(self.final.isChecked() and not authoriser)
+
+    def check(self) -> bool:
+        """Say what is wrong; return whether all is well."""
+        good = not sum(not one.check() for one in self._words)
+        if not QDate.fromString(self.issued.text, Qt.DateFormat.ISODate).isValid():
+            self.issued.complain(translate("Report", "Write it as 2026-11-21."))
+            return False
+        return good
+
+    def into(self, request: ReportRequest) -> ReportRequest:
+        """Return the request with this group's fields."""
+        relation = self.relation.currentData()
+        earlier = relation != FIRST
+        return replace(
+            request, number=self.number.text, version=self.version.value(), case=self.case.text,
+            classification=self.classification.text, final=self.final.isChecked(),
+            issued=self.issued.text, replaces=self.replaces.text if earlier else "",
+            reason=self.reason.text if earlier else "", supplements=relation == SUPPLEMENTS,
+        )  # fmt: skip

@@ -1,0 +1,236 @@
+"""Saving a report: which files, where, what is in the way, and what was written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.record.audit import Audit
+from pura.report.hiding import names
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.jobs.messages import Failure, Progress
+from pura_audit.jobs.report_desk import BuildJob, InTheWay, ReportDesk, Saved, SaveJob
+from pura_audit.look.theme import GRID
+from pura_audit.platform.i18n import plural, translate
+from pura_audit.widgets.card import label
+from pura_audit.widgets.fold import Fold
+from pura_audit.widgets.store_parts import ask_first
+
+
+class FilesGroup(Fold):
+    """What is saved beside the PDF."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__(translate("Report", "Files beside the PDF"))
+        self.record = QCheckBox(translate("Report", "Record (JSON)"))
+        self.tables = QCheckBox(translate("Report", "Bits and tokens (CSV)"))
+        self.html = QCheckBox(translate("Report", "The report as a page (HTML)"))
+        self.annex = QCheckBox(translate("Report", "Sealed annex with the names (PDF)"))
+        self.annex.setChecked(True)
+        words = translate(
+            "Report",
+            "Names to whom payloads were issued never stand in the report. The annex holds them; "
+            "the report prints its SHA-256.",
+        )
+        self._about = label(words, "muted", wrap=True)
+        self.lock = QCheckBox(translate("Report", "Encrypt the annex under a passphrase"))
+        self.lock.setChecked(True)
+        for box in (self.record, self.tables, self.html, self.annex, self.lock):
+            box.toggled.connect(lambda _: self._count())
+            self.body.addWidget(box)
+        self.body.addWidget(self._about)
+        self.follow(())
+
+    def follow(self, audits: tuple[Audit, ...]) -> None:
+        """Offer the annex where there are names."""
+        there = any(row[2].strip() for row in names(audits))
+        self.annex.setVisible(there)
+        self.lock.setVisible(there)
+        self._about.setVisible(there)
+        self._there = there
+        self._count()
+
+    def _count(self) -> None:
+        shown = [(self.record, "JSON"), (self.tables, "CSV"), (self.html, "HTML")]
+        if self._there:
+            shown.append((self.annex, translate("Report", "annex")))
+        words = ", ".join(name for box, name in shown if box.isChecked())
+        self.tell(words or translate("Report", "none"))
+        self.lock.setEnabled(self.annex.isChecked())
+
+    @property
+    def locks(self) -> bool:
+        """Whether there is an annex to be encrypted."""
+        return self._there and self.annex.isChecked() and self.lock.isChecked()
+
+    def job(self, build: BuildJob, path: Path, secret: Secret | None = None) -> SaveJob:
+        """Return what is to be written."""
+        return SaveJob(
+            build=build, path=path, record=self.record.isChecked(),
+            tables=self.tables.isChecked(), html=self.html.isChecked(),
+            annex=self.annex.isChecked(), secret=secret,
+        )  # fmt: skip
+
+
+class SaveLine(QWidget):
+    """How saving goes: words, a bar, and a way to stop.
+
+    Signals:
+        saved: The report is written.
+        failed: It is not; a Failure.
+        busy_changed: Saving began or ended.
+    """
+
+    saved = Signal(object)
+    failed = Signal(object)
+    busy_changed = Signal()
+
+    def __init__(self, desk: ReportDesk, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._desk = desk
+        self._number = 0
+        self.question: QMessageBox | None = None
+        self.words = label("", "", wrap=True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setMaximumWidth(240)
+        self.bar.setAccessibleName(translate("Report", "Progress of saving"))
+        self.stop = QPushButton(translate("Report", "Cancel"))
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(self.cancel)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.stop)
+        row.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GRID // 2)
+        layout.addWidget(self.words)
+        layout.addLayout(row)
+        desk.done.connect(self._done)
+        desk.progressed.connect(self._progressed)
+        self._show()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a report is being saved."""
+        return bool(self._number)
+
+    def save(self, job: SaveJob) -> None:
+        """Write the files of a report."""
+        if self.busy:
+            return
+        self.say(translate("Report", "Saving the report …"))
+        self.bar.setRange(0, 0)
+        self._number = self._desk.do(job)
+        self._show()
+
+    def cancel(self) -> None:
+        """Stop; nothing is written if writing has not begun."""
+        self._desk.drop(self._number)
+
+    def say(self, words: str, *, role: str = "muted") -> None:
+        """Say how it went."""
+        self.words.setProperty("role", role)
+        self.words.style().unpolish(self.words)
+        self.words.style().polish(self.words)
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+
+    def _show(self) -> None:
+        self.bar.setVisible(self.busy)
+        self.stop.setVisible(self.busy)
+        self.words.setVisible(bool(self.words.text()))
+        self.busy_changed.emit()
+
+    def _progressed(self, number: int, progress: Progress) -> None:
+        if number == self._number and progress.total:
+            self.bar.setRange(0, progress.total)
+            self.bar.setValue(progress.done)
+
+    def _done(self, number: int, result: object) -> None:
+        if not number or number != self._number:
+            return
+        self._number = 0
+        if isinstance(result, Saved):
+            self.say(saved_words(result), role="done")
+            self.saved.emit(result)
+        elif isinstance(result, Failure):
+            self.say(f"{result.message} {result.hint}".strip(), role="attention")
+            self.failed.emit(result)
+        elif isinstance(result, InTheWay):
+            self.say("")
+            self._ask(result)
+        else:
+            self.say(translate("Report", "Stopped; nothing was written."))
+        self._show()
+
+    def _ask(self, found: InTheWay) -> None:
+        listed = ", ".join(f"“{path.name}”" for path in found.paths[:4])
+        if len(found.paths) > 4:
+            listed += ", …"
+        question = plural(
+            len(found.paths),
+            translate("Report", "There already is %2. Replace it?"),
+            translate("Report", "There already are %1 of these files: %2. Replace them?"),
+        )
+        self.question = ask_first(
+            self, translate("Report", "Save the report"), question.replace("%2", listed),
+            translate("Report", "What stands in them now is lost."),
+            translate("Report", "Replace"), lambda: self.save(replace(found.job, force=True)),
+        )  # fmt: skip
+
+
+def saved_words(saved: Saved) -> str:
+    """Say what was written, and where."""
+    words = translate("Report", "“%1” is saved.").replace("%1", saved.job.path.name)
+    if len(saved.files) > 1:
+        more = plural(
+            len(saved.files) - 1,
+            translate("Report", "%1 more file stands beside it."),
+            translate("Report", "%1 more files stand beside it."),
+        )
+        words = f"{words} {more}"
+    if saved.annex is not None:
+        annex = translate(
+            "Report", "The names are in “%1”, beside it, readable by you only; keep it apart."
+        )
+        words = f"{words} {annex.replace('%1', saved.annex.name)}"
+    return words
+
+
+def ask_where(parent: QWidget, folder: Path | None, name: str) -> QFileDialog:
+    """Return a file dialog for the PDF; files in the way are asked about afterwards, at once."""
+    dialog = QFileDialog(parent, translate("Report", "Save the report"))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+    dialog.setNameFilters([translate("Report", "Reports (*.pdf)")])
+    dialog.setDefaultSuffix("pdf")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    dialog.setDirectory(str(folder) if folder is not None else documents)
+    dialog.selectFile(name)
+    return dialog
+
+
+def show_folder(path: Path) -> None:
+    """Open the folder of a file."""
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))

@@ -1,0 +1,190 @@
+"""Sign a report with the organisation's certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.keys import passphrase_bytes
+from pura.report.sign import SignOptions
+from pura_audit.jobs.key_chores import Secret
+from pura_audit.jobs.sign_chores import SignChore
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import language, translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.store_parts import WorkingDialog
+
+
+class ReportSignDialog(WorkingDialog):
+    """Asks for report, certificate and passphrase, and signs."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.report: Path | None = None
+        self.certificate: Path | None = None
+        self.setWindowTitle(translate("SignReport", "Sign a report"))
+        self.setMinimumWidth(600)
+        self._make()
+        self._lay_out()
+        self.refresh_buttons()
+        self.choose.setFocus()
+
+    def _make(self) -> None:
+        self.choose = self._button(translate("SignReport", "Choose a report …"), self._ask_report)
+        self.choose_certificate = self._button(
+            translate("SignReport", "Choose a certificate …"), self._ask_certificate
+        )
+        self.sign_button = self._button(translate("SignReport", "Sign and save …"), self._ask_to)
+        self.sign_button.setProperty("role", "main")
+        none = translate("SignReport", "none chosen")
+        self.report_name, self.certificate_name = label(none, "muted"), label(none, "muted")
+        self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
+        self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
+        self.passphrase.textChanged.connect(lambda _: self.refresh_buttons())
+        self.reason = self._line(translate("SignReport", "Reason"))
+        self.place = self._line(translate("SignReport", "Place"))
+        self.seal = QCheckBox(translate("SignReport", "Visible seal on a free place at the end"))
+        self.log = QCheckBox(
+            translate("SignReport", "Note it in the case log, and sign the head of the log too")
+        )
+        settings = self.session.settings.current
+        there = self.session.jobs.cases.there and bool(settings.auditor)
+        self.log.setChecked(there)
+        self.log.setVisible(there)
+        self.authority = self._line(translate("SignReport", "Time-stamp authority"))
+        self.authority.setPlaceholderText(
+            translate("SignReport", "empty: no network, time of this computer")
+        )
+
+    def _button(self, words: str, act: object) -> QPushButton:
+        button = QPushButton(words)
+        button.setAutoDefault(False)
+        button.clicked.connect(act)
+        return button
+
+    def _line(self, name: str) -> QLineEdit:
+        line = QLineEdit()
+        line.setAccessibleName(name)
+        line.setMaxLength(500)
+        return line
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(translate("SignReport", "Sign a report"), "answer"))
+        layout.addWidget(label(translate(
+            "SignReport",
+            "One signature over the entire file; every later change is named when the report is "
+            "checked. The certificate is a PKCS#12 file (.p12, .pfx) with its private key.",
+        ), "muted", wrap=True))  # fmt: skip
+        for button, name in (
+            (self.choose, self.report_name), (self.choose_certificate, self.certificate_name),
+        ):  # fmt: skip
+            row = QHBoxLayout()
+            row.setSpacing(GAP)
+            row.addWidget(button)
+            row.addWidget(name, 1)
+            layout.addLayout(row)
+        form = QFormLayout()
+        form.setSpacing(GRID)
+        for line in (self.passphrase, self.reason, self.place, self.authority):
+            form.addRow(line.accessibleName(), line)
+        layout.addLayout(form)
+        layout.addWidget(self.seal)
+        layout.addWidget(self.log)
+        layout.addLayout(self.progress_row())
+        layout.addStretch(1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(self._button(translate("Dialog", "Close"), self.accept))
+        foot.addWidget(self.sign_button)
+        layout.addLayout(foot)
+
+    def refresh_buttons(self) -> None:
+        """Sign when all that is needed is there."""
+        ready = self.report is not None and self.certificate is not None
+        self.sign_button.setEnabled(ready and bool(self.passphrase.text()) and not self.busy)
+
+    def take(self, report: Path | None = None, certificate: Path | None = None) -> None:
+        """Choose the report, the certificate, or both."""
+        self.report = report or self.report
+        self.certificate = certificate or self.certificate
+        for path, name in (
+            (self.report, self.report_name), (self.certificate, self.certificate_name),
+        ):  # fmt: skip
+            if path is not None:
+                name.setText(path.name)
+        self.refresh_buttons()
+
+    def sign_to(self, to: Path) -> None:
+        """Sign, and save under this name."""
+        if self.report is None or self.certificate is None or self.busy:
+            return
+        if to == self.report:
+            self.say(
+                translate("SignReport", "Choose another name: the unsigned report stays."), bad=True
+            )
+            return
+        secret = Secret(passphrase_bytes(self.passphrase.text()))
+        self.passphrase.clear()
+        self.begin(
+            SignChore(
+                path=self.report, to=to, certificate=self.certificate, passphrase=secret,
+                options=SignOptions(
+                    reason=self.reason.text().strip(), location=self.place.text().strip(),
+                    seal=self.seal.isChecked(), tsa_url=self.authority.text().strip() or None,
+                    language=language(),
+                ),
+                auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
+            )
+        )  # fmt: skip
+
+    def _ask_report(self) -> None:
+        dialog = self._file_dialog(
+            translate("SignReport", "Choose a report"), translate("SignReport", "Reports (*.pdf)")
+        )
+        dialog.fileSelected.connect(lambda name: self.take(report=Path(name)))
+        dialog.open()
+
+    def _ask_certificate(self) -> None:
+        dialog = self._file_dialog(
+            translate("SignReport", "Choose a certificate"),
+            translate("SignReport", "Certificates (*.p12 *.pfx)"),
+        )
+        dialog.fileSelected.connect(lambda name: self.take(certificate=Path(name)))
+        dialog.open()
+
+    def _ask_to(self) -> None:
+        assert self.report is not None  # the button was not enabled before
+        dialog = self._file_dialog(
+            translate("SignReport", "Save the signed report"),
+            translate("SignReport", "Reports (*.pdf)"),
+        )
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("pdf")
+        dialog.setDirectory(str(self.report.parent))
+        ending = translate("SignReport", "signed")
+        dialog.selectFile(f"{self.report.stem}-{ending}.pdf")
+        dialog.fileSelected.connect(lambda name: self.sign_to(Path(name)))
+        dialog.open()
+
+    def _file_dialog(self, title: str, kinds: str) -> QFileDialog:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([kinds, translate("SignReport", "All files (*)")])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog

@@ -1,0 +1,1 @@
+"""The queue of texts, what is chosen, undo."""

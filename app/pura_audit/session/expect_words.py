@@ -1,0 +1,34 @@
+"""What may be expected of a text, in words, for the page that stands before the audit."""
+
+from __future__ import annotations
+
+from pura.verdict.expect import Expectation, expect
+from pura.verdict.power import PowerTable
+from pura_audit.platform.i18n import number, translate
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.session import Session
+
+# The words say nothing of power, so no file is read in the window's thread.
+_NO_TABLE = PowerTable(conditions={})
+
+
+def expectation_words(item: Item, session: Session) -> str:
+    """Return the expectation of a text that was not audited yet; "" where none can be given."""
+    profile = item.profile or (session.profile.profile if session.profile else None)
+    if item.document is None or profile is None or item.state is not ItemState.READY:
+        return ""
+    known = bool(item.prompt.strip())
+    return _words(expect(item.document.text, profile, prompt_known=known, table=_NO_TABLE))
+
+
+def _words(found: Expectation) -> str:
+    first = translate("Expect", "About %1 of %2 bits can be read (an estimate).")
+    parts = [first.replace("%1", number(found.bits)).replace("%2", number(found.payload_bits))]
+    notes = {
+        "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
+        "language": translate("Expect", "The text does not look English; other languages were "
+                              "not measured."),
+        "short": translate("Expect", "The text is short; too little evidence is likely."),
+        "repetitive": translate("Expect", "The text repeats itself, which adds nothing."),
+    }  # fmt: skip
+    return " ".join([*parts, *(notes[name] for name in found.notes)])

@@ -1,0 +1,68 @@
+"""One row of the queue: a text, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pura.documents import Document
+from pura.record.audit import Audit
+from pura.scheme import Profile
+from pura_audit.jobs.messages import Failure, KeyChoice, Progress
+
+
+class ItemState(StrEnum):
+    """Where a row stands."""
+
+    LOADING = "loading"
+    READY = "ready"
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(kw_only=True, eq=False)
+class Item:
+    """A row; lives in the window's thread only.
+
+    Attributes:
+        number: Unique within the run.
+        name: What people call it.
+        path: The file, or None for pasted text.
+        document: The text, once it is read.
+        prompt: The known prompt, or "".
+        key: The key to use instead of the chosen one (samples bring their own).
+        profile: The profile to use instead of the chosen one.
+        state: Where it stands.
+        progress: While it runs.
+        audit: When it is done.
+        failure: When it failed.
+    """
+
+    number: int
+    name: str
+    path: Path | None = None
+    document: Document | None = None
+    prompt: str = ""
+    key: KeyChoice | None = None
+    profile: Profile | None = None
+    state: ItemState = ItemState.LOADING
+    progress: Progress | None = None
+    audit: Audit | None = None
+    failure: Failure | None = None
+
+    @property
+    def runnable(self) -> bool:
+        """Whether an audit of it can be asked for."""
+        return self.document is not None and self.state not in (
+            ItemState.WAITING,
+            ItemState.RUNNING,
+        )
+
+    @property
+    def active(self) -> bool:
+        """Whether it waits for the model or is being read by it."""
+        return self.state in (ItemState.WAITING, ItemState.RUNNING)

@@ -1,0 +1,150 @@
+"""The queue as a Qt list model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+
+from pura.words.sentences import title
+from pura_audit.platform.i18n import language, number, plural, size, translate
+from pura_audit.session.items import Item, ItemState
+
+ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+Index = QModelIndex | QPersistentModelIndex
+
+
+def verdict_words(item: Item) -> str:
+    """Return what a row says below its name."""
+    match item.state:
+        case ItemState.LOADING:
+            return translate("Queue", "Opening")
+        case ItemState.READY:
+            return translate("Queue", "Ready")
+        case ItemState.WAITING:
+            return translate("Queue", "Waiting")
+        case ItemState.CANCELLED:
+            return translate("Queue", "Cancelled")
+        case ItemState.RUNNING:
+            return _running(item)
+        case ItemState.FAILED:
+            return item.failure.message if item.failure else ""
+    return title(item.audit.verdict, language()) if item.audit else ""
+
+
+def _running(item: Item) -> str:
+    progress = item.progress
+    if progress is None or progress.step == 0:
+        return translate("Queue", "Loading the model")
+    if progress.total:
+        share = f"{100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
+        return translate("Queue", "Reading %1").replace("%1", share)
+    return translate("Queue", "Working")
+
+
+def measure_words(item: Item) -> str:
+    """Return the size of a row's text: tokens when they are known, else bytes."""
+    if item.audit is not None:
+        count = item.audit.input.tokens
+        return plural(count, translate("Queue", "%1 token"), translate("Queue", "%1 tokens"))
+    return size(item.document.size_bytes) if item.document is not None else ""
+
+
+class QueueModel(QAbstractListModel):
+    """Rows of the queue, in order.
+
+    Signals:
+        counted: The number of rows has changed.
+    """
+
+    counted = Signal(int)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._items: list[Item] = []
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Return the number of rows."""
+        return 0 if parent is not None and parent.isValid() else len(self._items)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a row's name, its words for screen readers, or the row itself."""
+        if not index.isValid() or not 0 <= index.row() < len(self._items):
+            return None
+        item = self._items[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return item.name
+            case Qt.ItemDataRole.AccessibleTextRole | Qt.ItemDataRole.ToolTipRole:
+                words = [item.name, verdict_words(item)]
+                if item.failure is not None and item.state is ItemState.FAILED:
+                    words.append(item.failure.hint)
+                words.append(measure_words(item))
+                joint = "\n" if role == Qt.ItemDataRole.ToolTipRole else ". "
+                return joint.join(w for w in words if w)
+            case _ if role == ITEM_ROLE:
+                return item
+        return None
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All rows."""
+        return tuple(self._items)
+
+    def item(self, row: int) -> Item | None:
+        """Return a row, or None."""
+        return self._items[row] if 0 <= row < len(self._items) else None
+
+    def find(self, number: int) -> Item | None:
+        """Return the row of a number, or None when it was removed meanwhile."""
+        return next((item for item in self._items if item.number == number), None)
+
+    def row(self, item: Item) -> int:
+        """Return the place of a row, -1 when it is not in the queue."""
+        return next((i for i, other in enumerate(self._items) if other is item), -1)
+
+    def insert(self, items: Iterable[Item], row: int | None = None) -> None:
+        """Put rows in, at the end when no place is named."""
+        new = list(items)
+        if not new:
+            return
+        place = len(self._items) if row is None else min(row, len(self._items))
+        self.beginInsertRows(QModelIndex(), place, place + len(new) - 1)
+        self._items[place:place] = new
+        self.endInsertRows()
+        self.counted.emit(len(self._items))
+
+    def remove(self, items: Iterable[Item]) -> None:
+        """Take rows out."""
+        for item in items:
+            row = self.row(item)
+            if row >= 0:
+                self.beginRemoveRows(QModelIndex(), row, row)
+                del self._items[row]
+                self.endRemoveRows()
+        self.counted.emit(len(self._items))
+
+    def touch(self, item: Item) -> None:
+        """Say that a row has changed."""
+        row = self.row(item)
+        if row >= 0:
+            index = self.index(row)
+            self.dataChanged.emit(index, index)
+
+    def count_words(self) -> str:
+        """Return the number of rows in words."""
+        count = len(self._items)
+        if count == 0:
+            return ""
+        return plural(count, translate("Queue", "%1 text"), translate("Queue", "%1 texts"))
+
+
+__all__ = ["ITEM_ROLE", "QueueModel", "measure_words", "number", "verdict_words"]

@@ -1,0 +1,90 @@
+"""The one selection that all views share: a token, or a position of the codeword."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QObject, Signal
+
+from pura.record.audit import Audit
+
+
+class Selection(QObject):
+    """What is selected in the audit on screen.
+
+    Signals:
+        audit_changed: Another audit (or none) is shown.
+        changed: Another token or bit is selected.
+    """
+
+    audit_changed = Signal()
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.audit: Audit | None = None
+        self.token: int | None = None
+        self.bit: int | None = None
+
+    def show(self, audit: Audit | None) -> None:
+        """Show an audit, with its strongest token selected."""
+        if audit is self.audit:
+            return
+        self.audit = audit
+        self.bit = None
+        self.token = None
+        if audit is not None and audit.steps.token.size:
+            evidence = audit.tokens.log10_evidence[audit.steps.token]
+            self.token = int(audit.steps.token[int(np.argmax(evidence))])
+        elif audit is not None and audit.tokens.ids.size:
+            self.token = 0
+        self.audit_changed.emit()
+        self.changed.emit()
+
+    def select_token(self, token: int) -> None:
+        """Select a token; the bit is given up."""
+        if self.audit is None or self.audit.tokens.ids.size == 0:
+            return
+        token = max(0, min(token, self.audit.tokens.ids.size - 1))
+        if token != self.token or self.bit is not None:
+            self.token, self.bit = token, None
+            self.changed.emit()
+
+    def select_bit(self, position: int | None) -> None:
+        """Select a position of the codeword; the tokens that read it light up."""
+        if self.audit is None:
+            return
+        if position is not None:
+            position = max(0, min(position, len(self.audit.bits) - 1))
+        if position != self.bit:
+            self.bit = position
+            self.changed.emit()
+
+    def next_carrier(self, direction: int) -> None:
+        """Go to the next or the previous token that carries bits."""
+        if self.audit is None or self.audit.steps.token.size == 0:
+            return
+        carriers = self.audit.steps.token
+        here = self.token if self.token is not None else -1
+        side = "right" if direction > 0 else "left"
+        place = int(np.searchsorted(carriers, here, side=side)) + (0 if direction > 0 else -1)
+        self.select_token(int(carriers[max(0, min(place, carriers.size - 1))]))
+
+    def readers(self) -> npt.NDArray[np.int64]:
+        """Return the tokens that read the selected bit; int64, empty without one."""
+        if self.audit is None or self.bit is None:
+            return np.empty(0, dtype=np.int64)
+        steps, length = self.audit.steps, len(self.audit.bits)
+        offset = (self.bit - steps.index) % length
+        return steps.token[offset < steps.arity]
+
+    def positions(self) -> tuple[int, ...]:
+        """Return the codeword positions that the selected token read."""
+        if self.audit is None or self.token is None:
+            return ()
+        steps = self.audit.steps
+        place = int(np.searchsorted(steps.token, self.token))
+        if place >= steps.token.size or steps.token[place] != self.token:
+            return ()
+        first, length = int(steps.index[place]), len(self.audit.bits)
+        return tuple((first + j) % length for j in range(int(steps.arity[place])))

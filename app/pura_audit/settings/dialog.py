@@ -1,0 +1,253 @@
+"""The settings: applied at once, kept at once; what follows the policy is shown and not changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.verdict.policy import Policy
+from pura_audit.look.theme import GAP, GRID, PADDING, Mode
+from pura_audit.platform import logs
+from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.widgets.card import label
+from pura_audit.workbench.text_canvas import LARGEST, SMALLEST
+
+if TYPE_CHECKING:
+    from pura_audit.workbench.main_window import MainWindow
+
+WIDE: Final = 260
+NAMES: Final = 176
+
+
+class SettingsDialog(QDialog):
+    """One page in four parts.
+
+    Args:
+        window: The window whose settings these are.
+    """
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._file = window.session.settings
+        self.setWindowTitle(translate("Settings", "Settings"))
+        self.resize(680, 760)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(translate("Settings", "Settings"), "answer"))
+        for problem in self._file.problems:
+            layout.addWidget(label(problem, "attention", wrap=True))
+        for part in (self._look(), self._privacy(), self._work(), self._rule()):
+            layout.addWidget(part)
+        self.later = label(
+            translate("Settings", "Takes effect when the program starts the next time."), "muted"
+        )
+        self.later.setVisible(False)
+        layout.addWidget(self.later)
+        layout.addStretch(1)
+        close = QPushButton(translate("Dialog", "Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(close)
+        layout.addLayout(row)
+
+    # The parts
+
+    def _look(self) -> QWidget:
+        now = self._file.current
+        part, form = _part(translate("Settings", "Look"))
+        self.theme = _combo(
+            translate("Settings", "Colours"),
+            [(Mode.SYSTEM.value, translate("Menu", "Colours of the system")),
+             (Mode.LIGHT.value, translate("Menu", "Light")),
+             (Mode.DARK.value, translate("Menu", "Dark")),
+             (Mode.CONTRAST.value, translate("Menu", "High contrast"))],
+            now.theme, lambda value: self._window.set_theme(Mode(value)),
+        )  # fmt: skip
+        self.language = _combo(
+            translate("Settings", "Language"),
+            [("", translate("Settings", "Language of the system")), ("en", "English"),
+             ("de", "Deutsch")],
+            now.language, lambda value: self._change(later=True, language=value),
+        )  # fmt: skip
+        self.size = QSpinBox()
+        self.size.setRange(SMALLEST, LARGEST)
+        self.size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
+        self.size.setSuffix(translate("Settings", " px"))
+        self.size.setValue(self._window.work.text.view.text_size)
+        for part_of_it in (self.size, self.size.lineEdit()):
+            part_of_it.setAccessibleName(translate("Settings", "Size of the examined text"))
+        self.size.valueChanged.connect(self._window.work.text.view.set_text_size)
+        form.addRow(_name(translate("Settings", "Colours")), self.theme)
+        form.addRow(_name(translate("Settings", "Language")), self.language)
+        form.addRow(_name(translate("Settings", "Size of the examined text")), self.size)
+        return part
+
+    def _privacy(self) -> QWidget:
+        part, form = _part(translate("Settings", "Privacy"))
+        self.recent = QCheckBox(translate("Settings", "Remember recent files (their names only)"))
+        self.recent.setChecked(self._file.current.keep_recent)
+        self.recent.toggled.connect(self._keep_recent)
+        self.clear = QPushButton(translate("Settings", "Clear the list"))
+        self.clear.setAutoDefault(False)
+        self.clear.setEnabled(bool(self._file.current.recent))
+        self.clear.clicked.connect(self._clear_recent)
+        row = QHBoxLayout()
+        row.addWidget(self.recent, 1)
+        row.addWidget(self.clear)
+        form.addRow(row)
+        self.auditor = QLineEdit(self._file.current.auditor)
+        self.auditor.setMaxLength(200)
+        self.auditor.setMinimumWidth(WIDE)
+        self.auditor.setAccessibleName(translate("Settings", "Your name in the case log"))
+        self.auditor.editingFinished.connect(
+            lambda: self._file.update(auditor=" ".join(self.auditor.text().split()))
+        )
+        form.addRow(_name(translate("Settings", "Your name in the case log")), self.auditor)
+        self.log_level = _combo(
+            translate("Settings", "What the log file notes"),
+            [("error", translate("Settings", "Faults only")),
+             ("warning", translate("Settings", "Faults and warnings")),
+             ("info", translate("Settings", "What the program does")),
+             ("debug", translate("Settings", "Everything, for support"))],
+            self._file.current.log_level, self._log,
+        )  # fmt: skip
+        form.addRow(_name(translate("Settings", "What the log file notes")), self.log_level)
+        words = translate("Settings", "Texts and keys never stand in the log.")
+        form.addRow(_name("", field=False), label(words, "muted"))
+        return part
+
+    def _work(self) -> QWidget:
+        now = self._file.current
+        part, form = _part(translate("Settings", "Device"))
+        self.device = _combo(
+            translate("Settings", "The model runs on"),
+            [("auto", translate("Settings", "The fastest that is here")),
+             ("cpu", translate("Settings", "The processor")),
+             ("cuda", translate("Settings", "The NVIDIA or AMD card (CUDA, ROCm)")),
+             ("mps", translate("Settings", "The Apple GPU"))],
+            now.device, lambda value: self._change(later=True, device=value),
+        )  # fmt: skip
+        self.dtype = _combo(
+            translate("Settings", "Numbers of the model"),
+            [("float32", translate("Settings", "32 bit (usual)")),
+             ("bfloat16", translate("Settings", "16 bit, bfloat16 (GPU only)")),
+             ("float16", translate("Settings", "16 bit, float16 (GPU only)"))],
+            now.dtype, lambda value: self._change(later=True, dtype=value),
+        )  # fmt: skip
+        form.addRow(_name(translate("Settings", "The model runs on")), self.device)
+        form.addRow(_name(translate("Settings", "Numbers of the model")), self.dtype)
+        return part
+
+    def _rule(self) -> QWidget:
+        part, form = _part(translate("Settings", "Decision rule"))
+        found = self._window.session.catalogue
+        policy = found.policy if found is not None else None
+        if policy is None:
+            words = translate("Settings", "The policy cannot be read; see the line at the bottom.")
+            form.addRow(label(words, "attention", wrap=True))
+            return part
+        for name, value in policy_rows(policy):
+            form.addRow(_name(name, field=False), label(value, wrap=True))
+        words = translate(
+            "Settings",
+            "The rule is part of the organisation's policy file. It is fixed before anything is "
+            "examined, and every record holds it.",
+        )
+        form.addRow(label(words, "muted", wrap=True))
+        return part
+
+    # What they do
+
+    def _change(self, *, later: bool, **values: object) -> None:
+        self._file.update(**values)
+        self.later.setVisible(later)
+
+    def _keep_recent(self, on: bool) -> None:
+        self._file.update(keep_recent=on, recent=self._file.current.recent if on else ())
+        self.clear.setEnabled(bool(self._file.current.recent))
+
+    def _clear_recent(self) -> None:
+        self._file.update(recent=())
+        self.clear.setEnabled(False)
+
+    def _log(self, level: str) -> None:
+        self._file.update(log_level=level)
+        logs.set_level(level)
+
+
+def policy_rows(policy: Policy) -> list[tuple[str, str]]:
+    """Say what the policy has fixed, name by name."""
+    one_in = translate("Settings", "at most 1 in %1 texts without the mark").replace(
+        "%1", number(policy.one_in)
+    )
+    rows = [
+        (translate("Settings", "Rule"), policy.rule),
+        (translate("Settings", "A mark is found"),
+         translate("Settings", "from log₁₀ %1 on: %2")
+         .replace("%1", decimal(policy.t_found, 1)).replace("%2", one_in)),
+        (translate("Settings", "Indication only"),
+         translate("Settings", "from log₁₀ %1 on").replace("%1", decimal(policy.t_review, 1))),
+        (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
+    ]  # fmt: skip
+    alarms = policy.false_alarms
+    said = (
+        translate("Settings", "unknown: the policy states no number of texts a year")
+        if alarms is None
+        else translate("Settings", "at most %1 a year, of %2 texts")
+        .replace("%1", decimal(alarms, 6).rstrip("0"))
+        .replace("%2", number(policy.yearly_volume))
+    )
+    return [*rows, (translate("Settings", "False alarms expected"), said)]
+
+
+def _part(title: str) -> tuple[QWidget, QFormLayout]:
+    part = QWidget()
+    form = QFormLayout(part)
+    form.setContentsMargins(0, GRID, 0, 0)
+    form.setHorizontalSpacing(2 * PADDING)
+    form.setVerticalSpacing(GRID)
+    form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft)
+    form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    form.addRow(label(title, "title"))
+    return part, form
+
+
+def _name(words: str, *, field: bool = True) -> QLabel:
+    """Return the name of a row, as wide as all others."""
+    made = label(words)
+    made.setMinimumWidth(NAMES)
+    if field:
+        made.setMinimumHeight(32)  # as high as the field beside it
+    return made
+
+
+def _combo(
+    name: str, choices: Sequence[tuple[str, str]], current: str, act: Callable[[str], object]
+) -> QComboBox:
+    box = QComboBox()
+    box.setMinimumWidth(WIDE)
+    for value, words in choices:
+        box.addItem(words, value)
+    box.setCurrentIndex(max(0, box.findData(current)))
+    box.setAccessibleName(name)
+    box.activated.connect(lambda place: act(box.itemData(place)))
+    return box

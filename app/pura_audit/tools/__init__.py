@@ -1,0 +1,1 @@
+"""Demo, pictures, packaged check."""

@@ -1,0 +1,252 @@
+"""``make demo``: mark a text with the built-in model, audit it, show the window on the result.
+
+Everything is real: the model, the key, the text, the audit. Without a display the same window is
+painted into pictures, and the findings are printed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import secrets
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from pura.base.errors import KeyStoreError, PuraError
+from pura.base.files import write_atomic
+from pura.base.paths import Paths, user_paths
+from pura.keys import KeyStore, State
+from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+    from pura.record.audit import Audit
+
+MODEL: Final = "smollm2-135m"
+KEY_NAME: Final = "Demo"
+TOKENS: Final = 200
+TRIES: Final = 5
+LEAST_CARRIERS: Final = 100
+PROMPT: Final = "The city council met on Tuesday evening to discuss the future of the old harbour."
+OUTPUT: Final = Path("demo-output")
+# Who, when and which model: 36 bits in three fields.
+LAYOUT: Final = [
+    {"name": "User", "bits": 16, "kind": "integer"},
+    {"name": "Issued", "bits": 12, "kind": "date", "epoch": "2024-01-01", "unit": "day"},
+    {"name": "Model version", "bits": 8, "kind": "version", "parts": [4, 4]},
+]
+
+
+def main() -> int:
+    """Run the demonstration."""
+    console = Console(highlight=False, soft_wrap=True)
+    paths = user_paths()
+    try:
+        model = _model(console, paths)
+        key, label = _key(console, paths)
+        profile = _profile(model)
+        payload = pack(
+            profile.fields,
+            {"User": 417, "Issued": dt.datetime.now(dt.UTC).date(), "Model version": "1.2"},
+        )
+        text = _generate(console, model, key, profile, payload)
+        audit = _audit(console, model, key, label, profile, text)
+    except PuraError as error:
+        console.print(f"{error.message} {error.hint}", style="bold red", markup=False)
+        return 1
+    _report(console, audit, payload)
+    _keep(profile, paths)
+    right = audit.payload.bits == payload.text
+    if _has_display():
+        return _show(audit, paths, {label: key}) or int(not right)
+    pictures = _paint(audit, paths, text, {label: key})
+    console.print("There is no display here, so the window was painted into pictures:")
+    for path in pictures:
+        console.print(f"  {path}", markup=False)
+    return int(not right)
+
+
+def _model(console: Console, paths: Paths) -> LanguageModel:
+    from pura.model import offline
+
+    offline.prepare()
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    store = ModelStore(paths.models)
+    if all(installed.name != MODEL for installed in store.list()):
+        console.print("Installing the built-in model (93 MB, once) …")
+        with _bar(console) as bar:
+            task = bar.add_task("Installing", total=None)
+            store.install_builtin(
+                progress=lambda done, total: bar.update(task, completed=done, total=total or None)
+            )
+    device = choose_device()
+    console.print(f"Model {MODEL} on {device.name}, {device.dtype}. {device.reason}", markup=False)
+    return load_model(store.get(MODEL), device)
+
+
+def _key(console: Console, paths: Paths) -> tuple[SecretKey, str]:
+    """Return the demo's key from the keyring; where there is none, one for this run only."""
+    store = KeyStore(paths.config / "keys.json")
+    if store.state() is State.READY:
+        try:
+            known = any(entry.name == KEY_NAME for entry in store.list())
+            key = store.get(KEY_NAME) if known else SecretKey.generate()
+            if not known:
+                store.add(KEY_NAME, key, note="made by make demo")
+        except KeyStoreError as error:
+            console.print(f"{error.message} A key for this run only is used.", markup=False)
+        else:
+            console.print(f"Key “{KEY_NAME}” {key.fingerprint} in {store.title}.", markup=False)
+            return key, KEY_NAME
+    else:
+        console.print(
+            "There is no usable keyring here, so the key lives for this run only and is gone "
+            "afterwards."
+        )
+    key = SecretKey.generate()
+    return key, f"{KEY_NAME} (this run only)"
+
+
+def _profile(model: LanguageModel) -> Profile:
+    return Profile(
+        payload_bits=36,
+        code="tbcc",
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        model=model.fingerprint,
+        fields=parse_layout(LAYOUT, 36),
+        name="Demo 36-bit",
+    )
+
+
+def _generate(
+    console: Console, model: LanguageModel, key: SecretKey, profile: Profile, payload: Payload
+) -> str:
+    from pura.embed import generate
+
+    for _ in range(TRIES):
+        with _bar(console) as bar:
+            bar.add_task(f"Writing {TOKENS} marked tokens", total=TOKENS)
+            made = generate(
+                model, PROMPT, payload, key, profile, tokens=TOKENS, ignore_eos=True,
+                seed=secrets.randbits(62),
+                progress=partial(_advance, bar),
+            )  # fmt: skip
+        carriers = int((made.arity > 0).sum())
+        # A small model sometimes falls into repeating itself; such a text carries next to
+        # nothing, with a mark or without, and would show little.
+        if carriers >= LEAST_CARRIERS:
+            break
+        console.print(f"The model repeated itself ({carriers} usable tokens); once more.")
+    console.print(f"{made.ids.size} tokens were written with the payload {payload.text}.")
+    return made.text
+
+
+def _advance(bar: Progress, done: int, total: int) -> None:
+    bar.update(bar.task_ids[0], completed=done, total=total)
+
+
+def _audit(
+    console: Console,
+    model: LanguageModel,
+    key: SecretKey,
+    label: str,
+    profile: Profile,
+    text: str,
+) -> Audit:
+    from pura.audit.run import Stage, audit_text
+
+    with _bar(console) as bar:
+        task = bar.add_task("Auditing", total=None)
+
+        def report(stage: Stage) -> None:
+            bar.update(
+                task,
+                description=f"Auditing: {stage.name}",
+                completed=stage.done,
+                total=stage.total or None,
+            )
+
+        return audit_text(
+            text,
+            name="demo.txt",
+            model=model,
+            keys=[(key, label)],
+            profile=profile,
+            progress=report,
+        )
+
+
+def _report(console: Console, audit: Audit, payload: Payload) -> None:
+    from pura.cli.words import print_audit
+
+    console.print()
+    print_audit(console, audit, "en")
+    same = audit.payload.bits == payload.text
+    words = "is" if same else "is NOT"
+    console.print(f"The payload that was read {words} the one that was written.", style="bold")
+
+
+def _bar(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
+        console=console, disable=not console.is_terminal, transient=True,
+    )  # fmt: skip
+
+
+def _has_display() -> bool:
+    if os.environ.get("QT_QPA_PLATFORM") in ("offscreen", "minimal"):
+        return False
+    if sys.platform in ("win32", "darwin"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _show(audit: Audit, paths: Paths, keys: dict[str, SecretKey]) -> int:
+    from pura_audit.application import make_application, show_audit
+    from pura_audit.platform import logs
+
+    logs.hear_qt()
+    app = make_application()
+    window = show_audit(audit, paths=paths, session_keys=keys)
+    window.show()
+    try:
+        return app.exec()
+    finally:
+        window.session.close()
+
+
+def _keep(profile: Profile, paths: Paths) -> None:
+    """Store the profile, so that the window has it to choose and can audit the text again."""
+    path = paths.profiles / f"{profile.name}.json"
+    if not path.exists():
+        write_atomic(path, profile.to_json().encode())
+
+
+def _paint(audit: Audit, paths: Paths, text: str, keys: dict[str, SecretKey]) -> list[Path]:
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from pura_audit.platform import logs
+    from pura_audit.tools.painting import paint_audit
+
+    logs.hear_qt()
+    OUTPUT.mkdir(exist_ok=True)
+    (OUTPUT / "demo.txt").write_text(text, encoding="utf-8", newline="")
+    (OUTPUT / "profile.json").write_text(audit.profile.to_json(), encoding="utf-8")
+    return [
+        paint_audit(
+            audit, OUTPUT / f"window-{theme}.png", paths=paths, theme=theme, session_keys=keys
+        )
+        for theme in ("light", "dark")
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,299 @@
+"""``make screenshots``: the pictures of the user guide, of real audits in the real window.
+
+Taken offscreen with the built-in model and the sample texts, so that they never go stale.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from pura.base.paths import Paths, user_paths
+from pura.base.resources import resource
+from pura.record.audit import Audit
+from pura.report import Parties, ReportRequest, build_report
+from pura.scheme import SecretKey
+from pura_audit.jobs.messages import KeyChoice
+from pura_audit.platform.samples import LABEL, sample
+from pura_audit.session.items import Item
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from pura_audit.cases.dialog import CasesDialog
+    from pura_audit.workbench.main_window import MainWindow
+
+OUT: Final = Path("docs") / "images"
+TIMEOUT_MS: Final = 600_000
+# Brings the window to where the picture is taken; returns a dialog if that is to be painted.
+Act: TypeAlias = "Callable[[MainWindow], QWidget | None]"
+
+
+def main() -> int:
+    """Take every picture."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    if "--scaled" in sys.argv:
+        return _Pictures(suffix="-200").take(("audit-light", "audit-dark"))
+    done = _Pictures().take(())
+    # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
+    environment = os.environ | {"QT_SCALE_FACTOR": "2"}
+    command = [sys.executable, "-m", "pura_audit.tools.pictures", "--scaled"]
+    return done or subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+
+
+class _Pictures:
+    """One run of the window after the other, each with its own empty folders."""
+
+    def __init__(self, suffix: str = "") -> None:
+        from pura_audit.application import make_application
+        from pura_audit.platform import logs
+
+        logs.hear_qt()
+        self._app = make_application()
+        self._suffix = suffix
+        self._marked: Audit | None = None
+
+    def take(self, only: tuple[str, ...]) -> int:
+        """Take the pictures of these names, or all of them."""
+        for name, theme, size, act in self._plan():
+            if not only or name in only:
+                self._one(name, theme, size, act)
+        return 0
+
+    def _plan(
+        self,
+    ) -> list[tuple[str, str, tuple[int, int], Act]]:
+        big, small = (1440, 900), (1280, 720)
+        return [
+            ("first-run", "light", big, lambda _w: None),
+            ("first-run-dark", "dark", big, lambda _w: None),
+            ("empty", "light", big, lambda _w: None),
+            ("audit-light", "light", big, self._audited),
+            ("audit-dark", "dark", big, self._audited),
+            ("audit-small", "light", small, self._audited),
+            ("audit-contrast", "contrast", big, self._audited),
+            ("no-finding", "light", big, self._plain),
+            ("error", "light", big, self._bad_file),
+            ("error-dark", "dark", big, self._bad_file),
+            ("busy", "light", big, self._busy),
+            ("busy-dark", "dark", big, self._busy),
+            ("ready", "light", big, self._ready),
+            ("audit-german", "light", big, self._audited),
+            ("settings", "light", big, self._settings),
+            ("settings-dark", "dark", big, self._settings),
+            ("report-window-light", "light", big, self._report),
+            ("report-window-dark", "dark", big, self._report),
+            ("report-check", "light", big, self._check),
+            ("report-sign", "light", big, self._sign),
+            ("compare", "light", big, self._compare),
+            ("cases", "light", big, self._cases),
+            ("cases-dark", "dark", big, self._cases),
+            ("cases-german", "light", big, self._cases),
+            ("case-save", "light", big, self._save),
+            ("case-review", "light", big, self._second_person),
+            ("case-check", "light", big, self._check_log),
+        ]
+
+    def _one(
+        self,
+        name: str,
+        theme: str,
+        size: tuple[int, int],
+        act: Act,
+    ) -> None:
+        from pura_audit.application import make_window
+        from pura_audit.platform.settings import SettingsFile
+        from pura_audit.tools.painting import paint, settle
+
+        with tempfile.TemporaryDirectory() as folder:
+            base = Path(folder)
+            data = base / "data"
+            data.mkdir()
+            if not name.startswith("first-run"):
+                models = user_paths().models
+                (data / "models").symlink_to(models, target_is_directory=True)
+            paths = Paths(data=data, config=base / "config", state=base / "state")
+            # Fixed, so that a picture does not depend on whose machine takes it.
+            SettingsFile(paths.config).update(language="de" if name.endswith("german") else "en")
+            keys = self._all_there(paths) if name == "empty" else None
+            window = make_window(paths, theme=theme, session_keys=keys)
+            window.resize(*size)
+            window.show()
+            self._until(lambda: window.session.device is not None)
+            try:
+                shown = act(window) or window
+                settle()
+                paint(shown, OUT / f"{name}{self._suffix}.png")
+            finally:
+                window.session.close()
+                window.close()
+                window.deleteLater()
+                settle(0)
+
+    @staticmethod
+    def _all_there(paths: Paths) -> dict[str, SecretKey]:
+        """Put a profile and a key in place, so that nothing is left to set up."""
+        found = sample()
+        paths.profiles.mkdir(parents=True)
+        (paths.profiles / "sample.json").write_text(found.profile.to_json(), encoding="utf-8")
+        return {LABEL: found.key}
+
+    def _until(self, condition: Callable[[], bool]) -> None:
+        from PySide6.QtCore import QDeadlineTimer, QEventLoop
+
+        deadline = QDeadlineTimer(TIMEOUT_MS)
+        while not condition():
+            self._app.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
+            if deadline.hasExpired():
+                raise TimeoutError("the window did not get there in time")
+
+    def _audited(self, window: MainWindow) -> None:
+        """Show the sample; audited once, shown in many pictures."""
+        session = window.session
+        if self._marked is None:
+            session.add_sample()
+            item = session.current
+            self._until(lambda: item.audit is not None)
+            self._marked = item.audit
+        else:
+            session.add_audit(self._marked)
+
+    def _plain(self, window: MainWindow) -> None:
+        self._audited(window)
+        item = self._add_plain(window, 1, "interview")
+        window.session.audit([item])
+        self._until(lambda: item.audit is not None)
+
+    def _add_plain(self, window: MainWindow, count: int, name: str) -> Item:
+        found, session = sample(), window.session
+        data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
+        session.add_text(" ".join(t["text"] for t in data["texts"][:count]), name)
+        item = session.current
+        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
+        item.profile = found.profile
+        session.item_changed.emit()
+        return item
+
+    def _settings(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import dialogs
+
+        self._until(lambda: window.session.catalogue is not None)
+        return dialogs.show_settings(window)
+
+    def _report(self, window: MainWindow) -> QWidget:
+        """Show the report of the sample and of a text without a mark."""
+        from pura_audit.workbench import dialogs
+
+        self._plain(window)
+        window.session.show(window.session.queue.items[0])
+        parties = Parties(
+            organisation="Examination office", address="1 Example Street, 10000 Example",
+            place="Example", examiner="A. Example", question="Does the text carry our mark?",
+        )  # fmt: skip
+        base = ReportRequest(number="R-2026-117", case="2026-117", classification="confidential",
+                             issued="2026-11-21", parties=parties)  # fmt: skip
+        dialog = dialogs.make_report(window, base=base, every=True)
+        assert dialog is not None  # there are audits
+        preview = dialog.preview
+        self._until(lambda: preview.built is not None and not preview.view.missing())
+        return dialog
+
+    def _check(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import dialogs
+
+        self._audited(window)
+        assert self._marked is not None
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "R-2026-117.pdf"
+            path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
+            dialog = dialogs.verify_report(window, path)
+            self._until(lambda: dialog.checked is not None)  # type: ignore[attr-defined]
+        return dialog
+
+    def _sign(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import dialogs
+
+        self._audited(window)
+        return dialogs.sign_report(window, Path("R-2026-117.pdf"))
+
+    def _cases(self, window: MainWindow) -> CasesDialog:
+        """Show a log with three cases; one audit has been looked at by a second person."""
+        from pura.caselog import CaseLog, open_case, save_audit, sign_off
+        from pura_audit.workbench import dialogs
+
+        self._plain(window)
+        marked, plain = (item.audit for item in window.session.queue.items)
+        assert marked is not None
+        assert plain is not None
+        with CaseLog(window.session.jobs.cases.path, create=True) as log:
+            who, second = log.person("A. Example"), log.person("B. Muster")
+            for name in ("Letter to the editor, second version", "Complaint 2026-098"):
+                open_case(log, name, who)
+            case = open_case(log, "Thesis 2026-117", who, tags=["faculty of arts"],
+                             notes="Handed in on paper and as a file.")  # fmt: skip
+            item = save_audit(log, case.id, marked, who)
+            save_audit(log, case.id, plain, who)
+            sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
+        window.session.settings.update(auditor="A. Example")
+        dialog = dialogs.show_cases(window)
+        self._until(lambda: dialog.pane.shown is not None)
+        return dialog
+
+    def _save(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import dialogs
+
+        self._cases(window).accept()
+        dialog = dialogs.save_to_case(window)
+        assert dialog is not None  # there is an audit
+        self._until(lambda: dialog.case.count() > 0)  # type: ignore[attr-defined]
+        return dialog
+
+    def _second_person(self, window: MainWindow) -> QWidget:
+        browser = self._cases(window)
+        assert browser.pane.shown is not None
+        dialog = browser.acts.ask_review(browser.pane.shown.case)
+        assert dialog is not None  # an audit is chosen
+        return dialog
+
+    def _check_log(self, window: MainWindow) -> QWidget:
+        dialog = self._cases(window).acts.check_log()
+        self._until(lambda: dialog.checks is not None)  # type: ignore[attr-defined]
+        return dialog
+
+    def _compare(self, window: MainWindow) -> QWidget:
+        from pura_audit.workbench import dialogs
+
+        self._plain(window)
+        return dialogs.compare_audits(window)
+
+    def _bad_file(self, window: MainWindow) -> None:
+        self._audited(window)
+        session = window.session
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "scan-004.pdf"
+            path.write_bytes(b"%PDF-1.7\x00\xff\xfe\x80\x81")
+            session.add_paths([path])
+            item = session.current
+            self._until(lambda: item.failure is not None)
+
+    def _busy(self, window: MainWindow) -> None:
+        self._audited(window)
+        item = self._add_plain(window, 8, "newsletter")
+        window.session.audit([item])
+        self._until(lambda: item.progress is not None and item.progress.done > 0)
+
+    def _ready(self, window: MainWindow) -> None:
+        self._audited(window)
+        window.session.add_text(
+            "A text that waits to be audited. The prompt can be given if it is known.", "statement"
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,1 +1,0 @@
-"""Widgets that render an audit and emit intentions; they compute nothing."""

@@ -1,0 +1,1 @@
+"""Widgets and dialog parts that know no feature."""

@@ -1,0 +1,151 @@
+"""The choosers of the header: key, model and profile, and the badge of the device."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
+
+from pura_audit.look.theme import Theme
+from pura_audit.widgets.choice_menu import ChoiceMenu
+
+MAX_CHIP = 248
+
+
+class Chip(QToolButton):
+    """A button that says what is chosen and opens the list of choices.
+
+    Args:
+        kind: What is chosen here.
+        several: How the chip names several choices, ``%1`` for their number; empty where only one
+            can be made.
+        manage: Last line of the list.
+
+    Signals:
+        chosen: Place of the choice in the list.
+        several_chosen: Places of the choices, where there can be several.
+        manage_wanted: The last line of the list.
+    """
+
+    chosen = Signal(int)
+    several_chosen = Signal(list)
+    manage_wanted = Signal()
+
+    def __init__(
+        self, kind: str, parent: QWidget | None = None, *, several: str = "", manage: str = ""
+    ) -> None:
+        super().__init__(parent)
+        self._kind, self._several = kind, several
+        self._value = ""
+        self.setProperty("role", "chip")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMaximumWidth(MAX_CHIP)
+        self._menu = ChoiceMenu(self, several=bool(several), manage=manage)
+        self._menu.setAccessibleName(kind)
+        self._menu.chosen.connect(self.chosen)
+        self._menu.several_chosen.connect(self.several_chosen)
+        self._menu.manage_wanted.connect(self.manage_wanted)
+        self.setMenu(self._menu)
+
+    def set_choices(
+        self, choices: Sequence[tuple[str, str]], current: int | Collection[int], missing: str,
+        hint: str, *, lacking: bool = True,
+    ) -> None:  # fmt: skip
+        """Fill the list.
+
+        Args:
+            choices: Title and remark of every choice.
+            current: Place of the one in use, -1 for none; the places where there can be several.
+            missing: What the chip says when nothing is chosen.
+            hint: What to do about that, shown in the list.
+            lacking: Nothing chosen is a lack, and asks for attention.
+        """
+        ticked = [current] if isinstance(current, int) else sorted(current)
+        used = [choices[place] for place in ticked if 0 <= place < len(choices)]
+        lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
+        self._menu.fill(lines, ticked, hint)
+        self._value = missing
+        if used:
+            self._value = used[0][0]
+        if len(used) > 1:
+            self._value = self._several.replace("%1", str(len(used)))
+        self.setProperty("missing", lacking and not used)
+        self.style().unpolish(self)
+        self.style().polish(self)
+        named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []
+        self.setAccessibleName(f"{self._kind}: {', '.join(named) or self._value}")
+        below = "\n".join(named) if named else used[0][1] if used else hint
+        self.setToolTip(f"{self._kind}: {self._value}\n{below}")
+        self._fit()
+
+    def set_attention(self, *, attention: bool) -> None:
+        """Mark a choice that does not go with the others."""
+        if attention:
+            self.setProperty("missing", True)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+    def sizeHint(self) -> QSize:
+        """Return the room that the whole text takes, up to the largest width of a chip."""
+        metrics = QFontMetrics(self.font())
+        whole = metrics.horizontalAdvance(self._whole()) + 36
+        return QSize(min(whole, MAX_CHIP), 32)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of a few words."""
+        return QSize(88, 32)
+
+    def resizeEvent(self, event: object) -> None:
+        """Shorten the text to the room there is."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def _whole(self) -> str:
+        return f"{self._kind}  {self._value}  ▾"
+
+    def _fit(self) -> None:
+        metrics = QFontMetrics(self.font())
+        frame = metrics.horizontalAdvance(f"{self._kind}    ▾") + 28
+        value = metrics.elidedText(
+            self._value, Qt.TextElideMode.ElideRight, max(24, self.width() - frame)
+        )
+        self.setText(f"{self._kind}  {value}  ▾".replace("&", "&&"))
+        self.updateGeometry()
+
+
+class DeviceBadge(QLabel):
+    """Where the model runs; always on screen. A ring marks the processor, a disc a GPU."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._filled = False
+        self._bad = False
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setContentsMargins(18, 0, 0, 0)
+        self.setProperty("role", "muted")
+
+    def show_device(self, text: str, tip: str, *, gpu: bool, bad: bool = False) -> None:
+        """Say which device is in use and why."""
+        self._filled, self._bad = gpu, bad
+        self.setText(text)
+        self.setToolTip(tip)
+        self.setAccessibleName(f"{text}. {tip}")
+        self.setProperty("role", "attention" if bad else "muted")
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the mark before the words."""
+        super().paintEvent(event)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour: QColor = self._theme.colour("against" if self._bad else "muted")
+        painter.setPen(colour)
+        painter.setBrush(colour if self._filled else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(QPointF(8, self.height() / 2), 4, 4)

@@ -1,0 +1,212 @@
+"""A card with a picture of numbers: table twin, spoken summary, copy and export come with it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
+from PySide6.QtSvg import QSvgGenerator
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGraphicsView,
+    QMenu,
+    QStackedWidget,
+    QToolButton,
+    QWidget,
+)
+
+from pura.base.files import write_atomic
+from pura_audit.look.icons import icon
+from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import translate
+from pura_audit.widgets.card import Card, label
+
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_SCALE = 2  # of exported pictures
+
+
+class PlotCard(Card):
+    """Base of the ring, the bits and the course.
+
+    Signals:
+        table_wanted: The table twin is asked for.
+        noticed: Something to say in the status line.
+    """
+
+    table_wanted = Signal()
+    noticed = Signal(str)
+
+    def __init__(self, title: str, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent, inner=20)
+        self.theme = theme
+        self._more = QToolButton()
+        self._more.setProperty("role", "quiet")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        words = translate("Plot", "Table, copy and export of “%1”").replace("%1", title)
+        self._more.setAccessibleName(words)
+        self._more.setToolTip(words)
+        self._more.setMenu(self._build_menu())
+        self.head.addWidget(self._more)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_plot(self, plot: QWidget) -> None:
+        """Put the plot into the card, and words in its place while there is nothing to show."""
+        self._pages = QStackedWidget()
+        words = label(translate("Plot", "Appears here after the audit."), "muted")
+        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._pages.addWidget(words)
+        self._pages.addWidget(plot)
+        self.body.addWidget(self._pages, 1)
+
+    def set_filled(self, filled: bool) -> None:
+        """Show the plot, or the words."""
+        self._pages.setCurrentIndex(int(filled))
+        self._more.setEnabled(filled)
+
+    # What a plot tells about itself
+
+    def canvas(self) -> QWidget:
+        """Return the widget that holds the picture."""
+        raise NotImplementedError
+
+    def table(self) -> Table:
+        """Return headers and rows of the table twin."""
+        raise NotImplementedError
+
+    def summary(self) -> str:
+        """Return what the picture shows, in words."""
+        raise NotImplementedError
+
+    def file_stem(self) -> str:
+        """Return the name that an exported file is offered."""
+        return "pura-audit"
+
+    def redescribe(self) -> None:
+        """Tell screen readers what the picture shows now."""
+        self.canvas().setAccessibleName(self.title.text())
+        self.canvas().setAccessibleDescription(self.summary())
+
+    # Copy and export
+
+    def picture(self) -> QPixmap:
+        """Return the picture at twice its size on screen."""
+        canvas = self.canvas()
+        pixmap = QPixmap(canvas.size() * _SCALE)
+        pixmap.setDevicePixelRatio(_SCALE)
+        pixmap.fill(self.theme.colour("card"))
+        painter = QPainter(pixmap)
+        self._draw(painter, QRectF(canvas.rect()))
+        painter.end()
+        return pixmap
+
+    def csv_text(self) -> str:
+        """Return the table as CSV; a cell that a spreadsheet would run is quoted with a blank."""
+        headers, rows = self.table()
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow(headers)
+        for row in rows:
+            writer.writerow([_safe_cell(cell) for cell in row])
+        return out.getvalue()
+
+    def export(self, path: Path) -> None:
+        """Write the picture or the table; the ending of the name decides.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        match path.suffix.lower():
+            case ".csv":
+                write_atomic(path, self.csv_text().encode("utf-8-sig"))
+            case ".svg":
+                self._export_svg(path)
+            case _:
+                if not self.picture().save(str(path), "PNG"):
+                    raise OSError(0, translate("Plot", "The picture cannot be written"))
+
+    def _export_svg(self, path: Path) -> None:
+        canvas = self.canvas()
+        generator = QSvgGenerator()
+        generator.setFileName(str(path))
+        generator.setSize(QSize(canvas.width(), canvas.height()))
+        generator.setViewBox(canvas.rect())
+        generator.setTitle(self.title.text())
+        generator.setDescription(self.summary())
+        painter = QPainter()
+        if not painter.begin(generator):
+            raise OSError(0, translate("Plot", "The picture cannot be written"))
+        painter.fillRect(canvas.rect(), self.theme.colour("card"))
+        self._draw(painter, QRectF(canvas.rect()))
+        painter.end()
+
+    def _draw(self, painter: QPainter, room: QRectF) -> None:
+        canvas = self.canvas()
+        if isinstance(canvas, QGraphicsView):
+            canvas.render(painter, room, canvas.viewport().rect())
+        else:
+            canvas.render(painter, room.topLeft().toPoint())
+
+    def _build_menu(self) -> QMenu:
+        menu = QMenu(self)
+        for words, act in (
+            (translate("Plot", "Show as table"), self.table_wanted.emit),
+            (translate("Plot", "Copy picture"), self._copy_picture),
+            (translate("Plot", "Copy table"), self._copy_table),
+            (translate("Plot", "Copy summary in words"), self._copy_words),
+            (translate("Plot", "Export …"), self._ask_export),
+        ):
+            action = QAction(words, menu)
+            action.triggered.connect(lambda _=False, a=act: a())
+            menu.addAction(action)
+        return menu
+
+    def _copy_picture(self) -> None:
+        QGuiApplication.clipboard().setPixmap(self.picture())
+
+    def _copy_table(self) -> None:
+        headers, rows = self.table()
+        lines = ("\t".join(row) for row in (headers, *rows))
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _copy_words(self) -> None:
+        QGuiApplication.clipboard().setText(self.summary())
+
+    def _ask_export(self) -> None:
+        dialog = QFileDialog(self.window(), translate("Plot", "Export"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(["PNG (*.png)", "SVG (*.svg)", "CSV (*.csv)"])
+        dialog.selectFile(f"{self.file_stem()}.png")
+        dialog.setDefaultSuffix("png")
+        dialog.filterSelected.connect(
+            lambda chosen: dialog.setDefaultSuffix(chosen.split("*.")[1].rstrip(")"))
+        )
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._export_and_tell(Path(name)))
+        dialog.open()
+
+    def _export_and_tell(self, path: Path) -> None:
+        try:
+            self.export(path)
+        except OSError as error:
+            words = translate("Plot", "Not exported: %1").replace("%1", error.strerror or "")
+        else:
+            words = translate("Plot", "Exported: %1").replace("%1", path.name)
+        self.noticed.emit(words)
+
+    def _dress(self) -> None:
+        self._more.setIcon(icon("more", self.theme.tokens.muted))
+
+
+def _safe_cell(cell: str) -> str:
+    number = cell.replace("\N{MINUS SIGN}", "-")
+    try:
+        float(number)
+    except ValueError:
+        return f"'{cell}" if cell.lstrip().startswith(_FORMULA) else cell
+    return number

@@ -1,0 +1,98 @@
+"""pyqtgraph, quietened: our fonts and colours, no menus, no buttons, no automatic units."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtWidgets import QWidget
+
+from pura_audit.look import fonts
+from pura_audit.look.theme import Theme
+
+pg.setConfigOptions(antialias=True)
+_STEPS: Final = {
+    Qt.Key.Key_Left: -1,
+    Qt.Key.Key_Right: 1,
+}
+
+
+class Plot(pg.PlotWidget):
+    """One plot with a keyboard cursor.
+
+    Signals:
+        stepped: Left (-1) or right (+1) was pressed.
+        jumped: Home (-1) or End (+1) was pressed.
+        raised: Up (-1) or down (+1) was pressed.
+        pressed: A place of the plot was clicked, in data coordinates.
+    """
+
+    stepped = Signal(int)
+    jumped = Signal(int)
+    raised = Signal(int)
+    pressed = Signal(float, float)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        plot = self.getPlotItem()
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        box = plot.getViewBox()
+        box.setMouseEnabled(x=False, y=False)
+        box.setDefaultPadding(0.0)
+        plot.layout.setContentsMargins(0, 0, 0, 0)
+        for name in ("left", "bottom"):
+            axis = plot.getAxis(name)
+            axis.enableAutoSIPrefix(False)
+            axis.setStyle(tickFont=fonts.face(fonts.LABEL), tickLength=-3, tickTextOffset=4)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+        self.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        theme.changed.connect(self.dress)
+        self.dress()
+
+    def dress(self) -> None:
+        """Take the colours of the theme."""
+        self.setBackground(self.theme.colour("card"))
+        for name in ("left", "bottom"):
+            axis = self.getPlotItem().getAxis(name)
+            axis.setPen(pg.mkPen(self.theme.colour("line")))
+            axis.setTextPen(pg.mkPen(self.theme.colour("muted")))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move the cursor."""
+        keys = Qt.Key
+        match event.key():
+            case keys.Key_Left | keys.Key_Right as key:
+                self.stepped.emit(-1 if key == keys.Key_Left else 1)
+            case keys.Key_Home | keys.Key_End as key:
+                self.jumped.emit(-1 if key == keys.Key_Home else 1)
+            case keys.Key_Up | keys.Key_Down as key:
+                self.raised.emit(-1 if key == keys.Key_Up else 1)
+            case _:
+                event.ignore()
+
+    def mousePressEvent(self, event: object) -> None:
+        """Tell where it was clicked."""
+        super().mousePressEvent(event)
+        place = (
+            self.getPlotItem()
+            .getViewBox()
+            .mapSceneToView(
+                self.mapToScene(event.position().toPoint())  # type: ignore[attr-defined]
+            )
+        )
+        self.pressed.emit(place.x(), place.y())
+
+    def paintEvent(self, event: object) -> None:
+        """Draw the focus ring over the plot."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(pg.mkPen(self.theme.colour("accent"), width=2))
+            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
+            painter.end()

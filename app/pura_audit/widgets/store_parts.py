@@ -1,0 +1,247 @@
+"""What the dialogs of models, profiles and fitness share: table, column of buttons, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QLineEdit,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QTableView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura_audit.jobs.messages import Chore, Failure, Progress
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.rows_model import RowsModel
+
+
+def make_table(name: str) -> QTableView:
+    """Return a table of whole rows that can be chosen and not edited."""
+    table = QTableView()
+    table.setAccessibleName(name)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setTabKeyNavigation(False)
+    table.setShowGrid(False)
+    table.setAlternatingRowColors(True)
+    table.setWordWrap(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(32)
+    table.horizontalHeader().setHighlightSections(False)
+    return table
+
+
+def spin_box(low: int, high: int, value: int) -> QSpinBox:
+    """Return a field for a whole number, its text as far from the edge as in other fields."""
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setValue(value)
+    box.lineEdit().setTextMargins(GRID, 0, 0, 0)
+    return box
+
+
+def name_input(widget: QWidget, words: str) -> None:
+    """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
+    widget.setAccessibleName(words)
+    for line in widget.findChildren(QLineEdit):
+        line.setAccessibleName(words)
+
+
+def fill_table(
+    table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
+) -> None:
+    """Put rows into a table; the last column takes the room that is left."""
+    old = table.model()
+    table.setModel(RowsModel(headers, rows, table))
+    if old is not None:
+        old.deleteLater()
+    header = table.horizontalHeader()
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+    table.resizeColumnsToContents()
+    for column in range(len(headers) - 1):
+        header.resizeSection(column, min(header.sectionSize(column) + GRID, widest))
+    header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
+
+
+def ask_first(
+    parent: QWidget, title: str, question: str, words: str, action: str, act: Callable[[], object]
+) -> QMessageBox:
+    """Ask before something is lost; the safe answer is the default."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(title)
+    box.setText(question)
+    box.setInformativeText(words)
+    yes = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no)
+    box.setEscapeButton(no)
+    yes.clicked.connect(lambda _checked=False: act())
+    box.open()
+    return box
+
+
+class WorkingDialog(QDialog):
+    """A dialog that hands chores to the session, and shows how they go.
+
+    Signals:
+        ended: A chore of this dialog is over; whether it went well.
+    """
+
+    ended = Signal(bool)
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self._chore: Chore | None = None
+        self.words = label("", "", wrap=True)
+        self.words.hide()
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Stores", "Progress"))
+        self.stop = QPushButton(translate("Stores", "Cancel"))
+        self.stop.setAutoDefault(False)
+        self.stop.clicked.connect(session.cancel_chore)
+        session.chore_changed.connect(self._changed)
+        session.noticed.connect(self._noticed)
+        self._show_progress(None)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a chore of this dialog runs or waits."""
+        return self._chore is not None
+
+    def begin(self, chore: Chore) -> None:
+        """Hand a chore over."""
+        self.say("")
+        self._chore = chore
+        self._show_progress(0.0)
+        self.refresh_buttons()
+        self.session.do_chore(chore)
+
+    def say(self, words: str, *, bad: bool = False) -> None:
+        """Say how it went; nothing hides the line."""
+        self.words.setProperty("role", "attention" if bad else "muted")
+        self.words.style().unpolish(self.words)
+        self.words.style().polish(self.words)
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+
+    def progress_row(self) -> QVBoxLayout:
+        """Return the line of words, and below it the bar with its button."""
+        column, row = QVBoxLayout(), QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.bar, 1)
+        row.addWidget(self.stop)
+        column.setSpacing(GRID)
+        column.addWidget(self.words)
+        column.addLayout(row)
+        return column
+
+    def _show_progress(self, share: float | None) -> None:
+        self.bar.setVisible(share is not None)
+        self.stop.setVisible(share is not None)
+        if share is not None:
+            self.bar.setRange(0, 1000 if share > 0 else 0)
+            self.bar.setValue(round(1000 * share))
+
+    def _changed(self, state: object) -> None:
+        if self._chore is None:
+            return
+        if isinstance(state, Progress):
+            self._show_progress(state.done / state.total if state.total else 0.0)
+            return
+        self._chore = None
+        self._show_progress(None)
+        self.refresh_buttons()
+        if isinstance(state, Failure):
+            self.say(f"{state.message} {state.hint}".strip(), bad=True)
+        self.ended.emit(not isinstance(state, Failure))
+
+    def _noticed(self, words: str) -> None:
+        if self._chore is None and self.isVisible():
+            self.say(words)
+
+
+class StoreDialog(WorkingDialog):
+    """A title, a table, and one button for everything that can be done to its rows."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(session, parent)
+        self.resize(1000, 560)
+        self.title = label("", "answer")
+        self.state = label("", "muted", wrap=True)
+        self.none = label("", "muted", wrap=True)
+        self.detail = label("", "muted", wrap=True)
+        self.table = make_table("")
+        self.buttons: dict[str, QPushButton] = {}
+
+    def lay_out(self, name: str, buttons: Mapping[str, tuple[str, Callable[[], object]]]) -> None:
+        """Put it together; a button whose name starts with a dash stands apart."""
+        self.setWindowTitle(name)
+        self.title.setText(name)
+        self.table.setAccessibleName(name)
+        layout, middle, list_side = QVBoxLayout(self), QHBoxLayout(), QVBoxLayout()
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(self.title)
+        layout.addWidget(self.state)
+        list_side.setSpacing(GRID)
+        for widget in (self.none, self.table, self.detail):
+            list_side.addWidget(widget, 1 if widget is self.table else 0)
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        for kind, (words, act) in buttons.items():
+            button = QPushButton(words)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _=False, do=act: do())
+            if kind.startswith("-"):
+                column.addSpacing(GRID)
+            self.buttons[kind.lstrip("-")] = button
+            column.addWidget(button)
+        column.addStretch(1)
+        middle.setSpacing(GAP)
+        middle.addLayout(list_side, 1)
+        middle.addLayout(column)
+        layout.addLayout(middle, 1)
+        layout.addLayout(self.progress_row())
+        close = QPushButton(translate("Stores", "Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        last = QHBoxLayout()
+        last.addStretch(1)
+        last.addWidget(close)
+        layout.addLayout(last)
+
+    def fill(self, headers: Sequence[str], rows: Sequence[Sequence[str]], chosen: int) -> None:
+        """Show rows, and choose one."""
+        fill_table(self.table, headers, rows)
+        self.none.setVisible(not rows)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self.refresh_buttons())
+        if rows:
+            self.table.selectRow(max(0, chosen))
+        self.refresh_buttons()
+
+    @property
+    def place(self) -> int:
+        """Number of the chosen row, or -1."""
+        model = self.table.selectionModel()
+        rows = model.selectedRows() if model is not None else []
+        return rows[0].row() if rows else -1

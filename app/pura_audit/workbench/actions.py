@@ -1,0 +1,63 @@
+"""Every action of the window, its words and its shortcut; menus and the shortcut list read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu, QWidget
+
+from pura_audit.platform.i18n import translate
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """One thing that can be done.
+
+    Attributes:
+        name: For programs.
+        words: For people.
+        keys: Shortcuts, as Qt writes them.
+        act: What it does.
+        group: Menu it stands in.
+        checkable: It is on or off.
+    """
+
+    name: str
+    words: str
+    keys: tuple[str, ...]
+    act: Callable[[], object]
+    group: str
+    checkable: bool = False
+
+
+def build(parent: QWidget, commands: list[Command]) -> tuple[dict[str, QAction], QMenu]:
+    """Make actions of commands and a menu with one submenu a group."""
+    actions: dict[str, QAction] = {}
+    menu = QMenu(parent)
+    menu.setAccessibleName(translate("Menu", "Menu"))
+    groups: dict[str, QMenu] = {}
+    for command in commands:
+        action = QAction(command.words, parent)
+        action.setObjectName(command.name)
+        action.setShortcuts([QKeySequence(k) for k in command.keys])
+        action.setCheckable(command.checkable)
+        action.triggered.connect(lambda _checked=False, act=command.act: act())
+        parent.addAction(action)
+        actions[command.name] = action
+        if command.group not in groups:
+            groups[command.group] = menu.addMenu(command.group)
+        groups[command.group].addAction(action)
+    return actions, menu
+
+
+def shortcut_rows(actions: dict[str, QAction]) -> list[tuple[str, str]]:
+    """Return words and keys of every action that has a shortcut."""
+    native = QKeySequence.SequenceFormat.NativeText
+    return [
+        (action.text().replace("…", "").replace("&", "").strip(),
+         ", ".join(k.toString(native) for k in action.shortcuts()))
+        for action in actions.values()
+        if action.shortcuts()
+    ]  # fmt: skip

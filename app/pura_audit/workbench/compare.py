@@ -1,0 +1,125 @@
+"""Compare two audits of the list, line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.record.audit import Audit
+from pura.record.comparison import compare_audits
+from pura.words.sentences import title
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import language, number, translate
+from pura_audit.widgets.card import label
+from pura_audit.widgets.store_parts import fill_table, make_table
+
+
+class CompareDialog(QDialog):
+    """Two audits, what they share and where they differ.
+
+    Args:
+        audits: What there is to choose from; the first two are shown.
+    """
+
+    def __init__(self, audits: Sequence[Audit], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._audits = list(audits)
+        self.setWindowTitle(translate("Compare", "Compare two audits"))
+        self.resize(860, 768)
+        self.first = self._choice(translate("Compare", "First audit"))
+        self.second = self._choice(translate("Compare", "Second audit"))
+        self.second.setCurrentIndex(min(1, len(self._audits) - 1))
+        self.words = label("", "reading", wrap=True)
+        self.table = make_table(translate("Compare", "Comparison"))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(translate("Compare", "Compare two audits"), "answer"))
+        form = QFormLayout()
+        form.setSpacing(GRID)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        for choice in (self.first, self.second):
+            form.addRow(choice.accessibleName(), choice)
+        layout.addLayout(form)
+        layout.addWidget(self.words)
+        layout.addWidget(self.table, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        close = QPushButton(translate("Dialog", "Close"))
+        close.clicked.connect(self.accept)
+        foot.addWidget(close)
+        layout.addLayout(foot)
+        for choice in (self.first, self.second):
+            choice.currentIndexChanged.connect(lambda _index: self.show_lines())
+        self.show_lines()
+        self.first.setFocus()
+
+    def _choice(self, name: str) -> QComboBox:
+        choice = QComboBox()
+        choice.setAccessibleName(name)
+        for place, audit in enumerate(self._audits, start=1):
+            choice.addItem(f"{place}. {audit.input.name}, {audit.created[:16].replace('T', ' ')}")
+        return choice
+
+    def show_lines(self) -> None:
+        """Compare the two that are chosen."""
+        if not self._audits:
+            self.words.setText(
+                translate("Compare", "Two finished audits are needed. Audit texts first.")
+            )
+            return
+        lines = compare_audits(
+            self._audits[self.first.currentIndex()], self._audits[self.second.currentIndex()]
+        )
+        differing = sum(not line.same for line in lines)
+        words = translate("Compare", "%1 of %2 lines differ.")
+        if not differing:
+            words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
+        self.words.setText(words.replace("%1", number(differing)).replace("%2", number(len(lines))))
+        names = _names()
+        headers = ("", translate("Compare", "What"), self.first.accessibleName(),
+                   self.second.accessibleName())  # fmt: skip
+        rows = [
+            ("" if line.same else "≠", names[line.name], _words(line.name, line.first),
+             _words(line.name, line.second))
+            for line in lines
+        ]  # fmt: skip
+        fill_table(self.table, headers, rows, widest=290)
+
+
+def _words(name: str, value: str) -> str:
+    """Write a value for people, where it is a code."""
+    if name == "verdict":
+        return title(value, language())
+    if name == "prompt":
+        known = translate("Compare", "known")
+        return known if value == "known" else translate("Compare", "unknown")
+    return value
+
+
+def _names() -> dict[str, str]:
+    return {
+        "item": translate("Compare", "Item"),
+        "sha256": "SHA-256",
+        "tokens": translate("Compare", "Tokens"),
+        "keys": translate("Compare", "Keys"),
+        "profile": translate("Compare", "Profile"),
+        "model": translate("Compare", "Model"),
+        "prompt": translate("Compare", "Prompt"),
+        "device": translate("Compare", "Device"),
+        "decoder": translate("Compare", "Decoder"),
+        "verdict": translate("Compare", "Outcome"),
+        "payload": translate("Compare", "Payload"),
+        "repaired": translate("Compare", "Repaired positions"),
+        "usable": translate("Compare", "Usable positions"),
+        "evidence": translate("Compare", "Evidence (log10 e)"),
+    }

@@ -1,0 +1,247 @@
+"""The course: how the evidence grows along the text, against the decision threshold."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg
+from PySide6.QtCore import QLine, QPointF, QRectF, Qt
+from PySide6.QtGui import QPainter, QPen
+from PySide6.QtWidgets import QWidget
+
+from pura_audit.look import fonts
+from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import decimal, number, plural, signed, translate
+from pura_audit.session.selection import Selection
+from pura_audit.session.token_facts import course, token_text
+from pura_audit.widgets.plot_card import PlotCard, Table
+from pura_audit.widgets.plots import Plot
+from pura_audit.widgets.text_layout import safe_text
+
+STRETCHES: Final = 400  # about one a pixel of the card's width
+
+
+class PassageStrip(pg.GraphicsObject):
+    """Passages as brackets along the foot of the plot; one item for all."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._ranges = np.empty((0, 2))
+        self._floor = 0.0
+
+    def show_ranges(self, ranges: tuple[tuple[int, int], ...], floor: float) -> None:
+        """Draw other passages."""
+        self.prepareGeometryChange()
+        self._ranges = np.array(ranges, dtype=np.float64).reshape(-1, 2)
+        self._floor = floor
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        """Return the room in data coordinates."""
+        if not self._ranges.size:
+            return QRectF()
+        first, last = float(self._ranges[0, 0]), float(self._ranges[-1, 1])
+        return QRectF(first, self._floor, max(1, last - first), 0.01)
+
+    def paint(self, painter: QPainter, *_: object) -> None:
+        """Draw on whole pixels."""
+        world = painter.worldTransform()
+        painter.save()
+        painter.resetTransform()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.setPen(QPen(self._theme.colour("found"), 2))
+        # A long text has a thousand passages on a few hundred pixels: each place is drawn once.
+        origin, one = (world.map(QPointF(x, self._floor)) for x in (0.0, 1.0))
+        pixels = np.rint(origin.x() + self._ranges * (one.x() - origin.x())).astype(np.int64)
+        y = round(origin.y()) - 2
+        lines = [QLine(left, y, right, y) for left, right in set(map(tuple, pixels.tolist()))]
+        lines += [QLine(x, y, x, y - 5) for x in set(pixels.ravel().tolist())]
+        painter.drawLines(lines)
+        painter.restore()
+
+
+class CourseCard(PlotCard):
+    """Why: where in the text the evidence comes from."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        self._selection = selection
+        self._values = np.empty(0)
+        super().__init__(translate("Course", "Evidence along the text"), theme, parent)
+        self.plot = Plot(theme)
+        self._curve = self.plot.plot(skipFiniteCheck=True)
+        self._threshold = pg.InfiniteLine(angle=0, movable=False)
+        self._zero = pg.InfiniteLine(angle=0, movable=False)
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._caption = pg.TextItem(anchor=(1, 1))
+        self._strip = PassageStrip(theme)
+        for item in (self._zero, self._threshold, self._strip, self._caption, self._cursor):
+            self.plot.addItem(item, ignoreBounds=True)
+        self.show_plot(self.plot)
+        selection.audit_changed.connect(self._rebuild)
+        selection.changed.connect(self._mark)
+        theme.changed.connect(self._rebuild)
+        self.plot.stepped.connect(self._step)
+        self.plot.jumped.connect(lambda d: selection.select_token(0 if d < 0 else 10**9))
+        self.plot.raised.connect(selection.next_carrier)
+        self.plot.pressed.connect(lambda x, _y: selection.select_token(int(x)))
+        self._rebuild()
+
+    def canvas(self) -> QWidget:
+        """Return the plot."""
+        return self.plot
+
+    def threshold(self) -> float | None:
+        """Return the decision threshold in log10, from the policy in the record."""
+        audit = self._selection.audit
+        value = audit.policy.get("t_found") if audit is not None else None
+        return float(value) if isinstance(value, int | float) else None
+
+    def _rebuild(self) -> None:
+        theme, audit = self.theme, self._selection.audit
+        self._curve.setPen(pg.mkPen(theme.colour("support"), width=2))
+        self._zero.setPen(pg.mkPen(theme.colour("line"), width=1))
+        self._cursor.setPen(pg.mkPen(theme.colour("accent"), width=1))
+        dash = pg.mkPen(theme.colour("against"), width=1, style=Qt.PenStyle.DashLine)
+        self._threshold.setPen(dash)
+        self._caption.setColor(theme.colour("against"))
+        self._caption.setFont(fonts.face(fonts.LABEL))
+        self._values = course(audit) if audit is not None else np.empty(0)
+        shown = self._values.size > 1
+        for item in (self._threshold, self._cursor, self._caption, self._zero, self._strip):
+            item.setVisible(shown)
+        self._curve.setData(*thinned(self._values))
+        if shown and audit is not None:
+            self._scale()
+        self.set_filled(shown)
+        self._mark()
+
+    def _scale(self) -> None:
+        audit = self._selection.audit
+        assert audit is not None
+        threshold = self.threshold()
+        low, high = float(self._values.min()), float(self._values.max())
+        high = max(high, (threshold or 0.0) + 1, 1.0)
+        room = (high - low) * 0.12 + 0.5
+        floor = low - room
+        self.plot.setRange(
+            xRange=(0, self._values.size - 1), yRange=(floor, high + room), padding=0
+        )
+        self._strip.show_ranges(
+            tuple((p.first_token, p.last_token + 1) for p in audit.passages), floor
+        )
+        self._zero.setValue(0)
+        self._threshold.setVisible(threshold is not None)
+        self._caption.setVisible(threshold is not None)
+        if threshold is not None:
+            self._threshold.setValue(threshold)
+            self._caption.setText(translate("Course", "decision threshold"))
+            self._caption.setPos(self._values.size - 1, threshold)
+        axis = self.plot.getPlotItem().getAxis("left")
+        look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
+        axis.setLabel("log₁₀", **look)
+        axis.setWidth(48)
+        axis.setTicks(
+            [[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * room)], []]
+        )
+
+    def _mark(self) -> None:
+        token = self._selection.token
+        self._cursor.setVisible(token is not None and self._values.size > 1)
+        if token is not None and self._values.size > 1:
+            self._cursor.setValue(token + 1)
+            self.aside.setText(
+                translate("Course", "%2 at token %1")
+                .replace("%1", str(token + 1))
+                .replace("%2", signed(float(self._values[token + 1]), 1))
+            )
+        else:
+            self.aside.setText("")
+        self.redescribe()
+
+    def _step(self, direction: int) -> None:
+        if self._selection.token is not None:
+            self._selection.select_token(self._selection.token + direction)
+
+    def table(self) -> Table:
+        """Return one row a token."""
+        headers = (
+            translate("Course", "Token"), translate("Course", "Text"),
+            translate("Course", "Entropy (bits)"), translate("Course", "Evidence (log10)"),
+            translate("Course", "Sum (log10)"), translate("Course", "In a marked passage"),
+        )  # fmt: skip
+        audit = self._selection.audit
+        if audit is None:
+            return headers, []
+        tokens = audit.tokens
+        return headers, [
+            (str(t + 1), safe_text(token_text(audit, t)), decimal(float(tokens.entropy_bits[t]), 2),
+             signed(float(tokens.log10_evidence[t]), 3), signed(float(self._values[t + 1]), 2),
+             decimal(float(tokens.marked[t]), 2))
+            for t in range(tokens.ids.size)
+        ]  # fmt: skip
+
+    def summary(self) -> str:
+        """Say what the curve shows."""
+        audit = self._selection.audit
+        if audit is None or self._values.size < 2:
+            return translate("Course", "Appears here after the audit.")
+        words = translate(
+            "Course",
+            "Evidence for the decoded payload over %1 tokens, in log10. It starts at %2, since "
+            "the payload was chosen after seeing the text, and ends at %3.",
+        )
+        words = (
+            words.replace("%1", number(self._values.size - 1))
+            .replace("%2", signed(float(self._values[0]), 1))
+            .replace("%3", signed(float(self._values[-1]), 1))
+        )
+        count = len(audit.passages)
+        if count:
+            words += " " + plural(
+                count, translate("Course", "One passage is marked."),
+                translate("Course", "%1 passages are marked."),
+            )  # fmt: skip
+        return words
+
+    def file_stem(self) -> str:
+        """Return the name that an exported file is offered."""
+        return "evidence"
+
+
+def thinned(
+    values: npt.NDArray[np.float64], stretches: int = STRETCHES
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return a curve of few points that looks the same: the ends and extremes of each stretch.
+
+    Qt takes a tenth of a second to stroke 200 000 points, each time the cursor moves.
+
+    Args:
+        values: float64 [N].
+        stretches: How many stretches keep their first, lowest, highest and last point.
+
+    Returns:
+        Places and values, float64 [min(N, 4 · stretches)] at most, in order.
+    """
+    size = values.size
+    if size <= 4 * stretches:
+        return np.arange(size, dtype=float), values
+    edges = np.linspace(0, size, stretches + 1).astype(np.int64)
+    ends = list(pairwise(edges.tolist()))
+    lowest = [a + int(values[a:b].argmin()) for a, b in ends]
+    highest = [a + int(values[a:b].argmax()) for a, b in ends]
+    kept = (edges[:-1], edges[1:] - 1, lowest, highest)
+    places = np.unique(np.concatenate(kept))
+    return places.astype(float), values[places]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return a handful of round numbers between two ends, zero among them."""
+    span = max(high - low, 1e-9)
+    power = 10.0 ** np.floor(np.log10(span / 4))
+    step = next(m * power for m in (1, 2, 5, 10) if span / (m * power) <= 5)
+    first = np.ceil(low / step)
+    return [float(round(i * step, 6)) for i in range(int(first), int(np.floor(high / step)) + 1)]

@@ -1,0 +1,117 @@
+"""The full wording of the findings, the scale, and the twelve steps of the audit."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.documents import c2pa
+from pura.record.audit import Audit, VariantFacts
+from pura.words.sentences import fill, scale, title
+from pura_audit.look.theme import GAP, PADDING
+from pura_audit.platform.i18n import decimal, language, number, translate
+from pura_audit.widgets.card import label
+
+
+def wording(audit: Audit) -> str:
+    """Return everything that the record says, as text."""
+    tongue = language()
+    parts = ["\n\n".join(fill(s, tongue) for s in audit.sentences)]
+    if audit.cautions:
+        parts.append(translate("Dialog", "What weakens or limits this"))
+        parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
+    parts += [fill(s, tongue) for s in c2pa.sentences(audit.input)]
+    parts.append(translate("Dialog", "Scale"))
+    parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
+    if len(audit.variants) > 1:
+        parts.append(translate("Dialog", "Readings of the text"))
+        parts.append("\n".join(_reading(one) for one in audit.variants))
+    parts.append(translate("Dialog", "Measured with"))
+    parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
+    parts.append(translate("Dialog", "Steps"))
+    parts.append("\n".join(_step(step.number, step.name, step.done, step.note, step.seconds)
+                           for step in audit.log))  # fmt: skip
+    return "\n\n".join(parts)
+
+
+def _reading(one: VariantFacts) -> str:
+    """Say what one reading of the text says alone."""
+    name = {
+        "found": translate("Dialog", "as found"),
+        "restored": translate("Dialog", "typographic changes undone"),
+        "ids": translate("Dialog", "token ids as saved"),
+    }.get(one.name, one.name)
+    words = translate("Dialog", "%1: log10 e %2, %3 tokens")
+    words = words.replace("%1", name).replace("%2", decimal(one.log10_e, 1))
+    words = words.replace("%3", number(one.tokens))
+    if one.changes:
+        words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
+    shown = translate("Dialog", "shown")
+    return f"{words}  ← {shown}" if one.shown else words
+
+
+def _provenance(audit: Audit) -> list[tuple[str, str]]:
+    device = audit.device
+    return [
+        (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
+        *_tried(audit),
+        (translate("Dialog", "Model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (translate("Dialog", "Tokenizer"), audit.model.tokenizer),
+        (
+            translate("Dialog", "Profile"),
+            f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip(),
+        ),
+        (translate("Dialog", "Device"), f"{device.name}, {device.dtype}. {device.reason}"),
+        (translate("Dialog", "Input"), f"SHA-256 {audit.input.sha256}"),
+        ("log10 e", decimal(audit.evidence.log10_e, 1)),
+        (translate("Dialog", "Usable positions"), number(audit.evidence.usable)),
+    ]
+
+
+def _tried(audit: Audit) -> list[tuple[str, str]]:
+    if len(audit.keys) < 2:
+        return []
+    names = ", ".join(f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
+    words = translate("Dialog", "%1. The number is the mean over all of them.")
+    return [(translate("Dialog", "Keys tried"), words.replace("%1", names))]
+
+
+def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
+    state = f"{decimal(seconds, 2)} s" if done else translate("Dialog", "left out")
+    return f"{place:>2}  {name}: {state}" + (f" ({note})" if note else "")
+
+
+class DetailsDialog(QDialog):
+    """Shows and copies the wording."""
+
+    def __init__(self, audit: Audit, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialog", "Full wording and steps"))
+        self.resize(720, 640)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        layout.addWidget(label(title(audit.verdict, language()), "answer", wrap=True))
+        layout.addWidget(label(audit.input.name, "muted"))
+        self.words = QPlainTextEdit(wording(audit))
+        self.words.setReadOnly(True)
+        self.words.setTabChangesFocus(True)
+        self.words.setAccessibleName(translate("Dialog", "Full wording"))
+        layout.addWidget(self.words, 1)
+        row = QHBoxLayout()
+        copy = QPushButton(translate("Dialog", "Copy"))
+        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.words.toPlainText()))
+        close = QPushButton(translate("Dialog", "Close"))
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        row.addWidget(copy)
+        row.addStretch(1)
+        row.addWidget(close)
+        layout.addLayout(row)

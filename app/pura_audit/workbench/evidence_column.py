@@ -1,0 +1,41 @@
+"""The right column: token, bits, course, under each other."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from pura_audit.look.theme import GAP, Theme
+from pura_audit.session.selection import Selection
+from pura_audit.workbench.bits_card import BitsCard
+from pura_audit.workbench.course_card import CourseCard
+from pura_audit.workbench.token_card import TokenCard
+
+NARROW = 360
+
+
+class EvidenceColumn(QSplitter):
+    """Why: three linked cards."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self.token = TokenCard(selection, theme)
+        self.bits = BitsCard(selection, theme)
+        self.course = CourseCard(selection, theme)
+        self.setHandleWidth(GAP)
+        self.setChildrenCollapsible(False)
+        self.setMinimumWidth(NARROW)
+        for card, least, share in (
+            (self.token, 204, 28), (self.bits, 188, 42), (self.course, 140, 24),
+        ):  # fmt: skip
+            card.setMinimumHeight(least)
+            self.addWidget(card)
+            self.setStretchFactor(self.count() - 1, share)
+        self.setSizes([260, 330, 190])
+        for place in (1, 2):
+            self.handle(place).setAccessibleName("")
+
+    @property
+    def cards(self) -> tuple[TokenCard, BitsCard, CourseCard]:
+        """The three cards."""
+        return self.token, self.bits, self.course

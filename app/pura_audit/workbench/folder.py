@@ -1,0 +1,121 @@
+"""What to take of a folder: asked before it is walked, kept for folders that are dropped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.documents.folders import WalkOptions
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+
+
+class FolderDialog(QDialog):
+    """Filters, hidden files, links; then the folder itself."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.setWindowTitle(translate("Folder", "Open a folder"))
+        self.setMinimumWidth(520)
+        now = session.folder_options
+        self.include = _field(
+            now.include,
+            translate("Folder", "Take these names only"),
+            translate("Folder", "for example *.docx *.pdf; empty: every format that is read"),
+        )
+        self.exclude = _field(
+            now.exclude,
+            translate("Folder", "Leave these names out"),
+            translate("Folder", "for example old* *.bak"),
+        )
+        self.recursive = _box(translate("Folder", "Enter the folders inside"), now.recursive)
+        self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
+        self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
+        self.choose = QPushButton(translate("Folder", "Choose the folder …"))
+        self.choose.setProperty("role", "main")
+        self.choose.setDefault(True)
+        self.choose.clicked.connect(self._ask)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GRID)
+        layout.addWidget(label(translate("Folder", "Open a folder"), "answer"))
+        layout.addWidget(
+            label(
+                translate(
+                    "Folder", "These choices also hold for folders that are dropped on the window."
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
+        layout.addSpacing(GRID)
+        for field in (self.include, self.exclude):
+            caption = label(field.accessibleName(), "label")
+            caption.setBuddy(field)
+            layout.addWidget(caption)
+            layout.addWidget(field)
+        layout.addSpacing(GRID)
+        for box in (self.recursive, self.hidden, self.links):
+            layout.addWidget(box)
+        layout.addSpacing(GAP)
+        row = QHBoxLayout()
+        cancel = QPushButton(translate("Folder", "Cancel"))
+        cancel.clicked.connect(self.reject)
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.choose)
+        layout.addLayout(row)
+
+    def options(self) -> WalkOptions:
+        """Return what is chosen."""
+        return WalkOptions(
+            recursive=self.recursive.isChecked(),
+            include=tuple(self.include.text().split()),
+            exclude=tuple(self.exclude.text().split()),
+            hidden=self.hidden.isChecked(),
+            links=self.links.isChecked(),
+        )
+
+    def _ask(self) -> None:
+        asked = QFileDialog(self, translate("Folder", "Open a folder"))
+        asked.setFileMode(QFileDialog.FileMode.Directory)
+        asked.setOption(QFileDialog.Option.ShowDirsOnly)
+        asked.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        asked.fileSelected.connect(self.take)
+        asked.open()
+
+    def take(self, folder: str) -> None:
+        """Keep the choices, and walk the folder."""
+        self._session.folder_options = self.options()
+        self._session.add_paths([Path(folder)])
+        self.accept()
+
+
+def _field(patterns: tuple[str, ...], name: str, hint: str) -> QLineEdit:
+    field = QLineEdit(" ".join(patterns))
+    field.setAccessibleName(name)
+    field.setPlaceholderText(hint)
+    return field
+
+
+def _box(words: str, on: bool) -> QCheckBox:
+    box = QCheckBox(words)
+    box.setChecked(on)
+    return box

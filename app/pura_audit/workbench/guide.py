@@ -1,0 +1,273 @@
+"""The user guide, inside the window: the pages that ship with the program, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtGui import (
+    QFont,
+    QFontInfo,
+    QGuiApplication,
+    QImage,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFragment,
+    QTextImageFormat,
+    QTextTable,
+    QTextTableFormat,
+)
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.resources import resource
+from pura_audit.look import fonts
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.widgets.card import label
+
+START: Final = "guide.md"
+WIDEST: Final = 820  # pixels of a picture
+REST_MS: Final = 80
+
+
+class Pages(QTextBrowser):
+    """Shows pages of the documentation folder; every other address is refused.
+
+    Args:
+        folder: Where the pages lie.
+    """
+
+    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._folder = folder.resolve()
+        self.setOpenLinks(False)
+        self.setOpenExternalLinks(False)
+        self.setSearchPaths([str(self._folder)])
+        self.setAccessibleName(translate("Guide", "User guide"))
+        self._rest = QTimer(self, singleShot=True, interval=REST_MS)
+        self._rest.timeout.connect(self.fit_pictures)
+        self.anchorClicked.connect(self.follow)
+
+    def follow(self, link: QUrl) -> bool:
+        """Go to a page or a heading of ours; return False, and stay, for anything else."""
+        if link.isRelative() or link.isLocalFile():
+            target = self.source().resolved(link)
+            path = Path(target.toLocalFile()).resolve()
+            inside = path.is_relative_to(self._folder) and path.suffix == ".md"
+            if inside and path.is_file():
+                here = Path(self.source().toLocalFile()).resolve()
+                if path != here:
+                    self.open_page(path)
+                if target.fragment():
+                    self._to_heading(target.fragment())
+                return True
+        return False
+
+    def open_page(self, path: Path) -> None:
+        """Show a page from its beginning."""
+        self.setSource(QUrl.fromLocalFile(str(path)), QTextDocument.ResourceType.MarkdownResource)
+        dress(self.document())
+        self.fit_pictures()
+
+    def redress(self) -> None:
+        """Dress the page again after a step back, which loads it anew."""
+        dress(self.document())
+        self.fit_pictures()
+
+    def _to_heading(self, anchor: str) -> None:
+        """Scroll to the heading that an anchor names in the way of common Markdown readers."""
+        block = self.document().begin()
+        while block.isValid():
+            if block.blockFormat().headingLevel() and _slug(block.text()) == anchor:
+                cursor = self.textCursor()
+                cursor.setPosition(block.position())
+                self.setTextCursor(cursor)
+                place = self.cursorRect().top() + self.verticalScrollBar().value()
+                self.verticalScrollBar().setValue(place - GRID)
+                return
+            block = block.next()
+
+    def loadResource(self, kind: int, name: QUrl) -> Any:
+        """Load pages and pictures of the folder; nothing else, and nothing from a network."""
+        target = self.source().resolved(name) if name.isRelative() else name
+        path = Path(target.toLocalFile()).resolve()
+        if not target.isLocalFile() or not path.is_relative_to(self._folder):
+            return None
+        if kind == QTextDocument.ResourceType.ImageResource.value:
+            return QImage(str(path))
+        return super().loadResource(kind, target)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep pictures as wide as the page."""
+        super().resizeEvent(event)
+        self._rest.start()
+
+    def fit_pictures(self) -> None:
+        """Make pictures as wide as the page, at most as wide as they are."""
+        room = min(WIDEST, self.viewport().width() - 2 * PADDING - GRID)
+        document = self.document()
+        block = document.begin()
+        cursor = self.textCursor()
+        while block.isValid():
+            for piece in block:
+                found = piece.fragment().charFormat()
+                if not found.isImageFormat():
+                    continue
+                picture = QTextImageFormat(found.toImageFormat())
+                image = self.loadResource(
+                    QTextDocument.ResourceType.ImageResource.value, QUrl(picture.name())
+                )
+                if image is None or image.isNull():
+                    continue
+                width = min(room, image.width())
+                if picture.width() == width:
+                    continue
+                picture.setWidth(width)
+                picture.setHeight(image.height() * width / image.width())
+                cursor.setPosition(piece.fragment().position())
+                cursor.setPosition(
+                    piece.fragment().position() + piece.fragment().length(),
+                    cursor.MoveMode.KeepAnchor,
+                )
+                cursor.setCharFormat(picture)
+            block = block.next()
+
+
+class GuideDialog(QDialog):
+    """The guide, with a way back and a search."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Guide", "User guide"))
+        self.setModal(False)
+        self.resize(920, 720)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GAP)
+        start = resource("docs", START)
+        self.pages = Pages(start.parent)
+        self.pages.setFont(fonts.face(fonts.READING))
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(translate("Guide", "Find in this page"))
+        self.search.setAccessibleName(translate("Guide", "Find in this page"))
+        self.search.setClearButtonEnabled(True)
+        self.found = label("", "muted")
+        self.back = QPushButton(translate("Guide", "Back"))
+        self.home = QPushButton(translate("Guide", "Beginning"))
+        close = QPushButton(translate("Dialog", "Close"))
+        top = QHBoxLayout()
+        top.setSpacing(GRID)
+        for widget in (self.back, self.home):
+            widget.setAutoDefault(False)
+            top.addWidget(widget)
+        top.addStretch(1)
+        top.addWidget(self.found)
+        self.search.setMinimumWidth(240)
+        top.addWidget(self.search)
+        layout.addLayout(top)
+        layout.addWidget(self.pages, 1)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        foot.addWidget(close)
+        layout.addLayout(foot)
+        close.setAutoDefault(False)
+        close.clicked.connect(self.accept)
+        self.back.clicked.connect(self.pages.backward)
+        self.home.clicked.connect(lambda: self.pages.open_page(start))
+        self.pages.backwardAvailable.connect(self.back.setEnabled)
+        self.pages.sourceChanged.connect(lambda _url: QTimer.singleShot(0, self.pages.redress))
+        self.search.textChanged.connect(lambda _words: self._find(again=False))
+        self.search.returnPressed.connect(lambda: self._find(again=True))
+        self.back.setEnabled(False)
+        self.pages.open_page(start)
+        self.search.setFocus()
+
+    def _find(self, *, again: bool) -> None:
+        """Go to the next place; from the top when there is none further on."""
+        words = self.search.text()
+        cursor = self.pages.textCursor()
+        if not again:
+            cursor.setPosition(cursor.selectionStart())
+            self.pages.setTextCursor(cursor)
+        found = bool(words) and self.pages.find(words)
+        if words and not found:
+            cursor.movePosition(cursor.MoveOperation.Start)
+            self.pages.setTextCursor(cursor)
+            found = self.pages.find(words)
+        self.found.setText("" if found or not words else translate("Guide", "not found"))
+
+
+def dress(document: QTextDocument) -> None:
+    """Give a page the type and the air of the window; Markdown says nothing of either."""
+    document.setDocumentMargin(PADDING)
+    cursor = QTextCursor(document)
+    cursor.beginEditBlock()
+    block = document.begin()
+    while block.isValid():
+        shape = QTextBlockFormat(block.blockFormat())
+        level = shape.headingLevel()
+        inside = QTextCursor(block).currentTable() is not None
+        tight = inside or block.textList() is not None
+        above = {0: 0, 1: 0, 2: 3 * GRID}.get(level, 2 * GRID)
+        shape.setTopMargin(0 if inside else above)
+        shape.setBottomMargin(2 if tight else GRID)
+        height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
+        shape.setLineHeight(125 if level else 135, height.value)
+        cursor.setPosition(block.position())
+        cursor.setBlockFormat(shape)
+        for piece in block:
+            _dress_piece(cursor, piece.fragment(), level)
+        block = block.next()
+    cursor.endEditBlock()
+    for frame in document.rootFrame().childFrames():
+        if isinstance(frame, QTextTable):
+            _dress_table(frame)
+
+
+def _dress_piece(cursor: QTextCursor, fragment: QTextFragment, level: int) -> None:
+    """Set the size: headings by their rank, code a little smaller than the text around it."""
+    look = QTextCharFormat(fragment.charFormat())
+    if look.isImageFormat():
+        return
+    if level:
+        size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
+        font = fonts.face(size, strong=True)
+    elif QFontInfo(look.font()).fixedPitch():
+        font = fonts.mono(fonts.BODY)
+    else:
+        font = fonts.face(fonts.READING, strong=look.fontWeight() > QFont.Weight.Medium.value)
+        font.setItalic(look.fontItalic())
+    look.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
+    cursor.setPosition(fragment.position())
+    cursor.setPosition(fragment.position() + fragment.length(), cursor.MoveMode.KeepAnchor)
+    cursor.setCharFormat(look)
+
+
+def _dress_table(table: QTextTable) -> None:
+    """Lines in the colour of lines, and room between them and the words."""
+    look = QTextTableFormat(table.format())
+    look.setBorderCollapse(True)
+    look.setBorder(1)
+    look.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+    look.setBorderBrush(QGuiApplication.palette().mid())
+    look.setCellPadding(GRID)
+    look.setTopMargin(GRID)
+    look.setBottomMargin(2 * GRID)
+    table.setFormat(look)
+
+
+def _slug(heading: str) -> str:
+    kept = "".join(c for c in heading.lower() if c.isalnum() or c in " -_")
+    return kept.replace(" ", "-")

@@ -1,0 +1,196 @@
+"""The header: key, model, profile, the device, and the one main button."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from pura.scheme import Profile
+from pura_audit.jobs.messages import DeviceWords, Failure
+from pura_audit.look.theme import GAP, GRID, Theme
+from pura_audit.platform.i18n import number, translate
+from pura_audit.session.session import Session
+from pura_audit.widgets.chips import Chip, DeviceBadge
+
+HEIGHT = 56
+
+
+class Header(QWidget):
+    """Top of the window.
+
+    Signals:
+        audit_wanted: The main button.
+        cancel_wanted: The button beside it.
+        keys_wanted: Show the dialog of the keys.
+        models_wanted: Show the dialog of the models.
+        profiles_wanted: Show the dialog of the profiles.
+    """
+
+    audit_wanted = Signal()
+    keys_wanted = Signal()
+    models_wanted = Signal()
+    profiles_wanted = Signal()
+    cancel_wanted = Signal()
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(HEIGHT)
+        self._session = session
+        brand = QLabel("PURA Audit")
+        brand.setObjectName("brand")
+        self.key = Chip(
+            translate("Header", "Key"), several=translate("Header", "%1 keys"),
+            manage=translate("Header", "Manage keys …"),
+        )  # fmt: skip
+        self.model = Chip(
+            translate("Header", "Model"), manage=translate("Header", "Manage models …")
+        )
+        self.profile = Chip(
+            translate("Header", "Profile"), manage=translate("Header", "Manage profiles …")
+        )
+        self.badge = DeviceBadge(theme)
+        self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
+        self.cancel = QPushButton(translate("Header", "Cancel"))
+        self.cancel.setToolTip("Esc")
+        self.audit = QPushButton(translate("Header", "Audit"))
+        self.audit.setProperty("role", "main")
+        self.audit.setMinimumWidth(104)
+        self._lay_out(brand)
+        self._wire()
+        self.refresh()
+
+    def _lay_out(self, brand: QLabel) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(20, 0, GAP, 0)
+        row.setSpacing(GRID)
+        row.addWidget(brand)
+        row.addSpacing(GRID * 2)
+        for chip in (self.key, self.model, self.profile):
+            row.addWidget(chip)
+        row.addStretch(1)
+        row.addWidget(self.badge)
+        row.addSpacing(GRID)
+        row.addWidget(self.cancel)
+        row.addWidget(self.audit)
+
+    def _wire(self) -> None:
+        session = self._session
+        self.audit.clicked.connect(self.audit_wanted)
+        self.cancel.clicked.connect(self.cancel_wanted)
+        self.key.several_chosen.connect(self._choose_keys)
+        self.key.manage_wanted.connect(self.keys_wanted)
+        self.model.manage_wanted.connect(self.models_wanted)
+        self.profile.manage_wanted.connect(self.profiles_wanted)
+        self.model.chosen.connect(lambda i: session.choose_model(session.catalogue.models[i]))
+        self.profile.chosen.connect(lambda i: session.choose_profile(session.catalogue.profiles[i]))
+        for signal in (
+            session.choices_changed, session.busy_changed, session.item_changed,
+            session.current_changed, session.queue.counted, session.queue.dataChanged,
+        ):  # fmt: skip
+            signal.connect(lambda *_: self.refresh())
+        session.device_changed.connect(self._show_device)
+
+    def refresh(self) -> None:
+        """Show what is chosen, and whether there is something to do."""
+        session = self._session
+        busy = session.jobs.busy
+        self.cancel.setVisible(busy)
+        due = len(session.due())
+        fits = not session.mismatches()
+        self.audit.setEnabled(session.ready and due > 0 and fits)
+        words = translate("Header", "Audit")
+        words = f"{words} {number(due)}" if due > 1 else words
+        keys = translate("Header", "Ctrl+⏎")
+        self.audit.setText(f"{words}   {keys}")
+        self.audit.setAccessibleName(words)
+        self.audit.setToolTip(self._why_not(due))
+        self._fill_chips()
+        self.profile.set_attention(attention=not fits)
+
+    def _choose_keys(self, places: Sequence[int]) -> None:
+        found = self._session.catalogue
+        if found is not None:
+            self._session.choose_keys([found.keys[place] for place in places])
+
+    def _why_not(self, due: int) -> str:
+        if not self._session.ready:
+            return translate("Header", "Choose a key, a model and a profile first.")
+        if found := self._session.mismatches():
+            return "\n".join(f"{error.message} {error.hint}" for error in found)
+        if due == 0:
+            return translate("Header", "Add a text first: paste it, open it or drop it here.")
+        return translate("Header", "Audit (Ctrl+Return)")
+
+    def _fill_chips(self) -> None:
+        session, found = self._session, self._session.catalogue
+        wait = translate("Header", "looking …")
+        if found is None:
+            for chip in (self.key, self.model, self.profile):
+                chip.set_choices([], -1, wait, wait)
+            return
+        used, none = self._used(), translate("Header", "none")
+        self.key.set_choices(
+            [(k.label, _spaced(k.fingerprint)) for k in found.keys],
+            [place for place, key in enumerate(found.keys) if key in session.keys],
+            used[0] or none,
+            translate("Header", "No key yet: make one under “Manage keys …”."),
+            lacking=not used[0],
+        )  # fmt: skip
+        self.model.set_choices(
+            [(m.name, _spaced(m.fingerprint)) for m in found.models],
+            found.models.index(session.model) if session.model in found.models else -1,
+            used[1] or none,
+            translate("Header", "No model yet: install one under “Manage models …”."),
+            lacking=not used[1],
+        )  # fmt: skip
+        self.profile.set_choices(
+            [(p.title, _shape(p.profile)) for p in found.profiles],
+            found.profiles.index(session.profile) if session.profile in found.profiles else -1,
+            used[2] or none,
+            translate("Header", "No profile yet: make one under “Manage profiles …”."),
+            lacking=not used[2],
+        )  # fmt: skip
+
+    def _used(self) -> tuple[str, str, str]:
+        """Say what stands in for a choice that is not made: what the text on screen goes by."""
+        item = self._session.current
+        if item is None:
+            return "", "", ""
+        audit = item.audit
+        if audit is None:  # a sample brings its own
+            profile = item.profile
+            return (
+                item.key.label if item.key else "", "",
+                profile.name or _shape(profile) if profile else "",
+            )  # fmt: skip
+        return (
+            audit.key.label or _spaced(audit.key.fingerprint), audit.model.name,
+            audit.profile.name or _shape(audit.profile),
+        )  # fmt: skip
+
+    def _show_device(self) -> None:
+        device = self._session.device
+        if isinstance(device, Failure):
+            self.badge.show_device(
+                translate("Header", "No device"), f"{device.message} {device.hint}", gpu=False,
+                bad=True,
+            )  # fmt: skip
+        elif isinstance(device, DeviceWords):
+            name = "CPU" if device.kind == "cpu" else device.name
+            self.badge.show_device(
+                f"{name} · {device.dtype}", f"{device.name}\n{device.reason}",
+                gpu=device.kind != "cpu",
+            )  # fmt: skip
+
+
+def _shape(profile: Profile) -> str:
+    bits = translate("Header", "%1 bits").replace("%1", str(profile.payload_bits))
+    return f"{bits} · {profile.code}"
+
+
+def _spaced(fingerprint: str) -> str:
+    return " ".join(fingerprint[i : i + 4] for i in range(0, min(8, len(fingerprint)), 4))

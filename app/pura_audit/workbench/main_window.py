@@ -1,0 +1,344 @@
+"""The main window: it puts the views together and sends intentions to the session."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QGuiApplication,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QMainWindow,
+    QMessageBox,
+    QSplitter,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura_audit.jobs.messages import Failure
+from pura_audit.look.icons import app_icon, icon
+from pura_audit.look.theme import GAP, Mode, Theme
+from pura_audit.platform.i18n import translate
+from pura_audit.session.expect_words import expectation_words
+from pura_audit.session.items import ItemState
+from pura_audit.session.selection import Selection
+from pura_audit.session.session import Session
+from pura_audit.widgets.drop_zone import acceptable, dropped_paths
+from pura_audit.workbench import actions, dialogs
+from pura_audit.workbench.closing import closing_question
+from pura_audit.workbench.commands import commands
+from pura_audit.workbench.evidence_column import EvidenceColumn
+from pura_audit.workbench.header import Header
+from pura_audit.workbench.placement import Placement
+from pura_audit.workbench.queue_view import QueueView
+from pura_audit.workbench.recent_menu import RecentMenu
+from pura_audit.workbench.setup import Setup
+from pura_audit.workbench.state_views import EmptyView
+from pura_audit.workbench.status_line import StatusLine
+from pura_audit.workbench.unlock import unlocked
+from pura_audit.workbench.work_view import WorkView
+
+
+class MainWindow(QMainWindow):
+    """The auditor's workbench."""
+
+    def __init__(self, session: Session, theme: Theme) -> None:
+        super().__init__()
+        self.session, self.theme = session, theme
+        self.selection = Selection(self)
+        self.setWindowTitle("PURA Audit")
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(1100, 640)
+        self.setAcceptDrops(True)
+        self.header = Header(session, theme)
+        self.queue = QueueView(session, theme)
+        self.work = WorkView(self.selection, theme)
+        self.evidence = EvidenceColumn(self.selection, theme)
+        self.empty = EmptyView()
+        self.status = StatusLine(session)
+        self.actions_by_name, self.menu = actions.build(self, commands(self))
+        self.recent = RecentMenu(session.settings)
+        self.menu.actions()[0].menu().insertMenu(self.actions_by_name["sample"], self.recent)
+        self.setup = Setup(self.empty.setup, session, self)
+        self._question: QMessageBox | None = None
+        self._closing = False
+        self._lay_out()
+        self.placement = Placement(self)
+        self._wire()
+        self.placement.restore()
+        self._show_current()
+        self.empty.open.setFocus()
+
+    # Composition
+
+    def _lay_out(self) -> None:
+        self._menu_button = QToolButton()
+        self._menu_button.setProperty("role", "quiet")
+        self._menu_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu_button.setMenu(self.menu)
+        self._menu_button.setShortcut("F10")
+        words = translate("Menu", "Menu")
+        self._menu_button.setAccessibleName(words)
+        self._menu_button.setToolTip(f"{words} (F10)")
+        self.header.layout().addWidget(self._menu_button)
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.columns.setHandleWidth(GAP)
+        self.columns.setChildrenCollapsible(False)
+        self._results = QWidget()
+        row = QHBoxLayout(self._results)
+        row.setContentsMargins(0, GAP, GAP, GAP)
+        self.inner = QSplitter(Qt.Orientation.Horizontal)
+        self.inner.setHandleWidth(GAP)
+        self.inner.setChildrenCollapsible(False)
+        self.inner.addWidget(self.work)
+        self.inner.addWidget(self.evidence)
+        self.inner.setStretchFactor(0, 1)
+        self.inner.setStretchFactor(1, 0)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.empty)
+        self._stack.addWidget(self.inner)
+        row.addWidget(self._stack)
+        self.columns.addWidget(self.queue)
+        self.columns.addWidget(self._results)
+        self.columns.setStretchFactor(0, 0)
+        self.columns.setStretchFactor(1, 1)
+        middle = QWidget()
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        for widget in (self.header, self.columns, self.status):
+            column.addWidget(widget, 1 if widget is self.columns else 0)
+        self.setCentralWidget(middle)
+
+    def _wire(self) -> None:
+        session = self.session
+        session.current_changed.connect(self._show_current)
+        session.item_changed.connect(self._show_current)
+        session.choices_changed.connect(self._tell_problems)
+        session.busy_changed.connect(self._busy_changed)
+        session.chore_changed.connect(self._tell_chore)
+        session.jobs.report_found.connect(self._tell_report)
+        self.header.audit_wanted.connect(self.audit)
+        self.header.cancel_wanted.connect(session.cancel)
+        self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
+        self.header.models_wanted.connect(lambda: dialogs.show_models(self))
+        self.header.profiles_wanted.connect(lambda: dialogs.show_profiles(self))
+        self.setup.keys_wanted.connect(lambda kind: dialogs.show_keys(self, kind))
+        self.recent.opened.connect(lambda path: session.add_paths([path]))
+        self.queue.open_wanted.connect(self.open_files)
+        self.queue.fold_wanted.connect(self.toggle_queue)
+        self.empty.open_wanted.connect(self.open_files)
+        self.empty.paste_wanted.connect(self.paste)
+        self.empty.sample_wanted.connect(session.add_sample)
+        self.work.prompt_changed.connect(self._note_prompt)
+        self.work.again_wanted.connect(self.audit_current)
+        self.work.remove_wanted.connect(self.remove_current)
+        self.work.cancel_wanted.connect(self.cancel_current)
+        self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
+        self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
+        self.work.answer.report_wanted.connect(lambda: dialogs.make_report(self))
+        self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
+        for card in self.evidence.cards:
+            card.table_wanted.connect(lambda c=card: dialogs.show_table(self, c))
+            card.noticed.connect(self.status.say)
+        self.theme.changed.connect(self._dress)
+        self._dress()
+
+    def _dress(self) -> None:
+        self._menu_button.setIcon(icon("menu", self.theme.tokens.muted))
+
+    # What is on screen
+
+    def _show_current(self) -> None:
+        item = self.session.current
+        self._stack.setCurrentWidget(self.empty if item is None else self.inner)
+        if item is None:
+            self.selection.show(None)
+            return
+        audit = item.audit if item.state is ItemState.DONE else None
+        self.selection.show(audit)
+        page = self.work.stack.currentWidget()
+        self.work.ready.expect(expectation_words(item, self.session))
+        self.work.show_item(item)
+        if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
+            self.queue.list.setFocus()  # not on a button that has just come up by itself
+
+    def _focus_inside(self, place: QWidget) -> bool:
+        focus = self.focusWidget()
+        return focus is not None and place.isAncestorOf(focus)
+
+    def _tell_problems(self) -> None:
+        found = self.session.catalogue
+        if found is not None and found.problems:
+            self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
+        elif mismatches := self.session.mismatches():
+            self.status.say(" ".join(f"{error.message} {error.hint}" for error in mismatches))
+
+    def _tell_chore(self, state: object) -> None:
+        # The first-run page says it itself; once that page is gone the status line does.
+        if isinstance(state, Failure) and not self.empty.setup.isVisible():
+            self.status.say(f"{state.message} {state.hint}")
+
+    def _tell_report(self, path: Path) -> None:
+        words = translate(
+            "Window", "“%1” carries the record of a report. To check it: File, Verify a report."
+        )
+        self.status.say(words.replace("%1", path.name))
+
+    def _busy_changed(self, busy: bool) -> None:
+        self.actions_by_name["cancel"].setEnabled(busy)
+        if not busy and self._closing:
+            self.close()
+
+    # Intentions
+
+    def open_files(self) -> None:
+        """Ask for files."""
+        dialog = QFileDialog(self, translate("Window", "Open texts"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.filesSelected.connect(lambda names: self.session.add_paths(map(Path, names)))
+        dialog.open()
+
+    def paste(self) -> None:
+        """Take files or text from the clipboard."""
+        data = QGuiApplication.clipboard().mimeData()
+        paths = dropped_paths(data)
+        if paths:
+            self.session.add_paths(paths)
+        elif data.hasText() and data.text():
+            self.session.add_text(data.text())
+        else:
+            self.status.say(translate("Window", "There is no text on the clipboard."))
+
+    def open_for_another_start(self, files: list[Path]) -> None:
+        """Come to the front, and open what a second start of the program was given."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.raise_()
+        self.activateWindow()
+        if files:
+            self.session.add_paths(files)
+
+    def audit(self) -> None:
+        """Audit what is due."""
+        unlocked(self, self.session.audit)
+
+    def audit_current(self) -> None:
+        """Audit the row on screen again."""
+        item = self.session.current
+        if item is not None:
+            unlocked(self, lambda: self.session.audit([item]))
+
+    def cancel_current(self) -> None:
+        """Stop the audit on screen."""
+        if self.session.current is not None:
+            self.session.jobs.cancel(self.session.current.number)
+
+    def remove_current(self) -> None:
+        """Take the row on screen out."""
+        if self.session.current is not None:
+            self.session.remove([self.session.current])
+
+    def toggle_queue(self) -> None:
+        """Fold or unfold the queue."""
+        self.placement.toggle_queue()
+
+    def toggle_evidence(self) -> None:
+        """Show or hide the right column."""
+        self.placement.toggle_evidence()
+
+    def set_theme(self, mode: Mode) -> None:
+        """Change the colours, and remember it."""
+        self.theme.set_mode(mode)
+        self.session.settings.update(theme=mode.value)
+
+    def zoom(self, by: int) -> None:
+        """Make the text larger or smaller; 0 is the usual size."""
+        view = self.work.text.view
+        view.set_text_size(view.text_size + by if by else 15)
+
+    def find(self) -> None:
+        """Search in the text."""
+        if self.work.text.isVisible():
+            self.work.text.find.enter()
+
+    def toggle_pause(self) -> None:
+        """Pause the queue or let it go on."""
+        jobs = self.session.jobs
+        jobs.set_paused(not jobs.paused)
+        self.status.refresh()
+
+    def _note_prompt(self, prompt: str) -> None:
+        if self.session.current is not None:
+            self.session.set_prompt(self.session.current, prompt)
+
+    # Size, drops, closing
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold the queue where the window is narrow."""
+        super().resizeEvent(event)
+        self.placement.resized()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Welcome files and texts."""
+        if acceptable(event.mimeData()):
+            event.acceptProposedAction()
+            self._highlight(over=True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget the drop."""
+        self._highlight(over=False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Take files, folders or a text."""
+        self._highlight(over=False)
+        paths = dropped_paths(event.mimeData())
+        if paths:
+            self.session.add_paths(paths)
+        elif event.mimeData().hasText():
+            self.session.add_text(event.mimeData().text())
+        event.acceptProposedAction()
+
+    def _highlight(self, *, over: bool) -> None:
+        zone = self.queue.drop
+        zone.setProperty("over", over)
+        zone.style().unpolish(zone)
+        zone.style().polish(zone)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask once while busy; then cancel, wait and remember sizes."""
+        if self.session.jobs.busy and not self._closing:
+            event.ignore()
+            self._ask()
+            return
+        self.placement.remember()
+        self.session.close()
+        event.accept()
+
+    def _ask(self) -> None:
+        if self._question is not None:
+            return
+        self._question, stop = closing_question(self)
+        stop.clicked.connect(self.cancel_and_close)
+        self._question.finished.connect(self._answered)
+
+    def _answered(self, _result: int) -> None:
+        self._question = None
+
+    def cancel_and_close(self) -> None:
+        """Cancel every audit, and close when the model thread has let go."""
+        self._closing = True
+        if self.session.jobs.busy:
+            self.session.cancel()
+        else:
+            self.close()

@@ -1,0 +1,209 @@
+"""How a file is read: its encoding, with a preview, and which of its parts become texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.documents import (
+    ALTERNATIVE,
+    ATTACHMENT,
+    QUOTED,
+    Document,
+    Extraction,
+    Preview,
+    ReadOptions,
+)
+from pura_audit.jobs.messages import Failure
+from pura_audit.look import fonts
+from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.platform.i18n import number, translate
+from pura_audit.session.items import Item
+from pura_audit.session.session import Session
+from pura_audit.widgets.card import label
+from pura_audit.widgets.text_layout import safe_text
+
+SHOWN: Final = 2000  # characters of a preview
+
+
+class ReadingDialog(QDialog):
+    """Looks into the file in the file thread, shows what comes out, and applies a choice.
+
+    Args:
+        session: The session.
+        item: A row with a file.
+    """
+
+    def __init__(self, session: Session, item: Item, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        assert item.path is not None
+        self._session, self._item, self._path = session, item, item.path
+        self._documents: tuple[Document, ...] = ()
+        self.setWindowTitle(translate("Reading", "How this file is read"))
+        self.resize(760, 600)
+        self.encoding = QComboBox()
+        self.encoding.setAccessibleName(translate("Reading", "Encoding"))
+        self.encoding.activated.connect(lambda _: self.look())
+        self.how = label("", "muted", wrap=True)
+        self.parts = QListWidget()
+        self.parts.setAccessibleName(translate("Reading", "Parts of the file"))
+        self.parts.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.parts.currentRowChanged.connect(self._show)
+        self.parts.itemChanged.connect(lambda _: self._allow())
+        self.preview = QPlainTextEdit()
+        self.preview.setReadOnly(True)
+        self.preview.setTabChangesFocus(True)
+        self.preview.setFont(fonts.face(fonts.READING))
+        self.preview.setAccessibleName(translate("Reading", "Preview"))
+        self.notes = label("", "muted", wrap=True)
+        self.apply = QPushButton(translate("Reading", "Read it like this"))
+        self.apply.setProperty("role", "main")
+        self.apply.setDefault(True)
+        self.apply.clicked.connect(self.take)
+        self._lay_out()
+        session.jobs.seen.connect(self._seen)
+        self.look()
+
+    def _lay_out(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+        layout.setSpacing(GRID)
+        layout.addWidget(label(translate("Reading", "How this file is read"), "answer"))
+        layout.addWidget(label(self._path.name, "muted"))
+        layout.addSpacing(GRID)
+        self._caption = label(translate("Reading", "Encoding"), "label")
+        layout.addWidget(self._caption)
+        layout.addWidget(self.encoding)
+        layout.addWidget(self.how)
+        self._heading = label(translate("Reading", "Parts of the file"), "label")
+        layout.addWidget(self._heading)
+        self.parts.setMaximumHeight(150)
+        layout.addWidget(self.parts)
+        layout.addWidget(label(translate("Reading", "Preview"), "label"))
+        layout.addWidget(self.preview, 1)
+        layout.addWidget(self.notes)
+        layout.addSpacing(GAP)
+        row = QHBoxLayout()
+        cancel = QPushButton(translate("Reading", "Cancel"))
+        cancel.clicked.connect(self.reject)
+        row.addStretch(1)
+        row.addWidget(cancel)
+        row.addWidget(self.apply)
+        layout.addLayout(row)
+
+    def look(self) -> None:
+        """Ask the file thread what the file holds in the encoding that is chosen."""
+        self.apply.setEnabled(False)
+        chosen = self.encoding.currentData()
+        self._session.jobs.look_into(self._path, ReadOptions(encoding=chosen))
+
+    def _seen(self, path: Path, found: object, previews: tuple[Preview, ...]) -> None:
+        if path != self._path:
+            return
+        self._offer(previews)
+        if isinstance(found, Failure):
+            self._documents = ()
+            self.parts.clear()
+            self.preview.setPlainText("")
+            self.notes.setText(f"{found.message} {found.hint}")
+            return
+        assert isinstance(found, Extraction)
+        self._documents = found.documents
+        self._list(found)
+        self._how(found.documents[0])
+
+    def _offer(self, previews: tuple[Preview, ...]) -> None:
+        """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""
+        for widget in (self.encoding, self._caption, self.how):
+            widget.setVisible(bool(previews))
+        if self.encoding.count() or not previews:
+            return
+        self.encoding.addItem(translate("Reading", "Chosen by the program"), None)
+        for one in previews:
+            self.encoding.addItem(one.label, one.encoding)
+
+    def _how(self, document: Document) -> None:
+        words = translate("Reading", "Read as %1 (%2).")
+        source = {
+            "mark": translate("Reading", "the file begins with its mark"),
+            "strict": translate("Reading", "every byte fits"),
+            "declared": translate("Reading", "the file says so"),
+            "chosen": translate("Reading", "your choice"),
+            "detected": translate("Reading", "guessed from the letters; look at the preview"),
+            "fallback": translate("Reading", "assumed; look at the preview"),
+            "pattern": translate("Reading", "guessed from the pattern of the bytes"),
+        }.get(document.encoding_source, document.encoding_source or "–")
+        self.how.setText(words.replace("%1", document.encoding).replace("%2", source))
+
+    def _list(self, found: Extraction) -> None:
+        usual = {id(document) for document in found.chosen}
+        self.parts.blockSignals(True)
+        self.parts.clear()
+        for document in found.documents:
+            count = translate("Reading", "%1 characters").replace("%1", number(len(document.text)))
+            name = document.part or translate("Reading", "The whole text")
+            row = QListWidgetItem(f"{name} · {_role(document.role)}{count}")
+            row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            on = id(document) in usual
+            row.setCheckState(Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+            self.parts.addItem(row)
+        self.parts.blockSignals(False)
+        several = len(found.documents) > 1
+        self.parts.setVisible(several)
+        self._heading.setVisible(several)
+        self.parts.setCurrentRow(0)
+        self._show(0)
+        self._allow()
+
+    def _show(self, place: int) -> None:
+        if not 0 <= place < len(self._documents):
+            return
+        document = self._documents[place]
+        self.preview.setPlainText(_visible(document.text[:SHOWN]))
+        facts = [str(transform) for transform in document.transforms] + list(document.notes)
+        self.notes.setText("; ".join(facts))
+
+    def _allow(self) -> None:
+        self.apply.setEnabled(bool(self.chosen()))
+
+    def chosen(self) -> tuple[Document, ...]:
+        """Return the parts that are ticked."""
+        return tuple(
+            document
+            for place, document in enumerate(self._documents)
+            if (row := self.parts.item(place)) is not None
+            and row.checkState() == Qt.CheckState.Checked
+        )
+
+    def take(self) -> None:
+        """Let the row, and further ones behind it, hold what is ticked."""
+        self._session.take_documents(self._item, self.chosen())
+        self.accept()
+
+
+def _visible(text: str) -> str:
+    """Show what has no picture as a sign; line ends stay line ends."""
+    return "\n".join(safe_text(line) for line in text.splitlines())
+
+
+def _role(role: str) -> str:
+    words = {
+        ALTERNATIVE: translate("Reading", "another reading"),
+        QUOTED: translate("Reading", "quoted"),
+        ATTACHMENT: translate("Reading", "attachment"),
+    }.get(role, "")
+    return f"{words} · " if words else ""

@@ -1,0 +1,290 @@
+"""What stands where the answer will be: empty, ready, busy, wrong."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QPlainTextEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura_audit.jobs.messages import Failure, Progress
+from pura_audit.look.icons import app_icon
+from pura_audit.look.theme import GRID, PADDING
+from pura_audit.platform.i18n import duration, number, translate
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import measure_words
+from pura_audit.widgets.card import Card, label
+from pura_audit.workbench.setup_view import SetupView
+
+STEPS = 12
+READING = "reading"
+
+
+def step_words(progress: Progress) -> str:
+    """Say what a step of the audit does."""
+    names = {
+        0: translate("Busy", "Loading the model"),
+        1: translate("Busy", "Taking the text in"),
+        2: translate("Busy", "Taking the text in"),
+        3: translate("Busy", "Splitting the text into tokens"),
+        4: translate("Busy", "Checking key, model and profile"),
+        5: translate("Busy", "Reading the text"),
+        6: translate("Busy", "Finding the steps that carry bits"),
+        7: translate("Busy", "Weighing each token"),
+        8: translate("Busy", "Decoding"),
+        9: translate("Busy", "Measuring the evidence"),
+        10: translate("Busy", "Finding passages"),
+        11: translate("Busy", "Ranking candidates"),
+        12: translate("Busy", "Putting it into words"),
+    }
+    return names.get(progress.step, progress.name)
+
+
+def progress_words(progress: Progress) -> str:
+    """Say how far a step is, and how long it will take."""
+    parts = [step_words(progress)]
+    if progress.name == READING and progress.total:
+        words = translate("Busy", "%1 of %2 tokens")
+        words = words.replace("%1", number(progress.done)).replace("%2", number(progress.total))
+        parts[0] += f", {words}"
+    elif progress.total:
+        parts[0] += f", {100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
+    if progress.seconds_left is not None:
+        parts.append(translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left)))
+    return " · ".join(parts)
+
+
+class EmptyView(Card):
+    """The invitation.
+
+    Signals:
+        open_wanted: Open files.
+        paste_wanted: Paste a text.
+        sample_wanted: Try the sample.
+    """
+
+    open_wanted = Signal()
+    paste_wanted = Signal()
+    sample_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        column = QVBoxLayout()
+        column.setSpacing(GRID)
+        sign = label()
+        sign.setPixmap(app_icon().pixmap(56, 56))
+        sign.setAccessibleName("PURA Audit")
+        heading = label(translate("Empty", "Drop a text here"), "answer")
+        words = label(
+            translate(
+                "Empty",
+                "One file, many, or a folder; or paste a text. It is read on this computer, and "
+                "nothing leaves it.",
+            ),
+            "muted",
+            wrap=True,
+        )
+        words.setFixedWidth(440)
+        words.setFixedHeight(words.heightForWidth(440))
+        self.open = QPushButton(translate("Empty", "Open files …"))
+        self.open.setProperty("role", "main")
+        self.paste = QPushButton(translate("Empty", "Paste a text"))
+        self.sample = QPushButton(translate("Empty", "Try the sample"))
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addStretch(1)
+        for button, signal in (
+            (self.open, self.open_wanted),
+            (self.paste, self.paste_wanted),
+            (self.sample, self.sample_wanted),
+        ):
+            button.clicked.connect(signal)
+            row.addWidget(button)
+        row.addStretch(1)
+        self.setup = SetupView()
+        self.setup.setFixedWidth(720)
+        self.setup.hide()
+        for widget in (sign, heading, words):
+            widget.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(2)
+        column.addWidget(sign, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addSpacing(GRID)
+        column.addWidget(heading, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addWidget(words, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addSpacing(GRID * 2)
+        column.addLayout(row)
+        column.addSpacing(GRID * 2)
+        column.addWidget(self.setup, 0, Qt.AlignmentFlag.AlignCenter)
+        column.addStretch(3)
+        self.body.addLayout(column)
+
+
+class ReadyView(Card):
+    """A text that waits to be audited; the prompt can be given here.
+
+    Signals:
+        prompt_changed: The known prompt.
+    """
+
+    prompt_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.heading = label("", "answer", wrap=True)
+        self.words = label("", "muted", wrap=True)
+        self.expectation = label("", "muted", wrap=True)
+        self.expectation.hide()
+        self.prompt = QPlainTextEdit()
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setFixedHeight(64)
+        self.prompt.setPlaceholderText(
+            translate("Ready", "The text that the model was given, if you know it")
+        )
+        caption = label(
+            translate("Ready", "&Prompt, if it is known: it sharpens the evidence a lot"), "label"
+        )
+        caption.setBuddy(self.prompt)
+        self.prompt.setAccessibleName(translate("Ready", "Known prompt"))
+        self.prompt.textChanged.connect(lambda: self.prompt_changed.emit(self.prompt.toPlainText()))
+        for widget in (self.heading, self.words, self.expectation, caption, self.prompt):
+            self.body.addWidget(widget)
+        self.body.addStretch(1)
+
+    def expect(self, words: str) -> None:
+        """Say what may be expected of the text."""
+        self.expectation.setText(words)
+        self.expectation.setVisible(bool(words))
+
+    def show_item(self, item: Item) -> None:
+        """Show a text that was not audited yet."""
+        heading = {
+            ItemState.LOADING: translate("Ready", "Opening the file"),
+            ItemState.WAITING: translate("Ready", "Waiting for its turn"),
+            ItemState.CANCELLED: translate("Ready", "Cancelled"),
+        }.get(item.state, translate("Ready", "Ready to audit"))
+        self.heading.setText(heading)
+        way = {
+            ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
+            ItemState.LOADING: "",
+        }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
+        parts = [item.name, measure_words(item)]
+        self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
+        if self.prompt.toPlainText() != item.prompt:
+            self.prompt.blockSignals(True)
+            self.prompt.setPlainText(item.prompt)
+            self.prompt.blockSignals(False)
+        self.prompt.setEnabled(not item.active)
+
+
+class BusyView(Card):
+    """What is being done.
+
+    Signals:
+        cancel_wanted: Stop.
+    """
+
+    cancel_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.heading = label(translate("Busy", "Auditing"), "answer")
+        self.words = label("", "muted")
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Busy", "Progress of the audit"))
+        leave = label(
+            translate(
+                "Busy",
+                "You can go on working meanwhile: add texts, or look at other results.",
+            ),
+            "muted",
+            wrap=True,
+        )
+        cancel = QPushButton(translate("Busy", "Cancel"))
+        cancel.clicked.connect(self.cancel_wanted)
+        row = QHBoxLayout()
+        row.addWidget(cancel)
+        row.addStretch(1)
+        for widget in (self.heading, self.words, self.bar, leave):
+            self.body.addWidget(widget)
+        self.body.addSpacing(GRID)
+        self.body.addLayout(row)
+        self.body.addStretch(1)
+
+    def show_item(self, item: Item) -> None:
+        """Show how far an audit is."""
+        progress = item.progress or Progress(step=0, name="model")
+        self.words.setText(progress_words(progress))
+        if progress.step == 0:
+            self.bar.setRange(0, 0)
+            return
+        self.bar.setRange(0, 1000)
+        # The reading pass takes nearly all of the time.
+        inside = progress.done / progress.total if progress.total else 0.0
+        ends = {5: (40, 900)}
+        low, high = ends.get(progress.step, (40 if progress.step < 5 else 900,) * 2)
+        late = (progress.step - 5) * 12 if progress.step > 5 else 0
+        self.bar.setValue(round(low + (high - low) * inside) + late)
+
+
+class ErrorView(Card):
+    """What happened, what it means, what to do; where the result would have stood.
+
+    Signals:
+        again_wanted: Try once more.
+        remove_wanted: Take the row out.
+    """
+
+    again_wanted = Signal()
+    remove_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("", parent)
+        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.heading = label(translate("Error", "This text was not audited"), "answer", wrap=True)
+        self.what = label("", "attention", wrap=True)
+        self.meaning = label(
+            translate("Error", "No statement is made about the text. The other texts go on."),
+            wrap=True,
+        )
+        self.way = label("", "value", wrap=True)
+        self.again = QPushButton(translate("Error", "Try again"))
+        self.remove = QPushButton(translate("Error", "Remove"))
+        self.again.clicked.connect(self.again_wanted)
+        self.remove.clicked.connect(self.remove_wanted)
+        row = QHBoxLayout()
+        row.setSpacing(GRID)
+        row.addWidget(self.again)
+        row.addWidget(self.remove)
+        row.addStretch(1)
+        for widget in (self.heading, self.what, self.meaning, self.way):
+            widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self.body.addWidget(widget)
+        self.body.addSpacing(GRID)
+        self.body.addLayout(row)
+        self.body.addStretch(1)
+
+    def show_failure(self, failure: Failure, name: str) -> None:
+        """Show why."""
+        self.what.setText(f"{name}: {failure.message}")
+        self.way.setText(failure.hint)
+        self.way.setVisible(bool(failure.hint))
+
+
+__all__ = [
+    "PADDING",
+    "BusyView",
+    "EmptyView",
+    "ErrorView",
+    "ReadyView",
+    "progress_words",
+    "step_words",
+]

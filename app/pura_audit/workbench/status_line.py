@@ -1,0 +1,90 @@
+"""The status line: what is being done, and that nothing leaves this computer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from pura_audit.look.theme import GAP
+from pura_audit.platform.i18n import plural, translate
+from pura_audit.session.items import ItemState
+from pura_audit.session.session import Session
+from pura_audit.widgets.elided import ElidedLabel
+from pura_audit.workbench.state_views import progress_words
+
+HEIGHT = 28
+STAY_MS = 8000
+
+
+class StatusLine(QWidget):
+    """Foot of the window."""
+
+    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("statusline")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFixedHeight(HEIGHT)
+        self._session = session
+        self.words = ElidedLabel()
+        self._notice = ""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(STAY_MS)
+        self._timer.timeout.connect(self._forget)
+        offline = QLabel(translate("Status", "Offline · nothing leaves this computer"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(20, 0, 20, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.words, 1)
+        row.addWidget(offline)
+        session.queue.dataChanged.connect(lambda *_: self.refresh())
+        session.queue.counted.connect(lambda _: self.refresh())
+        session.noticed.connect(self.say)
+        self.refresh()
+
+    def say(self, words: str) -> None:
+        """Show a remark for a while."""
+        self._notice = words
+        self._timer.start()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show what the queue does."""
+        items = self._session.queue.items
+        running = next((i for i in items if i.state is ItemState.RUNNING), None)
+        if self._notice:
+            self.words.setText(self._notice)
+        elif running is not None:
+            parts = [running.name]
+            if self._session.jobs.paused:
+                parts.append(translate("Status", "paused"))
+            elif running.progress is not None:
+                parts.append(progress_words(running.progress))
+            self.words.setText(" · ".join(parts))
+        else:
+            self.words.setText(self._idle())
+
+    def _idle(self) -> str:
+        items = self._session.queue.items
+        done = sum(i.state is ItemState.DONE for i in items)
+        bad = sum(i.state is ItemState.FAILED for i in items)
+        parts = []
+        if done:
+            parts.append(
+                plural(
+                    done, translate("Status", "%1 text audited"),
+                    translate("Status", "%1 texts audited"),
+                )
+            )  # fmt: skip
+        if bad:
+            parts.append(
+                plural(
+                    bad, translate("Status", "%1 could not be"),
+                    translate("Status", "%1 could not be"),
+                )
+            )  # fmt: skip
+        return ", ".join(parts) if parts else translate("Status", "Ready")
+
+    def _forget(self) -> None:
+        self._notice = ""
+        self.refresh()

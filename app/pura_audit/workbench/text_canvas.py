@@ -1,0 +1,332 @@
+"""Draws a text, every token shaded by its evidence; only what is visible is shaped and drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QTextLayout,
+    QTextLine,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+from pura.record.audit import Audit
+from pura_audit.look import fonts
+from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import translate
+from pura_audit.session.selection import Selection
+from pura_audit.widgets.text_layout import Breaker, Lines, advances, safe_text
+
+MARGIN: Final = 20  # left of the text: room for the brackets of passages
+MAX_COLUMNS: Final = 90
+LEADING: Final = 1.75
+LONG: Final = 100_000  # characters; breaking them takes a noticeable part of a frame
+REST_MS: Final = 60
+SMALLEST, LARGEST = 11, 32
+# log10 evidence from which a token has the next darker shade
+STEPS: Final = (0.02, 0.15, 0.4, 0.8)
+
+
+@dataclass
+class _Shaped:
+    """One line on screen: its shape, and where its characters stand."""
+
+    layout: QTextLayout
+    line: QTextLine
+    start: int
+    end: int
+    units: npt.NDArray[np.int64] | None  # UTF-16 place of each character; None when they agree
+
+    def x(self, place: int) -> float:
+        inside = max(0, min(place, self.end) - self.start)
+        unit = inside if self.units is None else int(self.units[inside])
+        found = self.line.cursorToX(unit)
+        return float(found[0] if isinstance(found, tuple) else found)
+
+
+def levels(audit: Audit) -> npt.NDArray[np.int8]:
+    """Return the shade of every token, -4 … 4; int8 [L]."""
+    evidence = audit.tokens.log10_evidence
+    size = np.searchsorted(STEPS, np.abs(evidence), side="right")
+    return np.where(evidence < 0, -size, size).astype(np.int8)
+
+
+class TextCanvas(QAbstractScrollArea):
+    """Lays out and draws a text, with or without an audit.
+
+    Signals:
+        zoomed: The size of the text was changed.
+    """
+
+    zoomed = Signal(int)
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._selection, self._theme = selection, theme
+        self._text, self._safe = "", ""
+        self._lines = Lines(np.array([0, 0], dtype=np.int64))
+        self._room = 0.0
+        self._settled = QTimer(self, singleShot=True, interval=REST_MS)
+        self._settled.timeout.connect(self._relayout)
+        self._breaker = Breaker("", np.zeros(1))
+        self._levels = np.empty(0, dtype=np.int8)
+        self._starts = self._ends = np.empty(0, dtype=np.int64)
+        self._size = fonts.READING
+        self._matches: tuple[int, ...] = ()
+        self._needle = 0
+        self.shading = True
+        self.drawn = 0  # fragments of the last paint, for tests
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setAutoFillBackground(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(translate("Text", "Text"))
+        theme.changed.connect(self.viewport().update)
+
+    # What is shown
+
+    def show_text(self, text: str, audit: Audit | None) -> None:
+        """Show a text; with an audit its tokens are shaded and can be selected."""
+        if text is not self._text:
+            self._text, self._safe = text, safe_text(text)
+            self._measure()
+            self.verticalScrollBar().setValue(0)
+        if audit is not None:
+            self._levels = levels(audit)
+            self._starts, self._ends = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
+        else:
+            self._levels = np.empty(0, dtype=np.int8)
+            self._starts = self._ends = np.empty(0, dtype=np.int64)
+        self._matches = ()
+        self.viewport().update()
+
+    def set_shading(self, on: bool) -> None:
+        """Shade tokens, or show the bare text."""
+        self.shading = on
+        self.viewport().update()
+
+    def set_text_size(self, size: int) -> None:
+        """Set the size of the text in pixels."""
+        size = max(SMALLEST, min(LARGEST, size))
+        if size != self._size:
+            self._size = size
+            self._measure()
+            self.zoomed.emit(size)
+
+    @property
+    def text_size(self) -> int:
+        """Size of the text in pixels."""
+        return self._size
+
+    def find(self, words: str) -> int:
+        """Mark every place of a text, ignoring case; return how many there are."""
+        found: list[int] = []
+        if words:
+            text, needle = self._text.lower(), words.lower()
+            place = text.find(needle) if len(text) == len(self._text) else self._text.find(words)
+            haystack = text if len(text) == len(self._text) else self._text
+            needle = needle if haystack is text else words
+            while place >= 0 and len(found) < 10_000:
+                found.append(place)
+                place = haystack.find(needle, place + max(1, len(needle)))
+        self._matches, self._needle = tuple(found), len(words)
+        self.viewport().update()
+        return len(found)
+
+    # Geometry
+
+    def _font(self) -> QFont:
+        return fonts.face(self._size)
+
+    @property
+    def line_height(self) -> int:
+        """Height of a line in pixels."""
+        return round(self._size * LEADING)
+
+    def _measure(self) -> None:
+        self._breaker = Breaker(self._text, advances(self._safe, self._font()))
+        self._room = 0.0
+        self._relayout()
+
+    def _relayout(self) -> None:
+        column = MAX_COLUMNS * self._size * 0.52
+        room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
+        if room != self._room:
+            self._room = room
+            self._lines = self._breaker.lines(room)
+        bar = self.verticalScrollBar()
+        height = len(self._lines) * self.line_height + 8
+        bar.setPageStep(self.viewport().height())
+        bar.setSingleStep(self.line_height)
+        bar.setRange(0, max(0, height - self.viewport().height()))
+        self.viewport().update()
+
+    def _visible(self) -> range:
+        top = self.verticalScrollBar().value()
+        first = max(0, (top - 4) // self.line_height)
+        last = (top + self.viewport().height()) // self.line_height + 1
+        return range(first, min(last, len(self._lines)))
+
+    def _y(self, line: int) -> int:
+        return 4 + line * self.line_height - self.verticalScrollBar().value()
+
+    def _shape(self, number: int) -> _Shaped:
+        start, end = self._lines.span(number)
+        words = self._safe[start:end]
+        layout = QTextLayout(words, self._font())
+        layout.setFormats(self._signs(start, end))
+        layout.setCacheEnabled(True)
+        layout.beginLayout()
+        line = layout.createLine()
+        line.setLineWidth(1e6)
+        layout.endLayout()
+        units = None
+        if any(ord(c) > 0xFFFF for c in words):
+            wide = np.fromiter((2 if ord(c) > 0xFFFF else 1 for c in words), dtype=np.int64)
+            units = np.concatenate(([0], np.cumsum(wide)))
+        return _Shaped(layout, line, start, end, units)
+
+    def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
+        """Return formats that grey out the signs that stand for unseen characters."""
+        ranges = []
+        unit = 0
+        for true, seen in zip(self._text[start:end], self._safe[start:end], strict=True):
+            if true != seen:
+                found = QTextLayout.FormatRange()
+                found.start, found.length = unit, 1
+                found.format.setForeground(self._theme.colour("muted"))
+                ranges.append(found)
+            unit += 2 if ord(seen) > 0xFFFF else 1
+        return ranges
+
+    def _tokens_in(self, start: int, end: int) -> range:
+        first = int(np.searchsorted(self._ends, start, side="right"))
+        last = int(np.searchsorted(self._starts, end, side="left"))
+        return range(first, last)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the visible lines: shades, marks, text, brackets."""
+        painter = QPainter(self.viewport())
+        self.drawn = 0
+        positions = set(self._selection.readers().tolist())
+        for number in self._visible():
+            self._paint_line(painter, number, positions)
+        if self.shading:
+            self._paint_passages(painter)
+        painter.end()
+
+    def _paint_line(self, painter: QPainter, number: int, readers: set[int]) -> None:
+        shaped = self._shape(number)
+        y = self._y(number)
+        height = self.line_height
+        box_height = self._size + 8
+        box_top = y + (height - box_height) / 2
+        tokens = self._tokens_in(shaped.start, shaped.end) if self._levels.size else range(0)
+        boxes: list[tuple[int, QRectF]] = []
+        for token in tokens:
+            left = shaped.x(max(shaped.start, int(self._starts[token])))
+            right = shaped.x(min(shaped.end, int(self._ends[token])))
+            left, right = min(left, right), max(left, right)
+            boxes.append((token, QRectF(MARGIN + left, box_top, right - left, box_height)))
+        if self.shading:
+            self._paint_shades(painter, boxes)
+        self._paint_matches(painter, shaped, box_top, box_height)
+        painter.setPen(self._theme.colour("text"))
+        ascent = shaped.line.ascent()
+        top = y + (height - shaped.line.height()) / 2
+        shaped.layout.draw(painter, QPointF(MARGIN, top))
+        self.drawn += 1
+        baseline = top + ascent
+        self._paint_marks(painter, boxes, baseline, readers)
+
+    def _paint_shades(self, painter: QPainter, boxes: list[tuple[int, QRectF]]) -> None:
+        tokens = self._theme.tokens
+        colours = {level: QColor(tokens.shade(level)) for level in range(-4, 5) if level}
+        for token, box in boxes:
+            level = int(self._levels[token])
+            if level:
+                painter.fillRect(box, colours[level])
+                self.drawn += 1
+
+    def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:
+        if not self._matches:
+            return
+        painter.setPen(QPen(self._theme.colour("repaired"), 1.5))
+        first = int(np.searchsorted(self._matches, shaped.start - self._needle, side="left"))
+        for place in self._matches[first:]:
+            if place >= shaped.end:
+                break
+            left = shaped.x(max(place, shaped.start))
+            right = shaped.x(min(place + self._needle, shaped.end))
+            painter.drawRect(QRectF(MARGIN + left, top, right - left, height))
+            self.drawn += 1
+
+    def _paint_marks(
+        self, painter: QPainter, boxes: list[tuple[int, QRectF]], baseline: float,
+        readers: set[int],
+    ) -> None:  # fmt: skip
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        under = round(baseline) + 4
+        dotted = QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine)
+        solid = QPen(self._theme.colour("accent"), 2)
+        for token, box in boxes:
+            if self.shading and self._levels[token] < 0:
+                painter.setPen(dotted)
+                painter.drawLine(round(box.left()) + 1, under, round(box.right()) - 1, under)
+                self.drawn += 1
+            if token in readers:
+                painter.setPen(solid)
+                painter.drawRect(box.adjusted(0, 0, -1, -1))
+                self.drawn += 1
+            elif token == self._selection.token and self._selection.bit is None:
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+                painter.setPen(solid)
+                painter.drawRoundedRect(box.adjusted(-1, 0, 1, 0), 4, 4)
+                painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+                self.drawn += 1
+
+    def _paint_passages(self, painter: QPainter) -> None:
+        audit = self._selection.audit
+        visible = self._visible()
+        if audit is None or not self._levels.size or not visible:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
+        painter.setPen(QPen(self._theme.colour("found"), 2))
+        # By characters: there may be a thousand passages, and looking up the lines of each is slow.
+        start, end = (int(self._lines.starts[line]) for line in (visible.start, visible.stop))
+        for passage in audit.passages:
+            foot = max(passage.start, passage.end - 1)
+            if foot < start or passage.start >= end:
+                continue
+            first = self._lines.of_character(passage.start)
+            last = self._lines.of_character(foot)
+            top = self._y(first) + 3
+            bottom = self._y(last) + self.line_height - 3
+            painter.drawLine(4, top, 4, bottom)
+            painter.drawLine(4, top, 9, top)
+            painter.drawLine(4, bottom, 9, bottom)
+            self.drawn += 1
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Break the lines anew."""
+        super().resizeEvent(event)
+        # A long text is broken once the window has come to rest: while it is dragged, and while
+        # the columns find their widths, one resize follows the other.
+        if len(self._text) > LONG:
+            self._settled.start()
+        else:
+            self._relayout()

@@ -1,0 +1,213 @@
+"""The card that holds the text: legend, find, shading."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
+
+from pura.record.audit import Audit
+from pura_audit.look import fonts
+from pura_audit.look.icons import icon
+from pura_audit.look.theme import GRID, Theme
+from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.session.selection import Selection
+from pura_audit.widgets.card import Card, label
+from pura_audit.workbench.text_view import TextView
+
+
+class Legend(QWidget):
+    """What the shades mean."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedHeight(18)
+        self.setAccessibleName(
+            translate("Text", "Legend: blue supports the payload, orange with a dotted line "
+                      "speaks against it")
+        )  # fmt: skip
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw swatches and words."""
+        painter = QPainter(self)
+        painter.setFont(fonts.face(fonts.LABEL))
+        x = 0
+        for levels, words in (
+            ((1, 2, 3, 4), translate("Text", "supports the payload")),
+            ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
+            ((0,), translate("Text", "carries no evidence")),
+        ):
+            for level in levels:
+                box = QRectF(x, 3, 12, 12)
+                painter.fillRect(box, self._theme.tokens.shade(level))
+                if level == 0:
+                    painter.setPen(QPen(self._theme.colour("line"), 1))
+                    painter.drawRect(box.adjusted(0, 0, -1, -1))
+                if level < 0:
+                    painter.setPen(QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine))
+                    painter.drawLine(x + 1, 14, x + 11, 14)
+                x += 12
+            painter.setPen(self._theme.colour("muted"))
+            width = painter.fontMetrics().horizontalAdvance(words)
+            painter.drawText(QRectF(x + 8, 0, width + 4, 18), Qt.AlignmentFlag.AlignVCenter, words)
+            x += width + 8 + 20
+
+
+class FindBar(QWidget):
+    """Search inside the text."""
+
+    def __init__(self, view: TextView, theme: Theme) -> None:
+        super().__init__()
+        self._view, self._theme = view, theme
+        self._found, self._place = 0, 0
+        self.field = QLineEdit()
+        self.field.setPlaceholderText(translate("Find", "Find in the text"))
+        self.field.setAccessibleName(translate("Find", "Find in the text"))
+        self._words = label("", "muted")
+        self._buttons = []
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GRID)
+        row.addWidget(self.field, 1)
+        row.addWidget(self._words)
+        for name, words, act in (
+            ("up", translate("Find", "Previous"), lambda: self.go(-1)),
+            ("down", translate("Find", "Next"), lambda: self.go(1)),
+            ("close", translate("Find", "Close"), self.leave),
+        ):
+            button = QToolButton()
+            button.setProperty("role", "quiet")
+            button.setAccessibleName(words)
+            button.setToolTip(words)
+            button.clicked.connect(lambda _=False, a=act: a())
+            self._buttons.append((button, name))
+            row.addWidget(button)
+        self.field.textChanged.connect(self._search)
+        self.field.returnPressed.connect(lambda: self.go(1))
+        theme.changed.connect(self._dress)
+        self._dress()
+        self.hide()
+
+    def enter(self) -> None:
+        """Show the bar and write into it."""
+        self.show()
+        self.field.setFocus()
+        self.field.selectAll()
+        self._search(self.field.text())
+
+    def leave(self) -> None:
+        """Hide the bar and its marks."""
+        self._view.find("")
+        self.hide()
+        self._view.setFocus()
+
+    def go(self, by: int) -> None:
+        """Go to the next or previous place."""
+        if self._found:
+            self._place = (self._place + by) % self._found
+            self._show()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape leaves."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.leave()
+        else:
+            super().keyPressEvent(event)
+
+    def _search(self, words: str) -> None:
+        self._found, self._place = self._view.find(words), 0
+        if self._found:
+            self._show()
+        else:
+            self._words.setText(translate("Find", "not found") if words else "")
+
+    def _show(self) -> None:
+        self._view.go_to_match(self._place)
+        self._words.setText(f"{self._place + 1} / {number(self._found)}")
+
+    def _dress(self) -> None:
+        for button, name in self._buttons:
+            button.setIcon(icon(name, self._theme.tokens.muted))
+
+
+class TextCard(Card):
+    """Where it shows."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(translate("Text", "Text"), parent)
+        self._theme = theme
+        self.view = TextView(selection, theme)
+        self.find = FindBar(self.view, theme)
+        self._legend = Legend(theme)
+        self._note = label("", "small", wrap=True)
+        self._shade = QPushButton(translate("Text", "Show shading"))
+        self._shade.setProperty("role", "link")
+        self._shade.setCheckable(True)
+        self._shade.toggled.connect(self._toggle)
+        self._search = QToolButton()
+        self._search.setProperty("role", "quiet")
+        words = translate("Text", "Find in the text (Ctrl+F)")
+        self._search.setToolTip(words)
+        self._search.setAccessibleName(words)
+        self._search.clicked.connect(self.find.enter)
+        self.head.addWidget(self._search)
+        foot = QHBoxLayout()
+        foot.addWidget(self._legend, 1)
+        foot.addWidget(self._note, 1)
+        foot.addWidget(self._shade)
+        self.body.addWidget(self.view, 1)
+        self.body.addWidget(self.find)
+        self.body.addLayout(foot)
+        theme.changed.connect(self._dress)
+        self._dress()
+
+    def show_text(self, text: str, audit: Audit | None) -> None:
+        """Show a text with or without findings."""
+        self.view.show_text(text, audit)
+        self.aside.setText(_facts(text, audit))
+        found = audit is not None and audit.verdict == "mark"
+        # Shading a text without a finding misleads; whoever wants it asks for it.
+        self._shade.setVisible(audit is not None and not found)
+        self._shade.setChecked(False)
+        self._set_shading(on=found)
+        self._note.setText(
+            translate("Text", "Not shaded, since nothing was found.")
+            if audit is not None and not found
+            else ""
+        )
+
+    def _toggle(self, checked: bool) -> None:
+        self._shade.setText(
+            translate("Text", "Hide shading") if checked else translate("Text", "Show shading")
+        )
+        self._set_shading(on=checked)
+
+    def _set_shading(self, *, on: bool) -> None:
+        self.view.set_shading(on)
+        self._legend.setVisible(on)
+        self._note.setVisible(not on)
+
+    def _dress(self) -> None:
+        self._search.setIcon(icon("search", self._theme.tokens.muted))
+
+
+def _facts(text: str, audit: Audit | None) -> str:
+    if audit is None:
+        return plural(
+            len(text), translate("Text", "%1 character"), translate("Text", "%1 characters")
+        )
+    parts = [
+        plural(audit.input.tokens, translate("Text", "%1 token"), translate("Text", "%1 tokens")),
+        translate("Text", "%1 carry bits").replace("%1", number(audit.evidence.usable)),
+    ]
+    if audit.passages:
+        parts.append(
+            plural(
+                len(audit.passages),
+                translate("Text", "%1 passage"),
+                translate("Text", "%1 passages"),
+            )
+        )
+    return " · ".join(parts)

@@ -1,0 +1,182 @@
+"""The text on screen: mouse, keyboard, search and the shared selection."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextLine, QWheelEvent
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from pura.record.audit import Audit
+from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import translate
+from pura_audit.session.selection import Selection
+from pura_audit.widgets.text_layout import hidden_name
+from pura_audit.workbench.text_canvas import MARGIN, TextCanvas
+
+
+class TextView(TextCanvas):
+    """Shows a text; its tokens can be selected, searched and walked along."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(selection, theme, parent)
+        self._fresh = False
+        selection.audit_changed.connect(self._begin)
+        selection.changed.connect(self._follow)
+
+    def show_text(self, text: str, audit: Audit | None) -> None:
+        """Show a text; with an audit its tokens are shaded and can be selected."""
+        super().show_text(text, audit)
+        self._describe()
+
+    def go_to_match(self, number: int) -> None:
+        """Scroll to a found place and select its token."""
+        if not self._matches:
+            return
+        place = self._matches[number % len(self._matches)]
+        self._scroll_to(self._lines.of_character(place))
+        token = self._token_at_character(place)
+        if token is not None:
+            self._selection.select_token(token)
+
+    # Following and moving the selection
+
+    def _begin(self) -> None:
+        # A new result is read from its beginning, wherever its strongest token stands.
+        self._fresh = True
+
+    def _follow(self) -> None:
+        self._describe()
+        token = self._selection.token
+        if self._fresh:
+            self._fresh = False
+        elif self._selection.bit is None and token is not None and token < self._starts.size:
+            self._scroll_to(self._lines.of_character(int(self._starts[token])))
+        self.viewport().update()
+
+    def _scroll_to(self, line: int) -> None:
+        bar = self.verticalScrollBar()
+        top = line * self.line_height
+        if top < bar.value():
+            bar.setValue(top)
+        elif top + self.line_height > bar.value() + self.viewport().height():
+            bar.setValue(top + self.line_height - self.viewport().height() + 8)
+
+    def _describe(self) -> None:
+        audit, token = self._selection.audit, self._selection.token
+        # The selection is told of another row's audit before this view is.
+        if audit is None or token is None or token >= self._levels.size:
+            self.setAccessibleDescription("")
+            return
+        level = int(self._levels[token])
+        word = (
+            translate("Text", "carries no evidence")
+            if level == 0
+            else translate("Text", "supports the payload")
+            if level > 0
+            else translate("Text", "speaks against the payload")
+        )
+        start, end = int(self._starts[token]), int(self._ends[token])
+        self.setAccessibleDescription(
+            translate("Text", "Token %1 of %2, “%3”, %4")
+            .replace("%1", str(token + 1))
+            .replace("%2", str(self._levels.size))
+            .replace("%4", word)
+            .replace("%3", self._safe[start:end])
+        )
+
+    def _token_at_character(self, place: int) -> int | None:
+        if not self._starts.size:
+            return None
+        token = int(np.searchsorted(self._ends, place, side="right"))
+        return min(token, self._starts.size - 1)
+
+    def token_at(self, point: QPointF) -> int | None:
+        """Return the token under a point of the viewport, or None."""
+        place = self._character_at(point)
+        return None if place is None else self._token_at_character(place)
+
+    def _character_at(self, point: QPointF) -> int | None:
+        number = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
+        if not 0 <= number < len(self._lines):
+            return None
+        shaped = self._shape(number)
+        x = point.x() - MARGIN
+        if x < -4 or x > shaped.line.naturalTextWidth() + 4:
+            return None
+        unit = shaped.line.xToCursor(x, QTextLine.CursorPosition.CursorOnCharacter)
+        inside = unit if shaped.units is None else int(np.searchsorted(shaped.units, unit))
+        return min(shaped.start + inside, max(shaped.start, shaped.end - 1))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Select the token under the pointer."""
+        token = self.token_at(event.position())
+        if token is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._selection.select_token(token)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Name characters that are shown as signs; drag along the tokens."""
+        place = self._character_at(event.position())
+        name = hidden_name(self._text[place]) if place is not None and self._text else None
+        QToolTip.showText(event.globalPosition().toPoint(), name or "", self)
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self.mousePressEvent(event) if place is not None else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Move from token to token, from line to line, to the ends; zoom."""
+        token = self._selection.token
+        if event.matches(QKeySequence.StandardKey.ZoomIn):
+            self.set_text_size(self._size + 1)
+        elif event.matches(QKeySequence.StandardKey.ZoomOut):
+            self.set_text_size(self._size - 1)
+        elif not self._levels.size or token is None:
+            super().keyPressEvent(event)
+        else:
+            target = self._target(event.key(), token)
+            if target is None:
+                event.ignore()
+            else:
+                self._selection.select_token(target)
+
+    def _target(self, key: int, token: int) -> int | None:
+        keys = Qt.Key
+        page = max(1, self.viewport().height() // self.line_height - 1)
+        match key:
+            case keys.Key_Left:
+                return token - 1
+            case keys.Key_Right:
+                return token + 1
+            case keys.Key_Home:
+                return 0
+            case keys.Key_End:
+                return int(self._levels.size) - 1
+            case keys.Key_Up:
+                return self._vertical(token, -1)
+            case keys.Key_Down:
+                return self._vertical(token, 1)
+            case keys.Key_PageUp:
+                return self._vertical(token, -page)
+            case keys.Key_PageDown:
+                return self._vertical(token, page)
+        return None
+
+    def _vertical(self, token: int, by: int) -> int:
+        start = int(self._starts[token])
+        here = self._lines.of_character(start)
+        there = max(0, min(here + by, len(self._lines) - 1))
+        offset = start - self._lines.span(here)[0]
+        first, end = self._lines.span(there)
+        found = self._token_at_character(min(first + offset, max(first, end - 1)))
+        return token if found is None else found
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom with Ctrl, else scroll."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.set_text_size(self._size + (1 if event.angleDelta().y() > 0 else -1))
+        else:
+            super().wheelEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the selection as focused."""
+        super().focusInEvent(event)
+        self.viewport().update()

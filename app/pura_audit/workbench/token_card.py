@@ -1,0 +1,199 @@
+"""The selected token: ring, numbers, and a sentence that says what it means."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
+
+from pura.record.audit import Audit
+from pura.scheme import Gate
+from pura_audit.look.theme import GAP, Theme
+from pura_audit.platform.i18n import decimal, plural, signed, translate
+from pura_audit.session.selection import Selection
+from pura_audit.session.token_facts import TokenFacts, token_facts
+from pura_audit.widgets.card import label
+from pura_audit.widgets.plot_card import PlotCard, Table
+from pura_audit.widgets.text_layout import safe_text
+from pura_audit.workbench.ring_view import Ring
+
+
+def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
+    """Say in a sentence what a token says.
+
+    Args:
+        facts: The token.
+        threshold: Entropy in bits from which a token carries bits.
+        found: A mark was found; without one there is no payload to speak of.
+    """
+    match facts.gate:
+        case Gate.NO_CONTEXT:
+            return translate("Ring", "Carries no bits: it stands at the very start of the text.")
+        case Gate.REPEATED_CONTEXT:
+            return translate(
+                "Ring", "Carries no bits: the words before it stood earlier in the text already."
+            )
+        case Gate.LOW_ENTROPY:
+            return (
+                translate(
+                    "Ring",
+                    "Carries no bits: the model was too sure of it, %1 bits of entropy where %2 "
+                    "are needed.",
+                )
+                .replace("%1", decimal(facts.entropy_bits, 1))
+                .replace("%2", decimal(threshold, 1))
+            )
+    return _explain_carrier(facts, found=found)
+
+
+def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
+    if facts.expected is None:
+        return ""
+    asked = facts.labels[facts.expected]
+    if not found:
+        words = translate(
+            "Ring", "The best fitting bits ask for sector %1 here; they are not a finding."
+        )
+    elif facts.log10_evidence > 0.02:
+        words = translate("Ring", "Supports the payload, which asks for sector %1.")
+    elif facts.log10_evidence < -0.02:
+        words = translate("Ring", "Speaks against the payload, which asks for sector %1.")
+    else:
+        words = translate("Ring", "Says next to nothing: the payload asks for sector %1.")
+    return words.replace("%1", asked)
+
+
+def _positions(facts: TokenFacts) -> str:
+    if not facts.arity:
+        return translate("Ring", "no bits")
+    bits = plural(facts.arity, translate("Ring", "%1 bit"), translate("Ring", "%1 bits"))
+    first, last = facts.positions[0] + 1, facts.positions[-1] + 1
+    if first == last:
+        where = translate("Ring", "position %1").replace("%1", str(first))
+    else:
+        where = translate("Ring", "positions %1").replace("%1", f"{first}–{last}")
+    return f"{bits} · {where}"
+
+
+class TokenCard(PlotCard):
+    """Why: what one token says."""
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(translate("Ring", "Token"), theme, parent)
+        self._selection = selection
+        self._facts: TokenFacts | None = None
+        self.ring = Ring(theme)
+        self._words = label("", "muted", wrap=True)
+        self._values: dict[str, QLabel] = {}
+        row = QHBoxLayout()
+        row.setSpacing(GAP)
+        row.addWidget(self.ring, 1)
+        row.addLayout(self._numbers())
+        self.body.addLayout(row, 1)
+        self.body.addWidget(self._words)
+        self.ring.moved.connect(selection.next_carrier)
+        selection.changed.connect(self.refresh)
+        self.refresh()
+
+    def _numbers(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(GAP)
+        grid.setVerticalSpacing(0)
+        grid.setColumnStretch(0, 1)
+        names = (
+            ("interval", translate("Ring", "Interval")),
+            ("phase", translate("Ring", "Phase")),
+            ("sector", translate("Ring", "Nearest")),
+            ("share", translate("Ring", "Weight")),
+            ("evidence", translate("Ring", "Evidence")),
+        )
+        grid.setRowStretch(0, 1)
+        for row, (key, words) in enumerate(names, start=1):
+            caption = label(words, "muted")
+            value = label("–", "value")
+            value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            self._values[key] = value
+            grid.addWidget(caption, row, 0)
+            value.setMinimumWidth(84)  # an interval's width, so that the ring keeps its place
+            grid.addWidget(value, row, 1)
+            grid.setRowMinimumHeight(row, 24)
+        grid.setRowStretch(len(names) + 1, 1)
+        return grid
+
+    def canvas(self) -> QWidget:
+        """Return the ring."""
+        return self.ring
+
+    def refresh(self) -> None:
+        """Show the selected token."""
+        audit, token = self._selection.audit, self._selection.token
+        if audit is None or token is None:
+            self._facts = None
+            self.title.setText(translate("Ring", "Token"))
+            self.aside.setText("")
+            self._words.setText(
+                translate("Ring", "Appears here after the audit, for the token that is selected.")
+            )
+            for value in self._values.values():
+                value.setText("–")
+        else:
+            self._facts = token_facts(audit, token)
+            self._show(self._facts, audit)
+        self.ring.show_facts(self._facts)
+        self.redescribe()
+
+    def _show(self, facts: TokenFacts, audit: Audit) -> None:
+        words = safe_text(facts.text).strip() or safe_text(facts.text)
+        if len(words) > 14:
+            words = f"{words[:13]}…"
+        self.title.setText(f"{translate('Ring', 'Token')} {facts.index + 1}  “{words}”")
+        self.aside.setText(_positions(facts))
+        threshold = audit.profile.entropy_thresholds_bits[0]
+        self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))
+        carries = bool(facts.arity)
+        strongest = facts.strongest
+        shown = {
+            "interval": f"{decimal(facts.lo, 3)}–{decimal(facts.hi, 3)}",
+            "phase": decimal(facts.phase, 3) if carries else "–",
+            "sector": facts.labels[strongest] if strongest is not None else "–",
+            "share": self._share(facts),
+            "evidence": signed(facts.log10_evidence) if carries else "–",
+        }
+        for key, value in shown.items():
+            self._values[key].setText(value)
+
+    @staticmethod
+    def _share(facts: TokenFacts) -> str:
+        if facts.expected is None or not facts.posterior.any():
+            return "–"
+        return decimal(float(facts.posterior[facts.expected]), 2)
+
+    def table(self) -> Table:
+        """Return one row a sector."""
+        headers = (
+            translate("Ring", "Sector"), translate("Ring", "Label"), translate("Ring", "Anchor"),
+            translate("Ring", "Kernel weight"), translate("Ring", "Share"),
+            translate("Ring", "Asked for by the payload"),
+        )  # fmt: skip
+        facts = self._facts
+        if facts is None:
+            return headers, []
+        return headers, [
+            (
+                str(sector), facts.labels[sector], decimal(float(facts.anchors[sector]), 6),
+                f"{float(facts.weights[sector]):.3e}".replace("-", "\N{MINUS SIGN}"),
+                decimal(float(facts.posterior[sector]), 4),
+                translate("Ring", "yes") if sector == facts.expected else "",
+            )
+            for sector in range(len(facts.labels))
+        ]  # fmt: skip
+
+    def summary(self) -> str:
+        """Say what the ring shows."""
+        if self._facts is None:
+            return self._words.text()
+        parts = [self.title.text(), self.aside.text(), self._words.text()]
+        return ". ".join(p.rstrip(".") for p in parts if p) + "."
+
+    def file_stem(self) -> str:
+        """Return the name that an exported file is offered."""
+        return f"token-{self._facts.index + 1}" if self._facts else "token"

@@ -1,0 +1,43 @@
+"""Asks for the passphrase of the key files before an audit that needs one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from pura.keys import Place, State
+from pura_audit.jobs.key_chores import KeyChore
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.platform.i18n import translate
+
+if TYPE_CHECKING:
+    from pura_audit.workbench.main_window import MainWindow
+
+
+def unlocked(window: MainWindow, then: Callable[[], None]) -> PassphraseDialog | None:
+    """Go on at once, or when the passphrase was given; returns the dialog that asks.
+
+    The unlocking waits in the same queue before the audits, so it is done when they begin.
+    """
+    session = window.session
+    found = session.catalogue
+    needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.keys)
+    if found is None or found.files is not State.LOCKED or not needed:
+        then()
+        return None
+    dialog = PassphraseDialog(
+        translate("Keys", "Passphrase of the encrypted key files"),
+        translate("Keys", "The chosen key is kept in one. It is asked for once a session."),
+        translate("Keys", "Unlock and audit"), window, new=False,
+    )  # fmt: skip
+
+    def go_on(secret: object) -> None:
+        session.do_chore(KeyChore(kind="unlock-files", folder=secret))  # type: ignore[arg-type]
+        then()
+
+    dialog.given.connect(go_on)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog

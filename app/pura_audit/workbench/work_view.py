@@ -1,0 +1,94 @@
+"""The middle: what the text on screen is, the answer to it, and the text."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from pura_audit.look.theme import GAP, Theme
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.selection import Selection
+from pura_audit.workbench.answer_view import AnswerView
+from pura_audit.workbench.state_views import BusyView, ErrorView, ReadyView
+from pura_audit.workbench.text_card import TextCard
+
+SHARE = 0.56  # of the height that the answer may take
+
+
+class WorkView(QWidget):
+    """Shows one row of the queue.
+
+    Signals:
+        prompt_changed: The known prompt of the row.
+        again_wanted: Audit the row again.
+        remove_wanted: Take the row out.
+        cancel_wanted: Stop the audit.
+    """
+
+    prompt_changed = Signal(str)
+    again_wanted = Signal()
+    remove_wanted = Signal()
+    cancel_wanted = Signal()
+
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.answer = AnswerView(theme)
+        self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
+        self.stack = QStackedWidget()
+        for view in (self.answer, self.ready, self.busy, self.error):
+            self.stack.addWidget(view)
+        self.text = TextCard(selection, theme)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(GAP)
+        layout.addWidget(self.stack)
+        layout.addWidget(self.text, 1)
+        self.setMinimumWidth(420)
+        self.ready.prompt_changed.connect(self.prompt_changed)
+        self.error.again_wanted.connect(self.again_wanted)
+        self.error.remove_wanted.connect(self.remove_wanted)
+        self.busy.cancel_wanted.connect(self.cancel_wanted)
+
+    def show_item(self, item: Item) -> None:
+        """Show a row as it stands."""
+        match item.state:
+            case ItemState.DONE if item.audit is not None:
+                if self.answer._audit is not item.audit:  # noqa: SLF001
+                    self.answer.show_audit(item.audit)
+                self.stack.setCurrentWidget(self.answer)
+            case ItemState.RUNNING:
+                self.busy.show_item(item)
+                self.stack.setCurrentWidget(self.busy)
+            case ItemState.FAILED if item.failure is not None:
+                self.error.show_failure(item.failure, item.name)
+                self.error.again.setVisible(item.document is not None or item.path is not None)
+                self.stack.setCurrentWidget(self.error)
+            case _:
+                self.ready.show_item(item)
+                self.stack.setCurrentWidget(self.ready)
+        audit = item.audit if item.state is ItemState.DONE else None
+        text = item.document.text if item.document is not None else ""
+        if audit is not None and audit.text is not None:
+            text = audit.text
+        self.text.setVisible(bool(text))
+        self.text.show_text(text, audit)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share the height anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        view = self.stack.currentWidget()
+        if not self.text.isVisibleTo(self):
+            self.stack.setMaximumHeight(16_777_215)
+            return
+        if view is self.answer:
+            wanted = self.answer.natural_height(self.stack.width())
+        else:
+            layout = view.layout()
+            wanted = layout.totalHeightForWidth(self.stack.width()) if layout else 200
+            wanted = max(wanted, view.sizeHint().height() if wanted <= 0 else wanted)
+        self.stack.setFixedHeight(min(wanted, round(self.height() * SHARE)))

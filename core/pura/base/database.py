@@ -1,0 +1,219 @@
+"""SQLite files of this program: how one is opened, brought up to date, and what may go wrong.
+
+A file may come from elsewhere, so its schema is compared with the known one before anything is
+read: no view, trigger or foreign table of a stranger is ever queried.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from pura.base.errors import PuraError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """One kind of file.
+
+    Attributes:
+        noun: How it is called within a sentence, e.g. ``register``.
+        whole: What it is, e.g. ``a register of issued payloads``.
+        error: What is raised.
+        application_id: SQLite's mark of the kind.
+        migrations: One step a version, from version i to i + 1. Steps are never edited, only
+            added.
+        other_hint: The way out when the file is something else.
+        damaged_hint: The way out when it is damaged.
+        pragmas: What every connection is set to.
+    """
+
+    noun: str
+    whole: str
+    error: type[PuraError]
+    application_id: int
+    migrations: tuple[tuple[str, ...], ...]
+    other_hint: str
+    damaged_hint: str
+    pragmas: tuple[str, ...] = ()
+
+    def connect(
+        self, path: Path, *, create: bool, read_only: bool, timeout: float
+    ) -> sqlite3.Connection:
+        """Open a file, make it when asked to, and bring it up to date.
+
+        Raises:
+            PuraError: The file is missing, locked, damaged, something else or too new.
+        """
+        mode = "ro" if read_only else "rwc" if create else "rw"
+        uri = f"{path.absolute().as_uri()}?mode={mode}"
+        if read_only and _lies_still(path):
+            uri += "&immutable=1"
+        with self.guard():
+            # Every transaction is begun and ended in so many words (isolation_level=None).
+            connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
+        try:
+            with self.guard():
+                self._settle(connection, create=create, read_only=read_only)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def guard(self) -> AbstractContextManager[None]:
+        """Turn the database's errors into ones that people can act on.
+
+        Raises:
+            PuraError: Locked, missing, not writable, disk full, damaged.
+        """
+        return _guard(self)
+
+    def migrate(
+        self, connection: sqlite3.Connection, steps: Sequence[Sequence[str]] | None = None
+    ) -> None:
+        """Run the steps that are missing, each in a transaction of its own."""
+        steps = self.migrations if steps is None else steps
+        while _version(connection) < len(steps):
+            with transaction(connection):
+                at = _version(connection)  # again: another program may have been quicker
+                if at < len(steps):
+                    for statement in steps[at]:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id = {self.application_id}")
+                    connection.execute(f"PRAGMA user_version = {at + 1}")
+
+    def _settle(self, connection: sqlite3.Connection, *, create: bool, read_only: bool) -> None:
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        for pragma in self.pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        fresh = not _objects(connection) and application == 0
+        if fresh and not create:
+            raise self.error(f"The {self.noun}'s file is empty.", self.other_hint)
+        if not fresh:
+            if application != self.application_id:
+                raise self.error(f"The file is not {self.whole}.", self.other_hint)
+            if _version(connection) > len(self.migrations):
+                raise self.error(
+                    f"The {self.noun} was written by a newer version of this program.",
+                    "Update the program to open it.",
+                )
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            self.migrate(connection)
+        if _objects(connection) != _expected(self.migrations):
+            raise self.error(
+                f"The {self.noun}'s tables are not the expected ones.", self.damaged_hint
+            )
+
+
+class Handle:
+    """An open file; close it, or use it in a ``with`` statement. One thread at a time."""
+
+    _db: sqlite3.Connection
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _lies_still(path: Path) -> bool:
+    """Whether nobody can be writing: a file in a place that cannot be written, without a log.
+
+    SQLite wants to lay a file of its own beside one in WAL mode, even for reading.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    try:
+        return not os.access(path.parent, os.W_OK) and not (log.exists() and log.stat().st_size)
+    except OSError:
+        return False
+
+
+def _objects(connection: sqlite3.Connection) -> set[tuple[str, str]]:
+    """Return every table, index, trigger and view with the words it was made by."""
+    rows = connection.execute("SELECT name, coalesce(sql, '') FROM sqlite_master")
+    return {(name, " ".join(words.split())) for name, words in rows}
+
+
+@cache
+def _expected(steps: tuple[tuple[str, ...], ...]) -> set[tuple[str, str]]:
+    with closing(sqlite3.connect(":memory:")) as fresh:
+        for statement in chain.from_iterable(steps):
+            fresh.execute(statement)
+        return _objects(fresh)
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
+    """Do all or nothing; ``DEFERRED`` for a steady view while reading."""
+    connection.execute(f"BEGIN {kind}")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+_SITUATIONS: Final = {
+    sqlite3.SQLITE_BUSY: (
+        "The {noun} is in use by another program.",
+        "Wait until it is done, then try again.",
+    ),
+    sqlite3.SQLITE_LOCKED: (
+        "The {noun} is in use by another program.",
+        "Wait until it is done, then try again.",
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "The {noun}'s file cannot be opened.",
+        "Check the path and the permissions.",
+    ),
+    sqlite3.SQLITE_READONLY: (
+        "The {noun}'s file cannot be written.",
+        "Check its permissions, or open it for reading only.",
+    ),
+    sqlite3.SQLITE_FULL: ("The disk is full.", "Make room, then try again."),
+    sqlite3.SQLITE_IOERR: (
+        "The disk did not take or give what it should; the {noun} is as it was before.",
+        "Make sure that there is room and that the disk is well, then try again.",
+    ),
+}
+
+
+@contextmanager
+def _guard(kind: Kind) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        # The low byte is the kind of error; only errors of SQLite itself have a code.
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
+        known = _SITUATIONS.get(code)
+        if known is None:
+            message = f"The {kind.noun}'s file is damaged or is not a {kind.noun}."
+            raise kind.error(message, kind.damaged_hint) from error
+        raise kind.error(known[0].format(noun=kind.noun), known[1]) from error

@@ -1,0 +1,68 @@
+"""Files: written so that a crash leaves the old or the new one, read with a bound."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+from pura.base.errors import InputError, PuraError
+
+
+def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
+    """Write a file in one step.
+
+    Args:
+        path: Where to; folders on the way are made.
+        data: The bytes.
+        private: Readable by this user only.
+
+    Raises:
+        OSError: The folder cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if not private:
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(temporary).chmod(0o666 & ~umask)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:
+    """Read a file whole, unless it is larger than such a file can be.
+
+    Args:
+        path: The file.
+        limit: Largest size in bytes.
+        error: What is raised.
+
+    Raises:
+        PuraError: It cannot be read, or is too large.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(limit + 1)
+    except OSError as problem:
+        raise error(
+            f"“{path.name}” cannot be read: {problem.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+            code="file-unreadable",
+        ) from None
+    if len(data) > limit:
+        raise error(
+            f"“{path.name}” is larger than {limit >> 20} MiB.",
+            "This is not such a file.",
+            code="file-large",
+        )
+    return data

@@ -1,0 +1,70 @@
+"""The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
+
+from pura.caselog.cases import Case, Item, Note, Query, Review, find_case, list_cases, read_case
+from pura.caselog.entries import ACTIONS, Draft, Entry
+from pura.caselog.erasing import erase, erase_person
+from pura.caselog.events import CUSTODY, HOUSE, Event, record_event
+from pura.caselog.keeping import (
+    open_case,
+    rename_case,
+    set_closed,
+    set_hold,
+    set_tags,
+    sign_off,
+    write_note,
+)
+from pura.caselog.log import CaseLog, Head, Person, workstation
+from pura.caselog.package import export_case, import_case
+from pura.caselog.saving import (
+    KEEP,
+    LEAVE_OUT,
+    SEAL,
+    TEXT_MODES,
+    load_audit,
+    record_failure,
+    record_report,
+    save_audit,
+)
+from pura.caselog.vault import Vault
+
+__all__ = [
+    "ACTIONS",
+    "CUSTODY",
+    "HOUSE",
+    "KEEP",
+    "LEAVE_OUT",
+    "SEAL",
+    "TEXT_MODES",
+    "Case",
+    "CaseLog",
+    "Draft",
+    "Entry",
+    "Event",
+    "Head",
+    "Item",
+    "Note",
+    "Person",
+    "Query",
+    "Review",
+    "Vault",
+    "erase",
+    "erase_person",
+    "export_case",
+    "find_case",
+    "import_case",
+    "list_cases",
+    "load_audit",
+    "open_case",
+    "read_case",
+    "record_event",
+    "record_failure",
+    "record_report",
+    "rename_case",
+    "save_audit",
+    "set_closed",
+    "set_hold",
+    "set_tags",
+    "sign_off",
+    "workstation",
+    "write_note",
+]

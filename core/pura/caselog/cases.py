@@ -1,0 +1,316 @@
+"""Cases as people see them, made of the entries of the log; nothing here writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from pura.base.errors import CaseLogError
+from pura.caselog.entries import Entry
+from pura.caselog.log import CaseLog
+
+FINISHED: Final = ("examination-finished", "examination-repeated")
+RECORD_OF: Final = "record-"
+"""Before an audit's identifier: its record without the text, kept beside the erasure of that."""
+REVIEWS: Final = {"finding-confirmed": "confirmed", "finding-disputed": "disputed"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """A note.
+
+    Attributes:
+        time: When, UTC.
+        who: Whose; None when the name was erased.
+        text: What it says; None when it was erased.
+    """
+
+    time: str
+    who: str | None
+    text: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Review:
+    """What a second person made of a finding.
+
+    Attributes:
+        state: ``confirmed`` or ``disputed``.
+        time: When, UTC.
+        who: Who; None when the name was erased.
+        recomputed: What was recomputed; None when it was erased.
+        words: What was said about it.
+    """
+
+    state: str
+    time: str
+    who: str | None
+    recomputed: str | None
+    words: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Item:
+    """A saved audit.
+
+    Attributes:
+        id: The audit's identifier.
+        case: The case's.
+        entry: The entry that saved it.
+        run: Which examination of the same bytes in this case, from 1.
+        verdict: Its outcome.
+        mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
+        auditor: Who saved it; None when the name was erased.
+        name: Of the file; None when it was erased.
+        sha256: Of its bytes; None when it was erased.
+        log10_e: The evidence; None when it was erased.
+        payload: The decoded payload's bits; None when it was erased.
+        record: Beside which entry the record is kept, under which name; None when it was erased.
+        review: What the last reviewer made of it; None when nobody has looked.
+    """
+
+    id: str
+    case: str
+    entry: Entry
+    run: int
+    verdict: str
+    mode: str
+    auditor: str | None
+    name: str | None
+    sha256: str | None
+    log10_e: float | None
+    payload: str | None
+    record: tuple[Entry, str] | None
+    review: Review | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A case.
+
+    Attributes:
+        id: Its identifier.
+        name: Its name; None when it was erased.
+        opened: When, UTC.
+        changed: Time of its newest entry, UTC.
+        auditor: Who opened it; None when the name was erased.
+        tags: Its tags.
+        notes: Its notes, oldest first.
+        items: The saved audits, oldest first.
+        held: A hold forbids erasing.
+        closed: It takes nothing more until it is opened again.
+        imported: Identifier of the log it came from; empty for one of this log.
+        failures: Examinations that failed.
+    """
+
+    id: str
+    name: str | None
+    opened: str
+    changed: str
+    auditor: str | None
+    tags: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    items: tuple[Item, ...] = ()
+    held: bool = False
+    closed: bool = False
+    imported: str = ""
+    failures: int = 0
+
+    def item(self, item: str) -> Item:
+        """Return an audit by its identifier or the beginning of it.
+
+        Raises:
+            CaseLogError: There is none, or several.
+        """
+        found = [one for one in self.items if one.id.startswith(item)] if item else []
+        if len(found) != 1:
+            raise CaseLogError(
+                f"The case has {len(found) or 'no'} audits whose identifier begins with "
+                f"“{item[:40]}”." if len(found) > 1 else
+                f"The case has no audit “{item[:40]}”.",
+                "“pura caselog show CASE” lists them.",
+                code="case-log-unknown",
+            )  # fmt: skip
+        return found[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """Which cases are wanted; empty fields do not filter.
+
+    Attributes:
+        search: Words that stand in name, notes, tags or file names, or a digest or payload.
+        tag: A tag.
+        verdict: An outcome that one of its audits has.
+        since: Changed on this day or later, ISO 8601.
+        until: Opened on this day or earlier, ISO 8601.
+        state: ``open``, ``closed``, ``held`` or ``unreviewed``.
+    """
+
+    search: str = ""
+    tag: str = ""
+    verdict: str = ""
+    since: str = ""
+    until: str = ""
+    state: str = ""
+
+
+def list_cases(log: CaseLog, query: Query | None = None) -> tuple[Case, ...]:
+    """Return the cases, the one with the newest entry first."""
+    query = query or Query()
+    with log.reading() as db:
+        rows = db.execute("SELECT case_id FROM entries WHERE action = 'case-opened'").fetchall()
+        cases = [read_case(log, str(row[0])) for row in rows]
+    chosen = [case for case in cases if _wanted(case, query)]
+    return tuple(sorted(chosen, key=lambda case: case.changed, reverse=True))
+
+
+def find_case(log: CaseLog, name: str) -> Case | None:
+    """Return a case by its identifier, the beginning of it (8 digits or more), or its name.
+
+    Raises:
+        CaseLogError: Several have this name.
+    """
+    cases = list_cases(log)
+    wanted = name.strip().casefold()
+    found = [c for c in cases if c.name is not None and c.name.casefold() == wanted]
+    if not found and len(wanted) >= 8:
+        found = [c for c in cases if c.id.startswith(wanted)]
+    if len(found) > 1:
+        raise CaseLogError(
+            f"{len(found)} cases are called “{name[:80]}”.",
+            "Name one by its identifier; “pura caselog list” shows it.",
+            code="case-log-ambiguous",
+        )
+    return found[0] if found else None
+
+
+def read_case(log: CaseLog, case: str) -> Case:
+    """Return a case.
+
+    Raises:
+        CaseLogError: There is none with this identifier.
+    """
+    entries = list(log.entries(case=case))
+    if not entries:
+        raise CaseLogError(
+            "There is no such case.", "“pura caselog list” lists them.", code="case-log-unknown"
+        )
+    return _Reader(log).read(entries)
+
+
+@dataclass
+class _Reader:
+    """Walks over the entries of a case once."""
+
+    log: CaseLog
+    names: dict[str, str | None] = field(default_factory=dict)
+
+    def read(self, entries: Sequence[Entry]) -> Case:
+        opened = entries[0]
+        state: dict[str, Any] = {"tags": (), "name": None}
+        notes: list[Note] = []
+        items: dict[str, Item] = {}
+        failures = 0
+        for entry in entries:
+            action = entry.action
+            if action in ("case-opened", "case-renamed"):
+                state["name"] = self.log.kept(entry, "name")
+                if action == "case-opened" and (text := self.log.kept(entry, "notes")):
+                    notes.append(Note(time=entry.time, who=self._who(entry), text=text))
+            if action in ("case-opened", "tags-set") and "tags" in entry.kept:
+                state["tags"] = tuple(self.log.kept(entry, "tags") or ())
+            if action == "note-added":
+                text = self.log.kept(entry, "text")
+                notes.append(Note(time=entry.time, who=self._who(entry), text=text))
+            elif action in FINISHED:
+                items[entry.item] = self._item(entry)
+            elif action in REVIEWS and entry.item in items:
+                items[entry.item] = replace(items[entry.item], review=self._review(entry))
+            elif action == "kept-erased":
+                self._move_records(entry, items)
+            elif action in ("hold-set", "hold-lifted"):
+                state["held"] = action == "hold-set"
+            elif action in ("case-closed", "case-reopened"):
+                state["closed"] = action == "case-closed"
+            elif action == "examination-failed":
+                failures += 1
+        return Case(
+            id=opened.case, opened=opened.time, changed=entries[-1].time,
+            auditor=self._who(opened), notes=tuple(notes), items=tuple(items.values()),
+            imported="" if opened.log == self.log.id else opened.log, failures=failures, **state,
+        )  # fmt: skip
+
+    def _item(self, entry: Entry) -> Item:
+        about = self.log.kept(entry, "item") or {}
+        return Item(
+            id=entry.item, case=entry.case, entry=entry, run=int(entry.facts["run"]),
+            verdict=entry.result, mode=str(entry.facts["text"]), auditor=self._who(entry),
+            name=about.get("name"), sha256=about.get("sha256"), log10_e=about.get("log10_e"),
+            payload=about.get("payload"), record=self._record(entry, "record"),
+        )  # fmt: skip
+
+    def _record(self, entry: Entry, field: str) -> tuple[Entry, str] | None:
+        with self.log.reading() as db:
+            there = db.execute(
+                "SELECT 1 FROM kept WHERE log = ? AND seq = ? AND field = ?",
+                (entry.log, entry.seq, field),
+            ).fetchone()
+        return None if there is None else (entry, field)
+
+    def _review(self, entry: Entry) -> Review:
+        return Review(
+            state=REVIEWS[entry.action], time=entry.time, who=self._who(entry),
+            recomputed=self.log.kept(entry, "recomputed"), words=self.log.kept(entry, "words"),
+        )  # fmt: skip
+
+    def _move_records(self, entry: Entry, items: dict[str, Item]) -> None:
+        """After a text was erased, the record without it is kept beside the erasure."""
+        gone = {(row["log"], row["seq"]) for row in entry.facts["erased"]
+                if row["field"] == "sealed"}  # fmt: skip
+        for one in list(items.values()):
+            if (one.entry.log, one.entry.seq) in gone:
+                items[one.id] = replace(one, mode="leave-out")
+        for name in entry.kept:
+            item = items.get(name.removeprefix(RECORD_OF))
+            if name.startswith(RECORD_OF) and item is not None:
+                record = self._record(entry, name)
+                items[item.id] = replace(item, mode="leave-out", record=record)
+
+    def _who(self, entry: Entry) -> str | None:
+        if entry.actor not in self.names:
+            self.names[entry.actor] = self.log.person_name(entry.actor)
+        return self.names[entry.actor]
+
+
+def _wanted(case: Case, query: Query) -> bool:
+    if query.tag and query.tag.casefold() not in (tag.casefold() for tag in case.tags):
+        return False
+    if query.verdict and all(item.verdict != query.verdict for item in case.items):
+        return False
+    if query.since and case.changed[:10] < query.since:
+        return False
+    if query.until and case.opened[:10] > query.until:
+        return False
+    return _in_state(case, query.state) and _contains(case, query.search)
+
+
+def _in_state(case: Case, state: str) -> bool:
+    states = {
+        "": True,
+        "open": not case.closed,
+        "closed": case.closed,
+        "held": case.held,
+        "unreviewed": any(item.review is None for item in case.items),
+    }
+    return states[state]
+
+
+def _contains(case: Case, search: str) -> bool:
+    words = search.casefold().split()
+    texts = [case.name or "", case.id, *case.tags, *(note.text or "" for note in case.notes)]
+    for item in case.items:
+        texts += [item.name or "", item.id, item.sha256 or "", item.payload or ""]
+    whole = "\n".join(texts).casefold()
+    return all(word in whole for word in words)

@@ -1,0 +1,156 @@
+"""An entry of the case log: who did what, when, with which program (docs/caselog.md)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from pura.caselog.canonical import canonical, entry_hash
+
+VERSION: Final = 1
+ACTIONS: Final = (
+    "log-created", "person-added", "case-opened", "case-renamed", "case-closed", "case-reopened",
+    "note-added", "tags-set", "examination-started", "examination-finished",
+    "examination-repeated", "examination-failed", "register-looked-up",
+    "text-opened", "finding-confirmed", "finding-disputed", "report-drafted",
+    "report-issued", "report-amended", "report-signed", "report-withdrawn", "hold-set",
+    "hold-lifted", "kept-erased",
+    "item-received", "item-copied", "item-transferred", "item-returned", "item-destroyed",
+    "information-disclosed", "policy-changed", "key-added", "key-retired", "key-leaked",
+    "validation-imported", "head-signed", "log-verified", "case-exported", "case-imported",
+)  # fmt: skip
+ROLES: Final = ("examiner", "reviewer", "authoriser", "custodian", "program")
+CLOCK: Final = "this computer, not independently confirmed"
+_TEXTS: Final = (
+    "log", "prev", "case_prev", "time", "zone", "clock", "actor", "role", "station", "program",
+    "build", "case", "item", "action", "result", "policy", "signature",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """An entry to be appended.
+
+    Attributes:
+        action: One of :data:`ACTIONS`.
+        actor: Identifier of the person; empty for the program itself.
+        role: One of :data:`ROLES`.
+        case: Identifier of the case; empty when it concerns none.
+        item: Identifier of the audit; empty when it concerns none.
+        result: Code of the result, e.g. an outcome.
+        policy: Version of the policy that applied.
+        facts: What may stand in the chain for ever: numbers, codes, fingerprints.
+        kept: What may be erased one day, by name; only commitments to it go into the chain.
+        signature: SHA-256 of a signature that belongs to it.
+    """
+
+    action: str
+    actor: str = ""
+    role: str = "examiner"
+    case: str = ""
+    item: str = ""
+    result: str = ""
+    policy: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    kept: Mapping[str, bytes] = field(default_factory=dict)
+    signature: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """An entry as it stands in the log.
+
+    Attributes:
+        hash: Its own hash, as stored.
+        body: What the hash is of.
+    """
+
+    hash: str
+    body: Mapping[str, Any]
+
+    @property
+    def log(self) -> str:
+        """The log it was written to first."""
+        return str(self.body["log"])
+
+    @property
+    def seq(self) -> int:
+        """Its number there, from 1."""
+        return int(self.body["seq"])
+
+    @property
+    def time(self) -> str:
+        """When, UTC, ISO 8601."""
+        return str(self.body["time"])
+
+    @property
+    def actor(self) -> str:
+        """Identifier of the person."""
+        return str(self.body["actor"])
+
+    @property
+    def role(self) -> str:
+        """In which role."""
+        return str(self.body["role"])
+
+    @property
+    def case(self) -> str:
+        """The case."""
+        return str(self.body["case"])
+
+    @property
+    def item(self) -> str:
+        """The audit."""
+        return str(self.body["item"])
+
+    @property
+    def action(self) -> str:
+        """What was done."""
+        return str(self.body["action"])
+
+    @property
+    def result(self) -> str:
+        """How it ended."""
+        return str(self.body["result"])
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What may stand in the chain for ever."""
+        facts: Mapping[str, Any] = self.body["facts"]
+        return facts
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """Commitments to what is kept beside it, by name."""
+        kept: Mapping[str, str] = self.body["kept"]
+        return kept
+
+    def line(self) -> str:
+        """The canonical form."""
+        return canonical(self.body).decode()
+
+
+def make(body: Mapping[str, Any]) -> Entry:
+    """Make an entry of a body."""
+    return Entry(hash=entry_hash(body), body=body)
+
+
+def parse(stored_hash: str, text: str) -> Entry:
+    """Read a stored entry; its hash is not yet compared.
+
+    Raises:
+        ValueError: It is not an entry.
+    """
+    body = json.loads(text)
+    if not isinstance(body, dict) or not all(isinstance(body.get(n), str) for n in _TEXTS):
+        raise ValueError("not an entry")
+    if type(body.get("seq")) is not int or body.get("v") != VERSION:
+        raise ValueError("not an entry of this version")
+    for name in ("facts", "kept"):
+        if not isinstance(body.get(name), dict):
+            raise ValueError("not an entry")
+    if not all(isinstance(v, str) for v in body["kept"].values()):
+        raise ValueError("not an entry")
+    return Entry(hash=stored_hash, body=body)

@@ -1,0 +1,189 @@
+"""What is done to cases; each thing is one turn at the log."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+from pura.base.errors import CaseLogError
+from pura.caselog.canonical import pack
+from pura.caselog.cases import Case, Item, read_case
+from pura.caselog.entries import Draft
+from pura.caselog.log import CaseLog, Person
+
+MAX_NAME: Final = 200
+MAX_TEXT: Final = 100_000
+MAX_TAGS: Final = 50
+
+
+def open_case(
+    log: CaseLog, name: str, actor: Person, *, notes: str = "", tags: Sequence[str] = ()
+) -> Case:
+    """Open a case.
+
+    Raises:
+        CaseLogError: The name is empty or too long, or a case of this name is there.
+    """
+    name = _name(name)
+    kept = {"name": pack(name)}
+    if notes.strip():
+        kept["notes"] = pack(worded(notes))
+    if tags:
+        kept["tags"] = pack(_tags(tags))
+    case = secrets.token_hex(16)
+    with log.writing() as writer:
+        _refuse_twin(log, name)
+        writer.append(Draft(action="case-opened", actor=actor.id, case=case, kept=kept))
+    return read_case(log, case)
+
+
+def rename_case(log: CaseLog, case: str, name: str, actor: Person) -> None:
+    """Give a case another name; the old one stays in the log until it is erased.
+
+    Raises:
+        CaseLogError: The name is empty, too long or taken.
+    """
+    name = _name(name)
+    with log.writing() as writer:
+        if (read_case(log, case).name or "").casefold() != name.casefold():
+            _refuse_twin(log, name)
+        writer.append(
+            Draft(action="case-renamed", actor=actor.id, case=case, kept={"name": pack(name)})
+        )
+
+
+def write_note(log: CaseLog, case: str, text: str, actor: Person) -> None:
+    """Add a note.
+
+    Raises:
+        CaseLogError: It is empty or too long.
+    """
+    kept = {"text": pack(worded(text))}
+    with log.writing() as writer:
+        living(log, case)
+        writer.append(Draft(action="note-added", actor=actor.id, case=case, kept=kept))
+
+
+def set_tags(log: CaseLog, case: str, tags: Sequence[str], actor: Person) -> None:
+    """Set the tags of a case.
+
+    Raises:
+        CaseLogError: Too many.
+    """
+    with log.writing() as writer:
+        living(log, case)
+        kept = {"tags": pack(_tags(tags))}
+        writer.append(Draft(action="tags-set", actor=actor.id, case=case, kept=kept))
+
+
+def sign_off(
+    log: CaseLog, item: Item, reviewer: Person, *, agree: bool, recomputed: str, words: str = ""
+) -> None:
+    """Confirm or dispute a finding, as a second person (four eyes).
+
+    Raises:
+        CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
+    """
+    if reviewer.id == item.entry.actor:
+        raise CaseLogError(
+            "Four eyes are two persons: who examined a text cannot confirm the finding.",
+            "Let a colleague look at it and enter their own name.",
+            code="four-eyes",
+        )
+    kept = {"recomputed": pack(worded(recomputed))}
+    if words.strip():
+        kept["words"] = pack(worded(words))
+    action = "finding-confirmed" if agree else "finding-disputed"
+    with log.writing() as writer:
+        living(log, item.case)
+        writer.append(
+            Draft(action=action, actor=reviewer.id, role="reviewer", case=item.case, item=item.id,
+                  result=item.verdict, facts={"examiner": item.entry.actor}, kept=kept)
+        )  # fmt: skip
+
+
+def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str) -> None:
+    """Forbid erasing in a case, or allow it again.
+
+    Raises:
+        CaseLogError: No reason was given.
+    """
+    action = "hold-set" if held else "hold-lifted"
+    draft = Draft(action=action, actor=actor.id, role="custodian", case=case,
+                  kept={"reason": pack(worded(reason))})  # fmt: skip
+    with log.writing() as writer:
+        writer.append(draft)
+
+
+def set_closed(log: CaseLog, case: str, actor: Person, *, closed: bool) -> None:
+    """Close a case, or open it again."""
+    log.append(
+        Draft(action="case-closed" if closed else "case-reopened", actor=actor.id, case=case)
+    )
+
+
+def living(log: CaseLog, case: str) -> Case:
+    """Return a case that takes something more.
+
+    Raises:
+        CaseLogError: It is closed.
+    """
+    found = read_case(log, case)
+    if found.closed:
+        raise CaseLogError(
+            "The case is closed and takes nothing more.",
+            "Open it again first; the log says so.",
+            code="case-log-closed",
+        )
+    return found
+
+
+def _refuse_twin(log: CaseLog, name: str) -> None:
+    from pura.caselog.cases import find_case
+
+    if find_case(log, name) is not None:
+        raise CaseLogError(
+            "There is a case of this name.", "Choose another name, or use that case.",
+            code="case-log-taken",
+        )  # fmt: skip
+
+
+def _name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise CaseLogError(
+            f"A case needs a name of 1 to {MAX_NAME} characters.", "Enter one.",
+            code="case-log-name",
+        )  # fmt: skip
+    return name
+
+
+def worded(text: str) -> str:
+    """Return words that are not empty and not too long.
+
+    Raises:
+        CaseLogError: They are.
+    """
+    text = text.strip()
+    if not text:
+        raise CaseLogError(
+            "Something has to be said here; the log keeps it.", "Enter a few words.",
+            code="case-log-empty",
+        )  # fmt: skip
+    if len(text) > MAX_TEXT:
+        raise CaseLogError(
+            f"This has {len(text):,} characters; the log takes {MAX_TEXT:,}.",
+            "Shorten it, or keep it as a document of its own.",
+            code="case-log-long",
+        )
+    return text
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    found = list(dict.fromkeys(" ".join(tag.split())[:60] for tag in tags if tag.strip()))
+    if len(found) > MAX_TAGS:
+        raise CaseLogError(
+            f"A case takes {MAX_TAGS} tags.", "Leave some out.", code="case-log-long"
+        )
+    return found

@@ -1,0 +1,372 @@
+"""The case log: a chain of entries that is only ever added to.
+
+Every entry holds the hash of the one before it, and that of the one before it in the same case, so
+that a case can be checked by itself. Writers take turns (SQLite's write lock); an entry is there
+whole or not at all, and once acknowledged it is on the disk.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.build_hash import build_hash
+from pura.base.database import Handle, transaction
+from pura.base.errors import CaseLogError
+from pura.caselog.canonical import START, commitment, new_salt, pack, unpack
+from pura.caselog.entries import ACTIONS, CLOCK, ROLES, VERSION, Draft, Entry, make, parse
+from pura.caselog.schema import CASE_LOG
+from pura.version import __version__
+
+PROGRAM: Final = f"pura-audit {__version__}"
+_COLUMNS: Final = "SELECT hash, body FROM entries"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Head:
+    """The newest entry of the log's own chain.
+
+    Attributes:
+        log: Identifier of the log.
+        seq: Its number; 0 when there is none.
+        hash: Its hash.
+    """
+
+    log: str
+    seq: int
+    hash: str
+
+    def __str__(self) -> str:
+        return f"{self.seq}:{self.hash}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Someone who acts; the chain knows the identifier only."""
+
+    id: str
+    name: str
+
+
+class CaseLog(Handle):
+    """An open case log; close it, or use it in a ``with`` statement. One thread at a time.
+
+    Args:
+        path: The file.
+        create: Make it when it is not there.
+        read_only: Never write.
+        timeout: Seconds to wait for another program's turn to end.
+        station: Random identifier of the installation.
+        clock: Where the time comes from; with a zone.
+
+    Raises:
+        CaseLogError: The file is missing, locked, damaged, something else, or too new.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        timeout: float = 10.0,
+        station: str = "",
+        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now().astimezone(),
+    ) -> None:
+        if create:
+            _make_private(path)
+        self.path, self._clock, self._station = path, clock, station
+        self._db = CASE_LOG.connect(path, create=create, read_only=read_only, timeout=timeout)
+        try:
+            with CASE_LOG.guard():
+                if not read_only:
+                    self._begin()
+                row = self._db.execute("SELECT value FROM meta WHERE name = 'log'").fetchone()
+                if row is None:
+                    raise sqlite3.DatabaseError("the log has no identifier")
+                self.id: str = row[0]
+        except BaseException:
+            self._db.close()
+            raise
+
+    # Reading
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The connection, for the other modules of this room."""
+        return self._db
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Keep a steady view for several questions."""
+        with CASE_LOG.guard():
+            if self._db.in_transaction:
+                yield self._db
+            else:
+                with transaction(self._db, "DEFERRED"):
+                    yield self._db
+
+    def head(self) -> Head:
+        """Return the newest entry's number and hash."""
+        with CASE_LOG.guard():
+            row = self._db.execute(
+                "SELECT seq, hash FROM entries WHERE log = ? ORDER BY seq DESC LIMIT 1", (self.id,)
+            ).fetchone()
+        seq, digest = (0, START) if row is None else row
+        return Head(log=self.id, seq=seq, hash=digest)
+
+    def entries(self, case: str | None = None, item: str | None = None) -> Iterator[Entry]:
+        """Walk over the entries in the order in which they came in."""
+        where, values = [], []
+        for name, value in (("case_id", case), ("item_id", item)):
+            if value is not None:
+                where.append(f"{name} = ?")
+                values.append(value)
+        query = _COLUMNS + (f" WHERE {' AND '.join(where)}" if where else "")
+        with CASE_LOG.guard():
+            for digest, body in self._db.execute(f"{query} ORDER BY place", values):
+                yield _parsed(digest, body)
+
+    def entry(self, seq: int, log: str | None = None) -> Entry | None:
+        """Return one entry, or None."""
+        with CASE_LOG.guard():
+            row = self._db.execute(
+                f"{_COLUMNS} WHERE log = ? AND seq = ?", (log or self.id, seq)
+            ).fetchone()
+        return None if row is None else _parsed(*row)
+
+    def kept_bytes(self, entry: Entry, field: str) -> bytes | None:
+        """Return what is kept beside an entry, or None: there was nothing, or it was erased.
+
+        Raises:
+            CaseLogError: It is not what the chain committed to.
+        """
+        with CASE_LOG.guard():
+            row = self._db.execute(
+                "SELECT salt, value FROM kept WHERE log = ? AND seq = ? AND field = ?",
+                (entry.log, entry.seq, field),
+            ).fetchone()
+        if row is None:
+            return None
+        salt, value = bytes(row[0]), bytes(row[1])
+        if commitment(salt, value) != entry.kept.get(field):
+            raise CaseLogError(
+                f"What is kept beside entry {entry.seq} ({field}) was altered: it is not what the "
+                "chain committed to.",
+                "Do not rely on it; restore the case log from a backup.",
+                code="case-log-altered",
+            )
+        return value
+
+    def kept(self, entry: Entry, field: str) -> Any:
+        """Return a kept value, or None when it was erased."""
+        value = self.kept_bytes(entry, field)
+        return None if value is None else unpack(value)
+
+    def person_name(self, person: str) -> str | None:
+        """Return the name of a person, or None when it was erased or is not known."""
+        if not person:
+            return None
+        with CASE_LOG.guard():
+            row = self._db.execute(
+                f"{_COLUMNS} WHERE action = 'person-added'"
+                " AND json_extract(body, '$.facts.person') = ? LIMIT 1",
+                (person,),
+            ).fetchone()
+        name = None if row is None else self.kept(_parsed(*row), "name")
+        return None if name is None else str(name)
+
+    def people(self) -> list[Person]:
+        """Return everyone whose name is kept."""
+        found = []
+        with CASE_LOG.guard():
+            rows = self._db.execute(f"{_COLUMNS} WHERE action = 'person-added'").fetchall()
+        for row in rows:
+            entry = _parsed(*row)
+            name = self.kept(entry, "name")
+            if name is not None:
+                found.append(Person(id=str(entry.facts["person"]), name=str(name)))
+        return found
+
+    # Writing
+
+    @contextmanager
+    def writing(self) -> Iterator[Writer]:
+        """Take the turn: everything in it is added, or nothing.
+
+        Raises:
+            CaseLogError: Another program does not let go; no room; not writable.
+        """
+        with CASE_LOG.guard():
+            if self._db.in_transaction:  # a step of a larger one
+                yield Writer(self)
+            else:
+                with transaction(self._db):
+                    yield Writer(self)
+
+    def append(self, draft: Draft) -> Entry:
+        """Add one entry."""
+        with self.writing() as writer:
+            return writer.append(draft)
+
+    def scrub(self) -> None:
+        """After erasing: empty the write-ahead log, in which old pages still stand.
+
+        Another program that is reading may keep it from that; then the next one does it.
+        """
+        with CASE_LOG.guard():
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def person(self, name: str) -> Person:
+        """Return the person of this name, new if need be; capital letters do not matter.
+
+        Raises:
+            CaseLogError: The name is empty.
+        """
+        name = " ".join(name.split())
+        if not name:
+            raise CaseLogError(
+                "The case log has to know who acts.",
+                "Enter your name in the settings, or give it with --auditor.",
+                code="case-log-nobody",
+            )
+        with self.writing() as writer:
+            for person in self.people():
+                if person.name.casefold() == name.casefold():
+                    return person
+            new = Person(id=secrets.token_hex(8), name=name[:200])
+            writer.append(
+                Draft(action="person-added", actor=new.id, role="program",
+                      facts={"person": new.id}, kept={"name": pack(new.name)})
+            )  # fmt: skip
+        return new
+
+    def compose(self, draft: Draft, kept: Mapping[str, str]) -> Entry:
+        """Return the entry that would come next."""
+        if draft.action not in ACTIONS or draft.role not in ROLES:
+            raise ValueError("unknown action or role")
+        now = self._clock()
+        head = self.head()
+        utc = now.astimezone(dt.UTC).isoformat(timespec="microseconds")
+        return make(
+            {
+                "v": VERSION, "log": self.id, "seq": head.seq + 1, "prev": head.hash,
+                "case_prev": self._case_head(draft.case), "time": utc.replace("+00:00", "Z"),
+                "zone": now.strftime("%z %Z").strip(), "clock": CLOCK, "actor": draft.actor,
+                "role": draft.role, "station": self._station, "program": PROGRAM,
+                "build": build_hash(), "case": draft.case, "item": draft.item,
+                "action": draft.action, "result": draft.result, "policy": draft.policy,
+                "facts": dict(draft.facts), "kept": dict(kept), "signature": draft.signature,
+            }
+        )  # fmt: skip
+
+    def _case_head(self, case: str) -> str:
+        if not case:
+            return ""
+        row = self._db.execute(
+            "SELECT hash FROM entries WHERE case_id = ? ORDER BY place DESC LIMIT 1", (case,)
+        ).fetchone()
+        return START if row is None else str(row[0])
+
+    def _begin(self) -> None:
+        """Give a new log its identifier and its first entry."""
+        if self._db.execute("SELECT 1 FROM meta WHERE name = 'log'").fetchone():
+            return
+        with transaction(self._db):
+            if self._db.execute("SELECT 1 FROM meta WHERE name = 'log'").fetchone():
+                return  # another program was quicker
+            self.id = secrets.token_hex(16)
+            self._db.execute("INSERT INTO meta VALUES ('log', ?)", (self.id,))
+            Writer(self).append(Draft(action="log-created", role="program"))
+
+
+class Writer:
+    """The turn of a writer; from :meth:`CaseLog.writing`."""
+
+    def __init__(self, log: CaseLog) -> None:
+        self._log = log
+
+    def append(self, draft: Draft) -> Entry:
+        """Add an entry at the end."""
+        salts = {field: new_salt() for field in draft.kept}
+        commitments = {
+            field: commitment(salts[field], value) for field, value in draft.kept.items()
+        }
+        entry = self._log.compose(draft, commitments)
+        insert(self._log.db, entry)
+        for field, value in draft.kept.items():
+            keep(self._log.db, entry, field, salts[field], value)
+        return entry
+
+    def erase(self, entry: Entry, field: str) -> bool:
+        """Overwrite what is kept beside an entry; say whether there was anything."""
+        gone = self._log.db.execute(
+            "DELETE FROM kept WHERE log = ? AND seq = ? AND field = ?",
+            (entry.log, entry.seq, field),
+        )
+        return gone.rowcount > 0
+
+    def sign(self, digest: str, cms: bytes) -> None:
+        """Lay a signature beside the chain."""
+        self._log.db.execute("INSERT OR IGNORE INTO signatures VALUES (?, ?)", (digest, cms))
+
+
+def insert(db: sqlite3.Connection, entry: Entry) -> None:
+    """Write an entry to the table."""
+    db.execute(
+        "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (entry.log, entry.seq, entry.hash, entry.line(), entry.case, entry.item, entry.action,
+         entry.time),
+    )  # fmt: skip
+
+
+def keep(db: sqlite3.Connection, entry: Entry, field: str, salt: bytes, value: bytes) -> None:
+    """Write what is kept beside an entry."""
+    db.execute(
+        "INSERT INTO kept VALUES (?, ?, ?, ?, ?)", (entry.log, entry.seq, field, salt, value)
+    )
+
+
+def workstation(path: Path) -> str:
+    """Return the random identifier of this installation; made at the first call."""
+    with suppress(OSError, UnicodeDecodeError):
+        found = path.read_text(encoding="ascii").strip()
+        if len(found) == 16 and all(c in "0123456789abcdef" for c in found):
+            return found
+    from pura.base.files import write_atomic
+
+    new = secrets.token_hex(8)
+    with suppress(OSError):  # a folder that cannot be written: this run has one of its own
+        write_atomic(path, f"{new}\n".encode())
+    return new
+
+
+def _parsed(digest: str, body: str) -> Entry:
+    try:
+        return parse(digest, body)
+    except ValueError:
+        raise CaseLogError(
+            "An entry of the case log is damaged.",
+            "Run “pura caselog verify”: it names the entry. Restore the log from a backup.",
+            code="case-log-altered",
+        ) from None
+
+
+def _make_private(path: Path) -> None:
+    """Make the folder and the empty file, readable by this user only."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    except OSError as error:
+        raise CaseLogError(
+            f"The case log's file cannot be made: {error.strerror or 'unknown reason'}.",
+            "Check the path and the permissions.",
+        ) from None

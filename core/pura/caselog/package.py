@@ -1,0 +1,289 @@
+"""A case as one file, out and in again.
+
+The file is a zip archive with two parts: ``case.json`` (the case's entries, the entries that name
+its people, and the source log's head) and ``kept/N``, one for everything that is kept. The entries
+of one case follow from one another by themselves, so the receiving side can check them without the
+other cases of the log. What comes in is checked whole before anything is written.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pura.base.errors import CaseLogError
+from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
+from pura.caselog.cases import Case, read_case
+from pura.caselog.entries import Draft, Entry, parse
+from pura.caselog.log import CaseLog, Person, insert, keep
+from pura.caselog.shape import check_entry, check_kept
+
+FORM: Final = "pura-case/1"
+SUFFIX: Final = ".puracase"
+INDEX: Final = "case.json"
+MAX_FILE: Final = 1 << 30
+MAX_INDEX: Final = 64 << 20
+MAX_ENTRIES: Final = 200_000
+MAX_KEPT: Final = 512 << 20
+_TEXT_FIELDS: Final = ("record", "sealed")
+_DATE: Final = (1980, 1, 1, 0, 0, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kept:
+    entry: Entry
+    field: str
+    salt: bytes
+    value: bytes
+
+
+def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") -> bytes:
+    """Return a case as one file; the log says that it was exported.
+
+    Args:
+        log: The log.
+        case: Identifier of the case.
+        actor: Who exports it.
+        purpose: What for.
+
+    Raises:
+        CaseLogError: There is no such case, or something in it was altered.
+    """
+    kept = {"purpose": pack(purpose.strip())} if purpose.strip() else {}
+    with log.writing() as writer:
+        found = read_case(log, case)
+        writer.append(
+            Draft(action="case-exported", actor=actor.id, case=case, role="custodian", kept=kept,
+                  facts={"audits": len(found.items)})
+        )  # fmt: skip
+        entries = list(log.entries(case=case))
+        people = _people(log, entries)
+        head = log.head()
+        index: dict[str, Any] = {
+            "form": FORM,
+            "case": case,
+            "head": {"log": head.log, "seq": head.seq, "hash": head.hash},
+            "people": [_row(entry) for entry in people],
+            "entries": [_row(entry) for entry in entries],
+            "kept": [],
+        }
+        parts: list[bytes] = []
+        for entry in (*people, *entries):
+            for row in _rows(log, entry):
+                index["kept"].append(
+                    {"log": entry.log, "seq": entry.seq, "field": row.field,
+                     "salt": base64.b64encode(row.salt).decode(), "part": len(parts)}
+                )  # fmt: skip
+                parts.append(row.value)
+    return _zipped(index, parts)
+
+
+def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
+    """Take a case in; it keeps its identifier and its entries, and goes on from there.
+
+    Args:
+        log: The log.
+        data: The file.
+        actor: Who takes it in.
+
+    Raises:
+        CaseLogError: Not such a file, damaged or altered, or the case is here already.
+    """
+    index, kept = _opened(data)
+    case = index["case"]
+    people = [_entry(row) for row in index["people"]]
+    entries = [_entry(row) for row in index["entries"]]
+    _check_entries(case, people, entries)
+    _check_kept(people + entries, kept)
+    _check_shapes(people + entries, kept)
+    digest = hashlib.sha256(data).hexdigest()
+    with log.writing() as writer:
+        if any(True for _ in log.entries(case=case)):
+            raise CaseLogError(
+                "This case is in the log already.",
+                "Open it in the list of cases; a case cannot be merged with itself.",
+                code="case-log-twice",
+            )
+        known = {(one.log, one.seq) for one in log.entries()}
+        new = [one for one in people + entries if (one.log, one.seq) not in known]
+        if any(one.log == log.id for one in new):
+            raise CaseLogError(
+                "The file says that it comes from this very log, which does not know it.",
+                "Restore the log from a backup rather than from an exported case.",
+                code="case-log-own",
+            )
+        for entry in new:
+            insert(log.db, entry)
+        places = {(one.log, one.seq) for one in new}
+        for row in kept:
+            if (row.entry.log, row.entry.seq) in places:
+                keep(log.db, row.entry, row.field, row.salt, row.value)
+        head = index["head"]
+        # A name that was forgotten at home: the entry that says so belongs to no case.
+        there = {(row.entry.log, row.entry.seq, row.field) for row in kept}
+        absent = [
+            {"log": one.log, "seq": one.seq, "field": field}
+            for one in new
+            for field in sorted(one.kept)
+            if (one.log, one.seq, field) not in there
+        ]
+        writer.append(
+            Draft(action="case-imported", actor=actor.id, role="custodian", case=case,
+                  facts={"file": digest, "log": str(head["log"]), "seq": int(head["seq"]),
+                         "hash": str(head["hash"]), "entries": len(new), "absent": absent})
+        )  # fmt: skip
+        return read_case(log, case)
+
+
+def _people(log: CaseLog, entries: list[Entry]) -> list[Entry]:
+    """Return the entries that name whoever acted."""
+    actors = {entry.actor for entry in entries}
+    return [
+        entry for entry in log.entries() if entry.action == "person-added" and entry.actor in actors
+    ]
+
+
+def _row(entry: Entry) -> dict[str, str]:
+    return {"hash": entry.hash, "body": entry.line()}
+
+
+def _rows(log: CaseLog, entry: Entry) -> list[_Kept]:
+    with log.reading() as db:
+        rows = db.execute(
+            "SELECT field, salt, value FROM kept WHERE log = ? AND seq = ? ORDER BY field",
+            (entry.log, entry.seq),
+        ).fetchall()
+    found = [
+        _Kept(entry=entry, field=field, salt=bytes(salt), value=bytes(value))
+        for field, salt, value in rows
+    ]
+    _check_kept([entry], found)
+    return found
+
+
+def _zipped(index: Mapping[str, Any], parts: list[bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        words = json.dumps(index, sort_keys=True, indent=1).encode()
+        for name, data in ((INDEX, words), *((f"kept/{i}", p) for i, p in enumerate(parts))):
+            # One date for all, so that the same case makes the same bytes.
+            archive.writestr(zipfile.ZipInfo(name, _DATE), data, zipfile.ZIP_DEFLATED)
+    return out.getvalue()
+
+
+def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
+    """Take the file apart, with bounds: it may come from a stranger."""
+    if len(data) > MAX_FILE:
+        raise _not_a_case("it is too large")
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            sizes = {info.filename: info.file_size for info in archive.infolist()}
+            if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
+                raise _not_a_case("it is too large inside")
+            index = json.loads(_part(archive, INDEX, MAX_INDEX))
+            _check_form(index)
+            entries = {
+                (entry.log, entry.seq): entry
+                for entry in map(_entry, index["people"] + index["entries"])
+            }
+            kept = [
+                _Kept(
+                    entry=entries[(row["log"], row["seq"])], field=str(row["field"]),
+                    salt=base64.b64decode(row["salt"], validate=True),
+                    value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
+                )
+                for row in index["kept"]
+            ]  # fmt: skip
+    except CaseLogError:
+        raise
+    # All that zip and JSON of a stranger raise; NotImplementedError is an unknown compression.
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, RecursionError, EOFError,
+            NotImplementedError, RuntimeError, binascii.Error, OSError) as error:  # fmt: skip
+        raise _not_a_case(type(error).__name__) from None
+    if any(len(row.salt) != SALT_BYTES for row in kept):
+        raise _not_a_case("a salt has a wrong length")
+    return index, kept
+
+
+def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
+    with archive.open(name) as file:
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise _not_a_case("it is too large inside")
+    return data
+
+
+def _check_form(index: object) -> None:
+    if not isinstance(index, dict) or index.get("form") != FORM:
+        raise _not_a_case("it has another form")
+    lists = [index.get(name) for name in ("people", "entries", "kept")]
+    if not all(isinstance(one, list) and len(one) <= MAX_ENTRIES for one in lists):
+        raise _not_a_case("it has another form")
+    head = index.get("head")
+    if not isinstance(index.get("case"), str) or not isinstance(head, dict):
+        raise _not_a_case("it has another form")
+    if not all(name in head for name in ("log", "seq", "hash")) or type(head["seq"]) is not int:
+        raise _not_a_case("it has another form")
+
+
+def _entry(row: Any) -> Entry:
+    return parse(str(row["hash"]), str(row["body"]))
+
+
+def _check_entries(case: str, people: list[Entry], entries: list[Entry]) -> None:
+    """Walk over the case's own chain."""
+    previous, seen = START, set()
+    for entry in (*people, *entries):
+        if entry_hash(entry.body) != entry.hash or (entry.log, entry.seq) in seen:
+            raise _altered(entry)
+        seen.add((entry.log, entry.seq))
+    for entry in entries:
+        if entry.case != case or entry.body["case_prev"] != previous:
+            raise _altered(entry)
+        previous = entry.hash
+    if not entries or entries[0].action != "case-opened":
+        raise _not_a_case("it does not begin with the opening of the case")
+    if any(entry.action != "person-added" or entry.case for entry in people):
+        raise _not_a_case("it names people in an unknown way")
+
+
+def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
+    places = {(entry.log, entry.seq) for entry in entries}
+    for row in kept:
+        fits = commitment(row.salt, row.value) == row.entry.kept.get(row.field)
+        if not fits or (row.entry.log, row.entry.seq) not in places:
+            raise _altered(row.entry, row.field)
+
+
+def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:
+    try:
+        for entry in entries:
+            check_entry(entry)
+        for row in kept:
+            check_kept(row.field, row.value)
+    except (ValueError, RecursionError):
+        raise _not_a_case("it says things that this program does not write") from None
+
+
+def _altered(entry: Entry, field: str = "") -> CaseLogError:
+    what = f" ({field})" if field else ""
+    return CaseLogError(
+        f"Entry {entry.seq} of the case{what} was altered: it is not what the chain says.",
+        "Ask for the file again from whoever exported it; nothing was taken in.",
+        code="case-log-altered",
+    )
+
+
+def _not_a_case(why: str) -> CaseLogError:
+    return CaseLogError(
+        f"This is not an exported case, or it is damaged ({why}).",
+        "Choose a file that “pura caselog export” or the window wrote. Nothing was taken in.",
+        code="case-log-file",
+    )

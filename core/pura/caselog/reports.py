@@ -1,0 +1,119 @@
+"""Reports of saved audits: the log fills them in, and notes what became of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from pura.caselog.cases import Case, Item, read_case
+from pura.caselog.entries import Draft, Entry
+from pura.caselog.log import CaseLog, Person
+from pura.caselog.saving import REPORT_ACTIONS, record_report
+from pura.report.labels import Labels
+from pura.report.request import ReportRequest
+from pura.report.sign import Identity
+
+
+def request_of_case(
+    log: CaseLog, case: Case, items: Sequence[Item], base: ReportRequest
+) -> ReportRequest:
+    """Fill what the log knows into the fields of a request that were left empty.
+
+    Args:
+        log: The log; its head is printed.
+        case: The case.
+        items: The audits that the report is made of.
+        base: What is asked for; nothing that stands there is changed.
+
+    Returns:
+        The request with case, examiner, reviewer, review and log.
+    """
+    labels = Labels(base.language)
+    seqs = ", ".join(str(item.entry.seq) for item in items)
+    reviews = [item.review for item in items if item.review is not None]
+    words = [
+        labels(f"review.{one.state}", who=one.who or labels("not-given"), time=one.time[:10],
+               recomputed=one.recomputed or labels("not-given"))
+        + (f" {one.words}" if one.words else "")
+        for one in reviews
+    ]  # fmt: skip
+    parties = replace(
+        base.parties,
+        examiner=base.parties.examiner or _names(item.auditor for item in items),
+        reviewer=base.parties.reviewer or _names(one.who for one in reviews),
+    )
+    return replace(
+        base,
+        case=base.case or case.name or case.id,
+        parties=parties,
+        review=base.review or "\n".join(words),
+        log=base.log or labels("integrity.log.text", head=str(log.head()), entries=seqs),
+    )
+
+
+def note_report(
+    log: CaseLog, case: str, audits: Sequence[str], request: ReportRequest, number: str,
+    pdf: bytes, actor: Person, *, recipient: str = "",
+) -> Entry:  # fmt: skip
+    """Say in the log what became of a report.
+
+    A draft is drafted, a final one issued; one that replaces or supplements another amends it.
+
+    Args:
+        log: The log.
+        case: Identifier of the case.
+        audits: Identifiers of the audits in it.
+        request: What it was made of.
+        number: Its identifier.
+        pdf: The file.
+        actor: Who made it.
+        recipient: Who gets it.
+    """
+    action = "report-drafted"
+    if request.final:
+        action = "report-amended" if request.replaces else "report-issued"
+    known = {item.id for item in read_case(log, case).items}
+    return record_report(
+        log, case, actor, action=action, number=number, sha256=hashlib.sha256(pdf).hexdigest(),
+        items=[audit for audit in audits if audit in known], final=request.final,
+        reason=request.reason, recipient=recipient,
+    )  # fmt: skip
+
+
+def note_signed(
+    log: CaseLog, before: bytes, after: bytes, identity: Identity, actor: Person
+) -> Entry:
+    """Say in the log that a report was signed, and sign the head of the log with it.
+
+    Args:
+        log: The log.
+        before: The report as it was saved; its case is the one that knows this file.
+        after: The signed report.
+        identity: Who signed.
+        actor: Who did it.
+
+    Returns:
+        The entry of the signed head.
+    """
+    from pura.caselog.heads import sign_head
+
+    known = hashlib.sha256(before).hexdigest()
+    with log.writing() as writer:
+        case = ""
+        for entry in log.entries():
+            if entry.action in REPORT_ACTIONS and entry.facts.get("sha256") == known:
+                case = entry.case
+        facts = {
+            "sha256": hashlib.sha256(after).hexdigest(), "unsigned": known,
+            "certificate": identity.certificate.sha256,
+        }  # fmt: skip
+        writer.append(
+            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case,
+                  facts=facts)
+        )  # fmt: skip
+        return sign_head(log, identity, actor)
+
+
+def _names(names: Iterable[str | None]) -> str:
+    return ", ".join(dict.fromkeys(name for name in names if name))

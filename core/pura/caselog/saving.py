@@ -1,0 +1,210 @@
+"""Saving audits to a case, opening them again, and what became of their reports."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from pura.base.errors import CaseLogError, PuraError
+from pura.caselog.canonical import pack
+from pura.caselog.cases import FINISHED, Item, read_case
+from pura.caselog.entries import Draft, Entry
+from pura.caselog.keeping import MAX_NAME, living, worded
+from pura.caselog.log import CaseLog, Person
+from pura.caselog.vault import Vault, unlock
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.textless import textless
+
+KEEP: Final = "keep"
+SEAL: Final = "seal"
+LEAVE_OUT: Final = "leave-out"
+TEXT_MODES: Final = (KEEP, SEAL, LEAVE_OUT)
+MAX_RECORD: Final = 1 << 30
+REPORT_ACTIONS: Final = ("report-drafted", "report-issued", "report-amended", "report-withdrawn")
+
+
+def save_audit(
+    log: CaseLog, case: str, audit: Audit, actor: Person, *,
+    text: str = KEEP, vault: Vault | None = None, purpose: str = "",
+) -> Item:  # fmt: skip
+    """Save an audit to a case.
+
+    Args:
+        log: The log.
+        case: Identifier of the case.
+        audit: What is saved.
+        actor: Who saves it.
+        text: One of :data:`TEXT_MODES`.
+        vault: Encrypts the text, for ``seal``.
+        purpose: What it is for.
+
+    Raises:
+        CaseLogError: The case is closed, or the audit is in it already.
+    """
+    if text not in TEXT_MODES or (text == SEAL) != (vault is not None):
+        raise ValueError("unknown mode, or no vault for it")
+    kept = {"item": pack(_about(audit))}
+    if purpose.strip():
+        kept["purpose"] = pack(worded(purpose))
+    if vault is not None and audit.text is not None:
+        kept["sealed"] = vault.lock(pack_record(audit))
+    kept["record"] = pack_record(audit if text == KEEP else textless(audit))
+    with log.writing() as writer:
+        before = living(log, case)
+        if any(item.id == audit.id for item in before.items):
+            raise CaseLogError(
+                "This audit is in the case already.",
+                "Audit the text again to save a second examination.",
+                code="case-log-twice",
+            )
+        run = 1 + sum(item.sha256 == audit.input.sha256 for item in before.items)
+        writer.append(
+            Draft(
+                action=FINISHED[1 if run > 1 else 0], actor=actor.id, case=case, item=audit.id,
+                result=audit.verdict, policy=str(audit.policy.get("version", "")),
+                facts=_facts(audit, run, text), kept=kept,
+            )
+        )  # fmt: skip
+        if audit.register is not None:
+            writer.append(_look_up(audit, actor, case))
+    return read_case(log, case).item(audit.id)
+
+
+def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
+    """Say in the log that an examination begins, so that one that never ends shows."""
+    with log.writing() as writer:
+        living(log, case)
+        kept = {"item": pack({"name": name[:MAX_NAME]})}
+        writer.append(Draft(action="examination-started", actor=actor.id, case=case, kept=kept))
+
+
+def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: Person) -> None:
+    """Say in the log that an examination failed; only the kind of error goes into the chain."""
+    with log.writing() as writer:
+        living(log, case)
+        kept = {"item": pack({"name": name[:MAX_NAME]}), "reason": pack(error.message)}
+        writer.append(
+            Draft(action="examination-failed", actor=actor.id, case=case, result=error.code,
+                  kept=kept)
+        )  # fmt: skip
+
+
+def load_audit(
+    log: CaseLog, item: Item, *, passphrase: bytearray | None = None, actor: Person | None = None
+) -> Audit:
+    """Open a saved audit, without a model or a key.
+
+    Args:
+        log: The log.
+        item: Which.
+        passphrase: Opens the text, where it was kept encrypted; without it the audit has no text.
+        actor: Who reads the text; the log says so. None where nothing can be written.
+
+    Raises:
+        CaseLogError: The record was erased or altered, or the passphrase is wrong.
+        RecordError: It was written by another version.
+    """
+    packed = log.kept_bytes(*item.record) if item.record else None
+    if packed is None:
+        raise CaseLogError(
+            "The record of this audit was erased.",
+            "The log says when, by whom and why.",
+            code="case-log-erased",
+        )
+    if passphrase is not None and (sealed := log.kept_bytes(item.entry, "sealed")) is not None:
+        packed = unlock(sealed, passphrase)
+    audit = json_io.from_json(unpack_record(packed))
+    if audit.text is not None and actor is not None:
+        log.append(Draft(action="text-opened", actor=actor.id, case=item.case, item=item.id))
+    return audit
+
+
+def record_report(
+    log: CaseLog, case: str, actor: Person, *, action: str, number: str, sha256: str,
+    items: Sequence[str], final: bool, reason: str = "", recipient: str = "",
+) -> Entry:  # fmt: skip
+    """Say in the log that a report was drafted, issued, amended or withdrawn.
+
+    Args:
+        log: The log.
+        case: Which case.
+        actor: Who.
+        action: One of :data:`REPORT_ACTIONS`.
+        number: The report's identifier.
+        sha256: Of the file.
+        items: The audits in it.
+        final: It is no draft.
+        reason: Why it was amended or withdrawn.
+        recipient: Who gets it.
+    """
+    if action not in REPORT_ACTIONS:
+        raise ValueError("unknown action")
+    kept = {"number": pack(number)}
+    for name, value in (("reason", reason), ("recipient", recipient)):
+        if value.strip():
+            kept[name] = pack(worded(value))
+    role = "authoriser" if action == "report-issued" else "examiner"
+    return log.append(
+        Draft(action=action, actor=actor.id, role=role, case=case,
+              facts={"sha256": sha256, "items": list(items), "final": final}, kept=kept)
+    )  # fmt: skip
+
+
+def _facts(audit: Audit, run: int, text: str) -> dict[str, Any]:
+    """What may stand in the chain for ever: no text, no name, no payload."""
+    return {
+        "run": run,
+        "text": text if audit.text is not None else LEAVE_OUT,
+        "examined": audit.created,
+        "keys": [key.fingerprint for key in audit.keys],
+        "profile": audit.profile.code,
+        "model": audit.model.fingerprint,
+        "tokenizer": audit.model.tokenizer,
+        "device": f"{audit.device.kind} {audit.device.dtype}",
+        "decoder": audit.decoder,
+        "draws": audit.evidence.draws,
+        "prompt": audit.prompt.known,
+    }
+
+
+def _about(audit: Audit) -> Mapping[str, Any]:
+    """What a list shows of an audit; it may be erased."""
+    return {
+        "name": audit.input.name,
+        "sha256": audit.input.sha256,
+        "log10_e": round(audit.evidence.log10_e, 3),
+        "payload": audit.payload.bits if audit.verdict == "mark" else "",
+        "seed": audit.evidence.seed,
+    }
+
+
+def _look_up(audit: Audit, actor: Person, case: str) -> Draft:
+    assert audit.register is not None
+    facts = {
+        "version": audit.register.version,
+        "entries": audit.register.entries,
+        "hits": [match.entry for match in audit.register.matches],
+    }
+    return Draft(action="register-looked-up", actor=actor.id, case=case, item=audit.id, facts=facts)
+
+
+def pack_record(audit: Audit) -> bytes:
+    """Return a record as the log keeps it: compressed JSON."""
+    return zlib.compress(json_io.to_json(audit).encode(), 6)
+
+
+def unpack_record(packed: bytes) -> str:
+    """Undo :func:`pack_record`, with a bound: a case may come from elsewhere."""
+    opener = zlib.decompressobj()
+    try:
+        text = opener.decompress(packed, MAX_RECORD)
+        if opener.unconsumed_tail or not opener.eof:
+            raise ValueError("too long")
+        return text.decode()
+    except (zlib.error, ValueError):
+        raise CaseLogError(
+            "The kept record is damaged.", "Restore the case log from a backup.",
+            code="case-log-altered",
+        ) from None  # fmt: skip

@@ -1,0 +1,258 @@
+"""Checking a case log: each thing with its own result, the first fault named."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pura.caselog import words
+from pura.caselog.canonical import START, commitment, entry_hash
+from pura.caselog.entries import Draft, Entry, parse
+from pura.caselog.heads import check_signature
+from pura.caselog.log import CaseLog, Head, Person
+from pura.caselog.schema import CASE_LOG
+from pura.report.check import BAD, GOOD, NOTICE
+
+_EVERY: Final = 200  # rows between two questions whether to stop
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogCheck:
+    """One thing that was checked.
+
+    Attributes:
+        name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head`` or ``clock``.
+        state: ``good``, ``notice`` or ``bad``.
+        key: The sentence, a key of :data:`.words.SENTENCES`.
+        values: What fills its blanks; ``seq`` names the entry that is not as it should be.
+    """
+
+    name: str
+    state: str
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def title(self, language: str = "en") -> str:
+        """How the check is called."""
+        return words.name(self.name, language)
+
+    def text(self, language: str = "en") -> str:
+        """What was found, in words."""
+        return words.say(self.key, language, self.values)
+
+
+def verify_log(
+    log: CaseLog,
+    *,
+    head: Head | None = None,
+    trust: Sequence[bytes] = (),
+    moment: datetime | None = None,
+    checkpoint: Callable[[], None] = lambda: None,
+) -> tuple[LogCheck, ...]:
+    """Check everything about a case log.
+
+    Args:
+        log: The log.
+        head: A head that was printed, signed or deposited earlier.
+        trust: Trusted certificates, DER, for signed heads.
+        moment: The time to hold certificates against; now by default.
+        checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
+
+    Returns:
+        All checks; the first fault of each kind is named.
+
+    Raises:
+        CaseLogError: The file cannot be read at all.
+    """
+    check = _Check(log, checkpoint)
+    with log.reading() as db:
+        found = [_file(db), check.chain(), check.cases(), check.kept()]
+        found.append(check.signatures(trust, moment or datetime.now(UTC)))
+        found += [check.head(head), check.clock()]
+    return tuple(found)
+
+
+def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> None:
+    """Say in the log that it was checked, by whom, and with what result."""
+    faults = [check.key for check in checks if check.state == BAD]
+    log.append(
+        Draft(action="log-verified", actor=actor.id, role="custodian",
+              result="fault" if faults else "whole",
+              facts={"checks": [check.key for check in checks], "head": str(log.head())})
+    )  # fmt: skip
+
+
+def _file(db: sqlite3.Connection) -> LogCheck:
+    sound = db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok"
+    key = "file.sound" if sound else "file.damaged"
+    return LogCheck(name="file", state=GOOD if sound else BAD, key=key)
+
+
+class _Check:
+    def __init__(self, log: CaseLog, checkpoint: Callable[[], None]) -> None:
+        self._log, self._checkpoint = log, checkpoint
+
+    def chain(self) -> LogCheck:
+        """Walk over the log's own entries; stop at the first fault."""
+        expected, previous = 1, START
+        rows = self._rows(
+            "SELECT seq, hash, body, case_id, item_id, action, at FROM entries WHERE log = ?"
+            " ORDER BY seq",
+            (self._log.id,),
+        )
+        for row in rows:
+            fault = self._fault(row, expected, previous)
+            if fault is not None:
+                key, values = fault
+                return LogCheck(name="chain", state=BAD, key=f"chain.{key}", values=values)
+            expected, previous = expected + 1, row[1]
+        if expected == 1:
+            return LogCheck(name="chain", state=BAD, key="chain.empty")
+        values = {"count": expected - 1, "head": f"{expected - 1}:{previous}"}
+        return LogCheck(name="chain", state=GOOD, key="chain.whole", values=values)
+
+    def _fault(
+        self, row: tuple[Any, ...], expected: int, previous: str
+    ) -> tuple[str, dict[str, object]] | None:
+        seq, digest, body, *filed = row
+        if seq != expected:
+            return "missing", {"seq": expected}
+        try:
+            entry = parse(digest, body)
+            actual = entry_hash(entry.body)
+        except ValueError:
+            return "unreadable", {"seq": seq}
+        if entry.seq != seq or entry.log != self._log.id:
+            return "reordered", {"seq": seq, "found": entry.seq}
+        if actual != digest:
+            return "altered", {"seq": seq}
+        if entry.body["prev"] != previous:
+            # Its own hash is right, so the one before it is not what it once was.
+            return "replaced", {"seq": max(seq - 1, 1)}
+        if filed != [entry.case, entry.item, entry.action, entry.time]:
+            return "index", {"seq": seq}
+        return None
+
+    def cases(self) -> LogCheck:
+        """Walk over the entries of every case, of imported ones too."""
+        last: dict[str, str] = {}
+        for entry in self._entries("1", ()):
+            if entry.log != self._log.id and entry_hash(entry.body) != entry.hash:
+                return LogCheck(
+                    name="cases", state=BAD, key="cases.foreign", values={"seq": entry.seq}
+                )
+            if entry.case and entry.body["case_prev"] != last.get(entry.case, START):
+                return LogCheck(
+                    name="cases", state=BAD, key="cases.broken", values={"seq": entry.seq}
+                )
+            if entry.case:
+                last[entry.case] = entry.hash
+        return LogCheck(name="cases", state=GOOD, key="cases.whole", values={"count": len(last)})
+
+    def kept(self) -> LogCheck:
+        """Hold what is kept against its commitment, and what is gone against the erasures."""
+        erased = {
+            (str(one["log"]), int(one["seq"]), str(one["field"]))
+            for entry in self._entries("action IN ('kept-erased', 'case-imported')", ())
+            for one in entry.facts.get("erased", entry.facts.get("absent", ()))
+        }
+        promised = {
+            (entry.log, entry.seq, name): digest
+            for entry in self._entries("1", ())
+            for name, digest in entry.kept.items()
+        }
+        count = 0
+        there = set()
+        for log, seq, name, salt, value in self._rows(
+            "SELECT log, seq, field, CAST(salt AS BLOB), CAST(value AS BLOB) FROM kept"
+            " ORDER BY log = ?, seq, field",
+            (self._log.id,),
+        ):
+            place = (log, seq, name)
+            values = {"seq": seq, "field": name}
+            if place not in promised:
+                return LogCheck(name="kept", state=BAD, key="kept.stray", values=values)
+            if commitment(bytes(salt), bytes(value)) != promised[place]:
+                return LogCheck(name="kept", state=BAD, key="kept.altered", values=values)
+            there.add(place)
+            count += 1
+        for place in sorted(promised.keys() - there - erased):
+            values = {"seq": place[1], "field": place[2]}
+            return LogCheck(name="kept", state=BAD, key="kept.missing", values=values)
+        gone = len(erased & promised.keys() - there)
+        return LogCheck(
+            name="kept", state=GOOD, key="kept.whole", values={"count": count, "erased": gone}
+        )
+
+    def signatures(self, trust: Sequence[bytes], moment: datetime) -> LogCheck:
+        """Check every signed head against the chain as it stands."""
+        count, newest = 0, None
+        for entry in self._entries("action = 'head-signed' AND log = ?", (self._log.id,)):
+            values: dict[str, object] = {"seq": entry.seq}
+            with self._log.reading() as db:
+                row = db.execute(
+                    "SELECT CAST(cms AS BLOB) FROM signatures WHERE digest = ?",
+                    (entry.body["signature"],),
+                ).fetchone()
+            if row is None:
+                return LogCheck(
+                    name="signatures", state=BAD, key="signatures.missing", values=values
+                )
+            head = Head(
+                log=self._log.id, seq=int(entry.facts["seq"]), hash=str(entry.facts["hash"])
+            )
+            signed = check_signature(bytes(row[0]), head, trust, moment)
+            stands = self._log.entry(head.seq)
+            if not signed.intact or stands is None or stands.hash != head.hash:
+                return LogCheck(name="signatures", state=BAD, key="signatures.bad", values=values)
+            count, newest = count + 1, (head, signed)
+        if newest is None:
+            return LogCheck(name="signatures", state=NOTICE, key="signatures.none")
+        head, signed = newest
+        return LogCheck(
+            name="signatures", state=GOOD if signed.trusted else NOTICE,
+            key="signatures.good" if signed.trusted else "signatures.untrusted",
+            values={"count": count, "seq": head.seq, "who": signed.subject},
+        )  # fmt: skip
+
+    def head(self, head: Head | None) -> LogCheck:
+        """Hold the chain against a head from elsewhere."""
+        if head is None:
+            return LogCheck(name="head", state=NOTICE, key="head.none")
+        values: dict[str, object] = {"seq": head.seq, "last": self._log.head().seq}
+        stands = self._log.entry(head.seq)
+        if stands is None:
+            return LogCheck(name="head", state=BAD, key="head.cut", values=values)
+        same = stands.hash == head.hash
+        key = "head.there" if same else "head.other"
+        return LogCheck(name="head", state=GOOD if same else BAD, key=key, values=values)
+
+    def clock(self) -> LogCheck:
+        """Say where the clock of the computer was set back."""
+        before = ""
+        for entry in self._entries("log = ?", (self._log.id,)):
+            if entry.time < before:
+                return LogCheck(
+                    name="clock", state=NOTICE, key="clock.back", values={"seq": entry.seq}
+                )
+            before = entry.time
+        return LogCheck(name="clock", state=GOOD, key="clock.forward")
+
+    def _entries(self, where: str, values: tuple[object, ...]) -> Iterator[Entry]:
+        """Walk over entries that can be read; :meth:`chain` names those that cannot."""
+        query = f"SELECT hash, body FROM entries WHERE {where} ORDER BY place"  # noqa: S608  (constants of this module)
+        for digest, body in self._rows(query, values):
+            try:
+                yield parse(digest, body)
+            except ValueError:
+                continue
+
+    def _rows(self, query: str, values: tuple[object, ...]) -> Iterator[tuple[Any, ...]]:
+        with CASE_LOG.guard():
+            for number, row in enumerate(self._log.db.execute(query, values)):
+                if number % _EVERY == 0:
+                    self._checkpoint()
+                yield row

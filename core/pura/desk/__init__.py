@@ -1,0 +1,1 @@
+"""The use cases that command and window both call."""

@@ -1,0 +1,207 @@
+"""Recompute the test vectors: does this machine compute what the scheme says?
+
+Every vector file is recomputed from its key, profile and logits with the code that audits use, and
+compared value by value (tolerance 1e-9, docs/scheme.md "Test vectors").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.errors import InputError, PuraError
+from pura.decode.paper import decode as decode_paper
+from pura.decode.trellis import make_trellis
+from pura.extract.local import local_evidence
+from pura.scheme import (
+    Gate,
+    Payload,
+    Profile,
+    Scheduler,
+    SecretKey,
+    anchor,
+    encode,
+    ranks,
+    schedule,
+)
+from pura.scheme.gray import sector_of
+
+TOLERANCE: Final = 1e-9
+_MAX_FILE_BYTES: Final = 64 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorResult:
+    """What came of one vector file.
+
+    Attributes:
+        name: Its file name.
+        problem: Empty when everything agrees; else what differs first.
+    """
+
+    name: str
+    problem: str
+
+
+class _DiffersError(Exception):
+    pass
+
+
+def check_folder(folder: Path) -> list[VectorResult]:
+    """Recompute every ``*.json`` of a folder whose name begins with a known kind.
+
+    Raises:
+        InputError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise InputError("There is no such folder of vectors.", "Check the path.")
+    return [check_file(path) for path in sorted(folder.glob("*.json"))]
+
+
+def check_file(path: Path) -> VectorResult:
+    """Recompute one vector file; a damaged file is a problem, not an exception."""
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            return VectorResult(name=path.name, problem="the file is too large to be a vector")
+        data = json.loads(path.read_bytes())
+        _check(path.name)(data)
+    except _DiffersError as error:
+        return VectorResult(name=path.name, problem=str(error))
+    except PuraError as error:
+        return VectorResult(name=path.name, problem=error.message)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        return VectorResult(name=path.name, problem=f"the file is damaged ({type(error).__name__})")
+    return VectorResult(name=path.name, problem="")
+
+
+def _check(name: str) -> Callable[[dict[str, Any]], None]:
+    for prefix, check in _CHECKS.items():
+        if name.startswith(prefix):
+            return check
+    raise _DiffersError("this kind of vector is not known")
+
+
+def _same(what: str, got: Any, expected: Any) -> None:
+    a, b = np.asarray(got, dtype=np.float64), np.asarray(expected, dtype=np.float64)
+    if a.shape != b.shape:
+        raise _DiffersError(f"{what}: {a.size} values instead of {b.size}")
+    scale = np.maximum(1.0, np.abs(b))
+    bad = np.flatnonzero(~(np.abs(a - b) <= TOLERANCE * scale).ravel())
+    if bad.size:
+        place = f"[{bad[0]}]" if b.ndim else ""
+        got_one, expected_one = a.ravel()[bad[0]], b.ravel()[bad[0]]
+        raise _DiffersError(f"{what}{place}: {got_one:.12g} instead of {expected_one:.12g}")
+
+
+def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float64]:
+    from pura.model.truncation import distribution
+
+    return distribution(
+        np.asarray(logits, dtype=np.float64),
+        temperature=profile.temperature,
+        top_k=profile.top_k,
+        top_p=profile.top_p,
+    )
+
+
+def _check_embed(data: dict[str, Any]) -> None:
+    from pura.embed.sampler import entropy_bits, inverse_transform
+
+    key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+    if key.fingerprint != data["key_fingerprint"]:
+        raise _DiffersError("the key's fingerprint")
+    codeword = encode(Payload.from_bits(data["payload"]), profile)
+    _same("codeword", codeword, data["codeword"])
+    order = key.vocabulary_order(profile.vocab_size)
+    _same("order", order, data["order"])
+    walk = Scheduler(key, profile)
+    for expected, logits in zip(data["steps"], data["logits"], strict=True):
+        where = f"step {expected['t']}, "
+        pi = _distribution(logits, profile)
+        entropy = entropy_bits(pi)
+        _same(f"{where}entropy", entropy, expected["entropy_bits"])
+        step = walk.step(entropy)
+        _same(f"{where}arity", step.arity, expected["arity"])
+        repeated = bool(expected.get("repeated_context"))
+        _same(f"{where}repeated", step.gate == Gate.REPEATED_CONTEXT, repeated)
+        if step.arity:
+            bits = codeword[(step.index + np.arange(step.arity)) % codeword.size]
+            point = anchor(step, sector_of(bits.tolist()))
+            _same(f"{where}U", step.phase, expected["U"])
+            _same(f"{where}index", step.index, expected["index"])
+            _same(f"{where}bits", bits, expected["bits"])
+            _same(f"{where}anchor", point, expected["anchor"])
+            _same(f"{where}token", inverse_transform(pi, order, point), expected["token"])
+        walk.push(int(expected["token"]))
+
+
+def _check_extract(data: dict[str, Any]) -> None:
+    from pura.embed.sampler import entropy_bits
+
+    key = SecretKey.from_hex(data["key_hex"])
+    profile = Profile.from_dict({**data["profile"], "llr_clip": data["llr_clip"]})
+    ids = np.asarray(data["tokens"], dtype=np.int64)
+    order = key.vocabulary_order(profile.vocab_size)
+    rank = ranks(order)[ids]
+    pis = [_distribution(row, profile) for row in data["logits"]]
+    entropy = np.array([entropy_bits(pi) for pi in pis])
+    lo = np.array([pi[order[:r]].sum() for pi, r in zip(pis, rank, strict=True)])
+    hi = lo + np.array([pi[v] for pi, v in zip(pis, ids, strict=True)])
+    _same("entropy", entropy, data["entropy_bits"])
+    _same("lo", lo, data["lo"])
+    _same("hi", hi, data["hi"])
+    plan = schedule(ids, entropy, key, profile)
+    for name, got in (
+        ("t", plan.token),
+        ("arity", plan.arity),
+        ("U", plan.phase),
+        ("index", plan.index),
+    ):
+        _same(name, got, [step[name] for step in data["steps"]])
+    for kernel, expected in data["expected"].items():
+        local = local_evidence(plan, lo, hi, profile, kernel=kernel)
+        decoding = decode_paper(plan, local, profile)
+        _same(f"{kernel} llr", decoding.llr_nats, expected["llr"])
+        _same(f"{kernel} hard bits", decoding.hard_bits, expected["hard_bits"])
+        _same(f"{kernel} codeword", decoding.codeword, expected["repaired_codeword"])
+        _same(f"{kernel} payload", decoding.payload.bits, expected["payload"])
+
+
+def _check_trellis(data: dict[str, Any]) -> None:
+    bits = data["n"] - data["blocks"]
+    profile = Profile(payload_bits=bits, vocab_size=2, blocks=data["blocks"])
+    best = _check_sums(data, profile)
+    _same("best codeword", encode(best, profile), data["best_codeword"])
+
+
+def _check_tbcc(data: dict[str, Any]) -> None:
+    payload = Payload.from_bits(data["payload"])
+    profile = Profile(payload_bits=len(payload), vocab_size=2, code="tbcc")
+    _same("codeword", encode(payload, profile), data["codeword"])
+    best = _check_sums(data, profile)
+    _same("best payload", best.bits, data["best_payload"])
+
+
+def _check_sums(data: dict[str, Any], profile: Profile) -> Payload:
+    phi = np.asarray(data["window_potentials"], dtype=np.float64)
+    trellis = make_trellis(profile)
+    bits, score = trellis.best(phi)
+    _same("best score", score, data["best_score"])
+    log_sum = float(trellis.log_sum(phi[None])[0])
+    _same("log sum", log_sum, data["log_sum"])
+    _same("log mean", log_sum - profile.payload_bits * np.log(2.0), data["log_mean"])
+    return Payload.from_bits(bits)
+
+
+_CHECKS: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
+    "embed-": _check_embed,
+    "extract-": _check_extract,
+    "trellis-": _check_trellis,
+    "tbcc-": _check_tbcc,
+}

@@ -1,0 +1,63 @@
+"""From a file to the text under audit (audit steps 1 and 2).
+
+Bytes are hashed before anything is done to them. Plain text is decoded here; every other format
+is parsed in a child process that can reach nothing (docs/documents.md). Nothing is guessed or
+changed silently: encoding and transforms stand in the record.
+"""
+
+from pura.documents.encodings import CHOICES as ENCODINGS
+from pura.documents.encodings import Preview, previews
+from pura.documents.formats import FORMATS, Format, endings, tell
+from pura.documents.limits import MAX_CHARACTERS, MAX_FILE_BYTES
+from pura.documents.plain import check_text, from_bytes, from_text
+from pura.documents.reading import (
+    choose,
+    preview_encodings,
+    read_data,
+    read_document,
+    read_file,
+    read_input,
+    read_stdin,
+)
+from pura.documents.values import (
+    ALTERNATIVE,
+    ATTACHMENT,
+    MAIN,
+    QUOTED,
+    Document,
+    Extract,
+    Extraction,
+    ReadOptions,
+    Transform,
+)
+
+__all__ = [
+    "ALTERNATIVE",
+    "ATTACHMENT",
+    "ENCODINGS",
+    "FORMATS",
+    "MAIN",
+    "MAX_CHARACTERS",
+    "MAX_FILE_BYTES",
+    "QUOTED",
+    "Document",
+    "Extract",
+    "Extraction",
+    "Format",
+    "Preview",
+    "ReadOptions",
+    "Transform",
+    "check_text",
+    "choose",
+    "endings",
+    "from_bytes",
+    "from_text",
+    "preview_encodings",
+    "previews",
+    "read_data",
+    "read_document",
+    "read_file",
+    "read_input",
+    "read_stdin",
+    "tell",
+]

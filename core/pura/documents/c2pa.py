@@ -1,0 +1,88 @@
+"""C2PA manifests that are hidden in a plain text: found and told of, never read.
+
+C2PA (A.7 in version 2.3, A.8 in 2.4) appends a signed statement of origin to a text: U+FEFF, then
+one variation selector a byte, which nobody sees. The bytes are a magic word, a version, a length
+and the manifest. It says nothing about the mark of PURA, and checking its signature needs
+certificates that this program does not hold; but a reader of the record must know that it is there.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from pura.record.audit import InputFacts, Sentence, TransformFacts
+
+WHOLE: Final = "c2pa-manifest"
+INCOMPLETE: Final = "c2pa-incomplete"
+VERSION: Final = 1
+_MAGIC: Final = b"C2PATXT\0"
+_HEADER: Final = len(_MAGIC) + 1 + 4  # magic, version, length (big-endian)
+_RUN: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]+")
+MAX_PLACES: Final = 20  # places that are listed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """A hidden manifest.
+
+    Attributes:
+        start: Its first selector, a character of the text. What stands before it is not asked
+            for: a U+FEFF at the beginning of a file is lost as its byte order mark.
+        size: Bytes of the manifest, as its header says; 0 when the header is cut.
+        whole: Whether it has the known form and all its bytes are there.
+    """
+
+    start: int
+    size: int
+    whole: bool
+
+
+def encode(data: bytes) -> str:
+    """Return bytes as variation selectors."""
+    return "".join(chr(0xFE00 + b if b < 16 else 0xE0100 + b - 16) for b in data)
+
+
+def find(text: str) -> tuple[Manifest, ...]:
+    """Return the manifests that are hidden in a text, in the order in which they stand."""
+    found: list[Manifest] = []
+    magic = encode(_MAGIC)
+    start = text.find(magic)
+    while start >= 0:
+        run = _RUN.match(text, start)
+        assert run is not None  # the magic word is such a run
+        data = _decode(run[0])
+        size = int.from_bytes(data[len(_MAGIC) + 1 : _HEADER], "big") if len(data) >= _HEADER else 0
+        whole = 0 < size <= len(data) - _HEADER and data[len(_MAGIC)] == VERSION
+        found.append(Manifest(start=start, size=size, whole=whole))
+        start = text.find(magic, start + (_HEADER + size if whole else len(_MAGIC)))
+    return tuple(found)
+
+
+def facts(text: str) -> tuple[TransformFacts, ...]:
+    """Return what the record says of hidden manifests: a line for whole ones, one for others."""
+    manifests = find(text)
+    rows = []
+    for name, mine in (
+        (WHOLE, [m for m in manifests if m.whole]),
+        (INCOMPLETE, [m for m in manifests if not m.whole]),
+    ):
+        if mine:
+            places = ", ".join(f"{m.size} bytes at character {m.start}" for m in mine[:MAX_PLACES])
+            rows.append(TransformFacts(name=name, count=len(mine), note=f"C2PA manifest: {places}"))
+    return tuple(rows)
+
+
+def sentences(found: InputFacts) -> tuple[Sentence, ...]:
+    """Return what is said of hidden manifests in the condition of an item."""
+    return tuple(
+        Sentence(key=f"condition.{t.name}", values={"k": t.count})
+        for t in found.transforms
+        if t.name in (WHOLE, INCOMPLETE)
+    )
+
+
+def _decode(run: str) -> bytes:
+    codes = map(ord, run)
+    return bytes(c - 0xFE00 if c <= 0xFE0F else c - 0xE0100 + 16 for c in codes)

@@ -1,0 +1,74 @@
+"""The child process in which documents are parsed: ``python -m pura.documents.child``.
+
+Standard input: one line of JSON (format, options), then the bytes of the file to the end.
+Standard output: one JSON object with the extracts, or with the refusal. Nothing is printed else,
+and no exception's words leave: they may quote the text.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from pura.base.errors import InputError
+from pura.documents import cage, limits
+from pura.documents.encodings import preload
+from pura.documents.formats import FORMATS, Format
+from pura.documents.refusals import check, damaged, deep, memory, outside
+from pura.documents.values import Reader, ReadOptions
+
+
+def main() -> None:
+    """Read a request, load its reader, shut the cage, then parse."""
+    source = sys.stdin.buffer
+    request = json.loads(source.readline(65536))
+    form = FORMATS[request["format"]]
+    try:
+        reader = _load(form)
+        cage.close()
+        data = source.read(limits.MAX_FILE_BYTES + 1)
+        answer = _answer(reader, data, ReadOptions(**request["options"]), form)
+    except MemoryError:
+        # The reader's own memory is free again here.
+        answer = {"error": memory().to_dict()}
+    _send(answer)
+
+
+def _load(form: Format) -> Reader:
+    for name in form.preload:
+        importlib.import_module(name)
+    preload()
+    reader: Reader = importlib.import_module(f"pura.documents.readers.{form.module}").read
+    return reader
+
+
+def _answer(reader: Reader, data: bytes, options: ReadOptions, form: Format) -> dict[str, Any]:
+    try:
+        extracts = reader(data, options)
+        check(extracts)
+    except InputError as error:
+        return {"error": error.to_dict()}
+    except RecursionError:
+        return {"error": deep().to_dict()}
+    except cage.ForbiddenError:
+        return {"error": outside().to_dict()}
+    except MemoryError:
+        raise
+    except Exception as error:
+        return {"error": damaged(form.label, type(error).__name__).to_dict()}
+    return {"extracts": [asdict(extract) for extract in extracts]}
+
+
+def _send(answer: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii"))
+    sys.stdout.buffer.flush()
+    # No tidying up: destructors of a confused library have no more say.
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Documents in the cage: whatever happens there, here it is a list of extracts or one error."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, Final
+
+from pura.base.errors import InputError
+from pura.documents import limits
+from pura.documents.caged_child import converse, start_child
+from pura.documents.formats import Format
+from pura.documents.refusals import check, damaged, memory
+from pura.documents.values import ROLES, Extract, ReadOptions, Transform
+
+CHILD: Final = "pura.documents.child"
+_HINT: Final = "Open it in the program that made it, and save the text as plain text."
+
+
+def read_caged(
+    data: bytes,
+    form: Format,
+    options: ReadOptions,
+    *,
+    beat: Callable[[], None] | None = None,
+) -> list[Extract]:
+    """Parse bytes in a child process.
+
+    Args:
+        data: The whole file.
+        form: Its format.
+        options: What the user said about it.
+        beat: Called twenty times a second; whatever it raises kills the child first.
+
+    Raises:
+        InputError: The child refused the file, broke a limit, or died.
+    """
+    head = json.dumps({"format": form.name, "options": asdict(options)}).encode() + b"\n"
+    try:
+        child = start_child(CHILD)
+    except OSError as error:
+        raise _unstarted(error) from None
+    ending = converse(
+        child, head + data, seconds=limits.CHILD_WALL_SECONDS, most=limits.MAX_ANSWER_BYTES,
+        beat=beat,
+    )  # fmt: skip
+    return _judge(ending.status, ending.answer, form, late=ending.late)
+
+
+def _unstarted(error: OSError) -> InputError:
+    return InputError(
+        f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
+        "Close other programs, and try again.",
+        code="input-crash",
+    )
+
+
+def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
+    if late:
+        raise limits.over(
+            f"Reading the file took longer than {limits.CHILD_WALL_SECONDS:g} seconds.", _HINT
+        )
+    if len(answer) > limits.MAX_ANSWER_BYTES:
+        raise limits.over(
+            f"The file unpacks to more than {limits.MAX_ANSWER_BYTES >> 20} MiB of text.", _HINT
+        )
+    if status == -getattr(signal, "SIGXCPU", 0) != 0:
+        raise limits.over(
+            f"Reading the file took more than {limits.CHILD_CPU_SECONDS} seconds of computing.",
+            _HINT,
+        )
+    if status != 0:
+        # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
+        if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
+            raise memory()
+        raise InputError(
+            f"The reader for {form.label} stopped on this file (status {status}).",
+            _HINT,
+            code="input-crash",
+        )
+    try:
+        reply = json.loads(answer)
+        if "error" in reply:
+            raise _refusal(reply["error"])
+        extracts = [_extract(item) for item in reply["extracts"]]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise damaged(form.label, "no answer") from None
+    check(extracts)
+    return extracts
+
+
+def _refusal(found: dict[str, Any]) -> InputError:
+    return InputError(str(found["message"]), str(found["hint"]), code=str(found["code"]))
+
+
+def _extract(item: dict[str, Any]) -> Extract:
+    if item["role"] not in ROLES:
+        raise ValueError("role")
+    return Extract(
+        text=str(item["text"]),
+        part=str(item["part"]),
+        role=str(item["role"]),
+        encoding=str(item["encoding"]),
+        encoding_source=str(item["encoding_source"]),
+        transforms=tuple(
+            Transform(name=str(t["name"]), count=int(t["count"]), note=str(t["note"]))
+            for t in item["transforms"]
+        ),
+        notes=tuple(str(note) for note in item["notes"]),
+    )

@@ -1,0 +1,139 @@
+"""OpenDocument texts: body in order, tracked changes in both readings, notes apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pura.documents.readers.blocks import Block, join
+from pura.documents.readers.packed import Package, locked
+from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
+
+_SPACE: Final = re.compile(r"[ \t\n\r]+")
+_APART: Final = frozenset(
+    {"tracked-changes", "note", "annotation", "annotation-end", "frame", "forms", "ruby-text",
+     "sequence-decls", "user-field-decls", "variable-decls", "table-of-content", "hidden-text"}
+)  # fmt: skip
+
+
+def read(data: bytes, options: ReadOptions) -> list[Extract]:
+    """Return the text as accepted; where changes are tracked also the original."""
+    package = Package(data)
+    if "META-INF/manifest.xml" in package and b"encryption-data" in package.read(
+        "META-INF/manifest.xml"
+    ):
+        raise locked()
+    root = package.xml("content.xml")
+    body = next((e for e in root.iter() if _tag(e) == "text" and _is_office(e)), root)
+    added, removed = _changes(body)
+    changed = bool(added or removed)
+    extracts = [_extract(body, "as accepted" if changed else "", MAIN, _Walk(set(), {}))]
+    if changed:
+        extracts.append(_extract(body, "as original", ALTERNATIVE, _Walk(added, removed)))
+    notes = [b for e in body.iter() if _tag(e) == "note-body" for b in _Walk(set(), {}).blocks(e)]
+    if notes:
+        text, transforms = join(notes)
+        extracts.append(
+            Extract(text=text, part="footnotes", role=ALTERNATIVE, transforms=transforms)
+        )
+    return extracts
+
+
+def _extract(body: Any, part: str, role: str, walk: _Walk) -> Extract:
+    text, transforms = join(walk.blocks(body))
+    return Extract(text=text, part=part, role=role, transforms=transforms)
+
+
+def _tag(element: Any) -> str:
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def _is_office(element: Any) -> bool:
+    return "office" in str(element.tag)
+
+
+def _value(element: Any, name: str) -> str:
+    """Return an attribute by its local name; versions of the format differ in the namespace."""
+    return next((str(v) for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
+
+
+def _changes(body: Any) -> tuple[set[str], dict[str, str]]:
+    """Return ids of insertions, and the text of every deletion by id."""
+    added: set[str] = set()
+    removed: dict[str, str] = {}
+    for region in (e for e in body.iter() if _tag(e) == "changed-region"):
+        name = _value(region, "id")
+        for kind in region:
+            if _tag(kind) == "insertion":
+                added.add(name)
+            elif _tag(kind) == "deletion":
+                paragraphs = [b.text for b in _Walk(set(), {}).blocks(kind)]
+                removed[name] = "\n".join(paragraphs)
+    return added, removed
+
+
+class _Walk:
+    """One pass over a body; leaves out what is ``added``, puts back what is ``removed``."""
+
+    def __init__(self, added: set[str], removed: dict[str, str]) -> None:
+        self._added, self._removed = added, removed
+        self._inside: set[str] = set()
+
+    def blocks(self, element: Any) -> list[Block]:
+        """Return the blocks below an element, in order."""
+        return list(self._blocks(element, tight=False))
+
+    def _blocks(self, element: Any, *, tight: bool) -> Iterator[Block]:
+        for child in element:
+            tag = _tag(child)
+            if tag in ("p", "h"):
+                yield Block(text=self._paragraph(child), tight=tight)
+            elif tag == "table-row":
+                cells = ["\n".join(b.text for b in self._blocks(cell, tight=True))
+                         for cell in child if _tag(cell) == "table-cell"]  # fmt: skip
+                yield Block(text="\t".join(cells), tight=True)
+            elif tag in ("change-start", "change-end", "change"):
+                if text := self._change(child):
+                    yield Block(text=text, tight=tight)
+            elif tag not in _APART:
+                yield from self._blocks(child, tight=tight or tag == "list")
+
+    def _paragraph(self, element: Any) -> str:
+        text = "".join(self._inline(element)).strip(" ")
+        # Spaces and breaks that the writer meant stand as signs of their own until here.
+        return text.replace("\ue000", " ").replace("\ue001", "\n").replace("\ue002", "\t")
+
+    def _inline(self, element: Any) -> Iterator[str]:
+        yield self._visible(element.text)
+        for child in element:
+            tag = _tag(child)
+            if tag in ("change-start", "change-end", "change"):
+                yield self._change(child)
+            elif self._inside:
+                pass
+            elif tag == "s":
+                count = _value(child, "c")
+                yield "\ue000" * (min(int(count), 1000) if count.isdigit() else 1)
+            elif tag == "line-break":
+                yield "\ue001"
+            elif tag == "tab":
+                yield "\ue002"
+            elif tag not in _APART:
+                yield from self._inline(child)
+            yield self._visible(child.tail)
+
+    def _visible(self, text: str | None) -> str:
+        return "" if self._inside or not text else _SPACE.sub(" ", text)
+
+    def _change(self, element: Any) -> str:
+        name = _value(element, "change-id")
+        tag = _tag(element)
+        if tag == "change-start" and name in self._added:
+            self._inside.add(name)
+        elif tag == "change-end":
+            self._inside.discard(name)
+        elif tag == "change" and not self._inside:
+            return self._removed.get(name, "")
+        return ""

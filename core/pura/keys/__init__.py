@@ -1,0 +1,35 @@
+"""Keys in safe hands: the keyring by allow-list, encrypted key files, deployment keys."""
+
+from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, find_backend
+from pura.keys.derive import derive_key
+from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Place, Role
+from pura.keys.faults import State, words
+from pura.keys.folder import KeyFolder
+from pura.keys.keyfile import KeyFile, load_key, parse_key, write_key_file
+from pura.keys.sealed import MIN_PASSPHRASE, SUFFIX, passphrase_bytes
+from pura.keys.store import KeyStore, Standing
+
+__all__ = [
+    "MAX_ENTRY",
+    "MAX_NAME",
+    "MAX_NOTE",
+    "MIN_PASSPHRASE",
+    "SERVICE",
+    "SUFFIX",
+    "Backend",
+    "KeyEntry",
+    "KeyFile",
+    "KeyFolder",
+    "KeyStore",
+    "Place",
+    "Role",
+    "Standing",
+    "State",
+    "derive_key",
+    "find_backend",
+    "load_key",
+    "parse_key",
+    "passphrase_bytes",
+    "words",
+    "write_key_file",
+]

@@ -1,0 +1,198 @@
+"""What is known of a key without its secret, and the index file that holds it.
+
+Keyrings cannot be listed through the library; names, fingerprints, dates and notes (nothing
+secret) stand in this file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.errors import KeyStoreError
+from pura.base.files import write_atomic
+from pura.base.locks import FileLock
+
+MAX_NAME: Final = 80
+MAX_NOTE: Final = 500
+_MAX_INDEX: Final = 4 << 20
+_PATIENCE: Final = 10.0  # a change takes milliseconds; no prompt stands open while one is made
+
+
+class Role(StrEnum):
+    """What a key is for."""
+
+    SINGLE = "single"
+    MASTER = "master"
+    DERIVED = "derived"
+
+
+class Place(StrEnum):
+    """Where a secret is kept."""
+
+    KEYRING = "keyring"
+    FILES = "files"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyEntry:
+    """A stored key, without its secret.
+
+    Attributes:
+        name: Its label.
+        fingerprint: 16 hex digits.
+        created: ISO 8601, UTC.
+        note: For people.
+        role: Single, master (others were derived from it) or derived.
+        master: Fingerprint of the key it was derived from; empty unless derived.
+        deployment: Label it was derived with; empty unless derived.
+        place: Where the secret is kept.
+        account: Its name inside that place; entries of the first version used the key's name.
+    """
+
+    name: str
+    fingerprint: str
+    created: str
+    note: str = ""
+    role: Role = Role.SINGLE
+    master: str = ""
+    deployment: str = ""
+    place: Place = Place.KEYRING
+    account: str = ""
+
+    @property
+    def slot(self) -> str:
+        """The name of the secret inside its place."""
+        return self.account or self.name
+
+
+class Index:
+    """The index file.
+
+    Args:
+        path: Where it is; made with the first key.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> tuple[KeyEntry, ...]:
+        """Return all entries, by name.
+
+        Raises:
+            KeyStoreError: The file is damaged.
+        """
+        try:
+            with self._path.open("rb") as file:
+                data = json.loads(file.read(_MAX_INDEX).decode("utf-8"))
+            found = [_entry(row) for row in data]
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
+            raise KeyStoreError(
+                "The list of key names is damaged; the keys themselves are not affected.",
+                "Move the file keys.json out of the configuration folder and import the keys "
+                "again.",
+                code="key-index",
+            ) from None
+        return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
+
+    def change(
+        self, change: Callable[[tuple[KeyEntry, ...]], tuple[KeyEntry, ...]]
+    ) -> tuple[KeyEntry, ...]:
+        """Read the entries, change them and write them, while no other program does.
+
+        Args:
+            change: Gives the new entries for the present ones; what it raises changes nothing.
+                It must ask nobody anything, since other programs wait.
+
+        Returns:
+            The entries that were there before.
+
+        Raises:
+            KeyStoreError: The folder cannot be written, or another program does not come to an
+                end with its change.
+        """
+        lock = FileLock(self._path.with_suffix(".lock"), _PATIENCE)
+        try:
+            lock.acquire()
+        except TimeoutError:
+            raise KeyStoreError(
+                "Another program is changing the list of key names, and does not come to an end.",
+                "Close it, or wait, then try once more.",
+                code="key-index-busy",
+            ) from None
+        except OSError as error:
+            raise _unwritable(error) from None
+        try:
+            before = self.read()
+            self._write(change(before))
+        finally:
+            lock.release()
+        return before
+
+    def _write(self, entries: tuple[KeyEntry, ...]) -> None:
+        text = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=2)
+        try:
+            write_atomic(self._path, text.encode(), private=True)
+        except OSError as error:
+            raise _unwritable(error) from None
+
+
+def _unwritable(error: OSError) -> KeyStoreError:
+    return KeyStoreError(
+        f"The list of key names cannot be written: {error.strerror or 'unknown reason'}.",
+        "Check the space and the permissions of the configuration folder, and that it lies on a "
+        "disk that can lock files.",
+        code="key-index",
+    )
+
+
+def _entry(row: dict[str, Any]) -> KeyEntry:
+    known = {field.name for field in fields(KeyEntry)}
+    if row.keys() - known or not all(isinstance(value, str) for value in row.values()):
+        raise ValueError
+    typed = {"role": Role(row.get("role", "single")), "place": Place(row.get("place", "keyring"))}
+    return KeyEntry(**(row | typed))
+
+
+def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
+    """Return a name without blanks around it, if a new key may carry it.
+
+    Raises:
+        KeyStoreError: It is empty, too long, not printable, or taken.
+    """
+    name = name.strip()
+    if not name or len(name) > MAX_NAME or not name.isprintable():
+        raise KeyStoreError(
+            f"A key's name has 1 to {MAX_NAME} printable characters.",
+            "Choose a short name, such as “Newsroom 2026”.",
+            code="key-name",
+        )
+    if any(entry.name == name for entry in entries):
+        raise KeyStoreError(
+            f"There already is a key named “{name}”.",
+            "Choose another name, or delete the old key first.",
+            code="key-exists",
+        )
+    return name
+
+
+def check_note(note: str) -> str:
+    """Return a note on one line.
+
+    Raises:
+        KeyStoreError: It is too long.
+    """
+    note = " ".join(note.split())
+    if len(note) > MAX_NOTE:
+        raise KeyStoreError(
+            f"A note has at most {MAX_NOTE} characters; this one has {len(note)}.",
+            "Shorten it.",
+            code="key-note",
+        )
+    return note

@@ -1,0 +1,255 @@
+"""Encrypted key files: one key under a passphrase (docs/custody.md has the bytes).
+
+scrypt makes two keys of the passphrase: one for AES-256-GCM, one for the key check. Everything
+before the ciphertext is authenticated with it. A checksum tells an accident from the rest before
+any work is done; the key check tells a wrong passphrase from a changed content.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import struct
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import GCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from pura.base.errors import KeyFormatError
+from pura.scheme.keys import wipe_buffer
+
+MAGIC: Final = b"PURAKEY"
+VERSION: Final = 1
+SUFFIX: Final = ".purakey"
+MAX_FILE: Final = 16 << 10
+MAX_CONTENT: Final = 8 << 10
+MIN_PASSPHRASE: Final = 12
+MAX_PASSPHRASE: Final = 1024
+# What a file may ask of whoever opens it: 256 MiB and four rounds.
+MAX_MEMORY: Final = 256 << 20
+MAX_ROUNDS: Final = 4
+_MIN_LOG2: Final = 14
+_SCRYPT: Final = 1
+_BEGIN: Final = b"-----BEGIN PURA KEY FILE-----"
+_END: Final = b"-----END PURA KEY FILE-----"
+# magic, version, derivation, log2 N, r, p, salt, nonce, length of the ciphertext
+_HEADER: Final = struct.Struct("<7sBBBBB16s12sH")
+_CHECK: Final = 16
+_TAG: Final = 16
+_SUM: Final = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What scrypt costs; it needs ``128 · r · 2^log2_n`` bytes.
+
+    Attributes:
+        log2_n: Logarithm of the number of blocks.
+        r: Size of a block.
+        p: Rounds.
+    """
+
+    log2_n: int = 17
+    r: int = 8
+    p: int = 1
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it takes."""
+        return 128 * self.r << self.log2_n
+
+
+USUAL: Final = Cost()
+
+
+def passphrase_bytes(text: str) -> bytearray:
+    """Return a passphrase as bytes that can be wiped; NFKC, so that keyboards do not matter."""
+    return bytearray(unicodedata.normalize("NFKC", text), "utf-8")
+
+
+def check_passphrase(passphrase: bytearray) -> None:
+    """Refuse a new passphrase that is too short.
+
+    Raises:
+        KeyFormatError: Too short or too long.
+    """
+    size = len(passphrase.decode("utf-8", "replace"))
+    if not MIN_PASSPHRASE <= size <= MAX_PASSPHRASE:
+        raise KeyFormatError(
+            f"A passphrase has at least {MIN_PASSPHRASE} characters; this one has {size}.",
+            "Several words in a row are easy to remember and hard to guess.",
+            code="passphrase-short",
+        )
+
+
+def seal(
+    content: bytearray, passphrase: bytearray, *, cost: Cost = USUAL,
+    random: Callable[[int], bytes] = os.urandom,
+) -> bytes:  # fmt: skip
+    """Encrypt; the content is left as it is.
+
+    Args:
+        content: At most ``MAX_CONTENT`` bytes.
+        passphrase: UTF-8, from :func:`passphrase_bytes`.
+        cost: Of the derivation.
+        random: Source of salt and nonce.
+
+    Returns:
+        The file, as ASCII text in lines.
+    """
+    if len(content) > MAX_CONTENT:
+        raise ValueError("content too long")
+    salt, nonce = random(16), random(12)
+    header = _HEADER.pack(
+        MAGIC, VERSION, _SCRYPT, cost.log2_n, cost.r, cost.p, salt, nonce, len(content)
+    )
+    keys = _stretch(passphrase, salt, cost)
+    try:
+        head = header + _key_check(keys, header)
+        cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce)).encryptor()
+        cipher.authenticate_additional_data(head)
+        body = cipher.update(content) + cipher.finalize()
+    finally:
+        _zero(keys)
+    data = head + body + cipher.tag
+    return _armour(data + sha256(data).digest()[:_SUM])
+
+
+def unseal(text: bytes, passphrase: bytearray) -> bytearray:
+    """Decrypt.
+
+    Args:
+        text: The file.
+        passphrase: UTF-8, from :func:`passphrase_bytes`.
+
+    Returns:
+        The content, in a buffer that the caller wipes.
+
+    Raises:
+        KeyFormatError: Damaged (``key-file-damaged``), of a later version (``key-file-version``),
+            asking for too much (``key-file-cost``), or the passphrase is wrong
+            (``key-file-passphrase``).
+    """
+    data = _bare(text)
+    header, cost, salt, nonce, size = _read_header(data)
+    start = _HEADER.size + _CHECK
+    head, body, tag = data[:start], data[start : start + size], data[start + size :]
+    keys = _stretch(passphrase, salt, cost)
+    content = bytearray(size + 15)  # the cipher wants room for one block more
+    try:
+        if not hmac.compare_digest(head[_HEADER.size :], _key_check(keys, header)):
+            raise _wrong_passphrase()
+        cipher = Cipher(AES(memoryview(keys)[:32]), GCM(nonce, tag)).decryptor()
+        cipher.authenticate_additional_data(head)
+        cipher.update_into(body, content)
+        cipher.finalize()
+    except InvalidTag:
+        wipe_buffer(content)
+        raise _damaged() from None
+    finally:
+        _zero(keys)
+    del content[size:]
+    return content
+
+
+def is_sealed(text: bytes) -> bool:
+    """Whether a file says that it is one of ours."""
+    return text.lstrip().startswith(_BEGIN)
+
+
+def _zero(keys: bytearray) -> None:
+    """Overwrite the derived keys in place."""
+    # Not emptied: the cipher may still look into the buffer, and Python forbids to resize it then.
+    keys[:] = bytes(len(keys))
+
+
+def _stretch(passphrase: bytearray, salt: bytes, cost: Cost) -> bytearray:
+    made: Any = Scrypt(salt=salt, length=64, n=1 << cost.log2_n, r=cost.r, p=cost.p)
+    keys = bytearray(64)
+    if hasattr(made, "derive_into"):  # newer than the oldest release that we accept
+        made.derive_into(passphrase, keys)
+    else:
+        keys[:] = made.derive(bytes(passphrase))
+    return keys
+
+
+def _key_check(keys: bytearray, header: bytes) -> bytes:
+    return hmac.digest(bytes(keys[32:]), header, "sha256")[:_CHECK]
+
+
+def _read_header(data: bytes) -> tuple[bytes, Cost, bytes, bytes, int]:
+    header = data[: _HEADER.size]
+    _, _, kind, log2_n, r, p, salt, nonce, size = _HEADER.unpack(header)
+    if len(data) != _HEADER.size + _CHECK + size + _TAG or size > MAX_CONTENT:
+        raise _damaged()
+    cost = Cost(log2_n=log2_n, r=r, p=p)
+    if kind != _SCRYPT:
+        raise _unknown_version()
+    # Looked at before anything is computed: a file of a stranger must not take all memory.
+    if not (_MIN_LOG2 <= log2_n <= 24 and 1 <= p <= MAX_ROUNDS and r >= 1) or (
+        cost.memory > MAX_MEMORY
+    ):
+        raise KeyFormatError(
+            "The key file asks for more work or memory than this program gives to one.",
+            "Export the key again from where it came.",
+            code="key-file-cost",
+        )
+    return header, cost, salt, nonce, size
+
+
+def _armour(data: bytes) -> bytes:
+    text = base64.b64encode(data)
+    lines = [text[i : i + 64] for i in range(0, len(text), 64)]
+    return b"\n".join((_BEGIN, *lines, _END, b""))
+
+
+def _bare(text: bytes) -> bytes:
+    """Take the lines off, and check what an accident would have changed."""
+    stripped = text.strip()
+    if len(text) > MAX_FILE or not stripped.startswith(_BEGIN) or not stripped.endswith(_END):
+        raise _damaged()
+    inner = b"".join(stripped[len(_BEGIN) : -len(_END)].split())
+    try:
+        data = base64.b64decode(inner, validate=True)
+    except ValueError:
+        raise _damaged() from None
+    data, checksum = data[:-_SUM], data[-_SUM:]
+    if len(data) < _HEADER.size + _CHECK + _TAG or data[: len(MAGIC)] != MAGIC:
+        raise _damaged()
+    if sha256(data).digest()[:_SUM] != checksum:
+        raise _damaged()
+    if data[len(MAGIC)] != VERSION:
+        raise _unknown_version()
+    return data
+
+
+def _damaged() -> KeyFormatError:
+    return KeyFormatError(
+        "The key file is damaged: it is not as it was written.",
+        "Fetch it again from where it was exported to. The passphrase is not the matter.",
+        code="key-file-damaged",
+    )
+
+
+def _wrong_passphrase() -> KeyFormatError:
+    return KeyFormatError(
+        "The passphrase does not open this key file. The file itself is whole.",
+        "Try again; capital letters and blanks count.",
+        code="key-file-passphrase",
+    )
+
+
+def _unknown_version() -> KeyFormatError:
+    return KeyFormatError(
+        "The key file was written by a later version of this program.",
+        "Update this program, or export the key again from an older one.",
+        code="key-file-version",
+    )

@@ -1,0 +1,1 @@
+"""How good a proxy a model is: samples, measurement, statistics, words."""

@@ -1,0 +1,1 @@
+"""The record of an audit, its JSON, and the comparison of two."""

@@ -1,0 +1,396 @@
+"""The record of one audit: the only thing that views, reports and logs read.
+
+Frozen values, one name each (docs/architecture.md). JSON out and in again without loss: floats
+keep all their digits, arrays keep their type and shape. The record never holds a key, only
+fingerprints.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.record.record_input import InputFacts as InputFacts  # noqa: PLC0414 - part of this module
+from pura.record.record_input import KeyFacts as KeyFacts  # noqa: PLC0414 - part of this module
+from pura.record.record_input import PromptFacts as PromptFacts  # noqa: PLC0414 - part of this module
+from pura.record.record_input import TransformFacts as TransformFacts  # noqa: PLC0414 - part of this module
+from pura.scheme import FieldValue, Profile
+
+SCHEMA = "pura-audit/1"
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelFacts:
+    """The model that read the text.
+
+    Attributes:
+        name: Name in the model store, or the folder's name.
+        fingerprint: First 16 hex digits of SHA-256 over the weights' file hashes and the config.
+        tokenizer: Tokenizer fingerprint (docs/scheme.md §6).
+        architecture: Class name, e.g. ``LlamaForCausalLM``.
+        parameters: Number of weights.
+        vocab_size: ``len(tokenizer)``.
+        context_length: Longest window in tokens.
+        weights: Where the weights came from: ``safetensors`` or ``gguf``.
+    """
+
+    name: str
+    fingerprint: str
+    tokenizer: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    context_length: int
+    weights: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceFacts:
+    """Where the model ran.
+
+    Attributes:
+        kind: ``cpu``, ``cuda`` or ``mps``.
+        name: Name of the chip.
+        dtype: ``float32``, ``bfloat16`` or ``float16``.
+        reason: Why this device, in words.
+    """
+
+    kind: str
+    name: str
+    dtype: str
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokenEvidence:
+    """Everything that is known of each token of the text; ``L`` tokens.
+
+    Attributes:
+        ids: int64 [L].
+        spans: int64 [L, 2], character range of each token in the text.
+        entropy_bits: float64 [L].
+        lo: float64 [L], start of the token's interval in the secret order.
+        hi: float64 [L], end of it.
+        gate: uint8 [L], a :class:`pura.scheme.Gate`.
+        log10_evidence: float64 [L], log10 likelihood ratio of the token for the decoded payload;
+            0 for tokens that carry no bits.
+        marked: float64 [L], posterior that the token belongs to a marked passage.
+    """
+
+    ids: I64
+    spans: I64
+    entropy_bits: F64
+    lo: F64
+    hi: F64
+    gate: U8
+    log10_evidence: F64
+    marked: F64
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepEvidence:
+    """The steps that carry bits; ``S`` of them.
+
+    Attributes:
+        token: int64 [S], index into the tokens.
+        arity: int64 [S], 1 … 3.
+        phase: float64 [S], ``U_t``.
+        index: int64 [S], first codeword position.
+        llr_nats: float64 [S, 3], local LLR of each bit read; NaN beyond the arity.
+    """
+
+    token: I64
+    arity: I64
+    phase: F64
+    index: I64
+    llr_nats: F64
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitEvidence:
+    """One position of the codeword.
+
+    Attributes:
+        position: 0 … n-1.
+        llr_nats: Sum of the local LLRs; positive supports 1.
+        readings: How many steps read it; 0 is an erasure.
+        bit: The decoded bit.
+        repaired: The decoded bit disagrees with the sign of the LLR.
+        parity: It is a parity bit (``spc`` only).
+        weak: Its LLR is too small to stand alone.
+    """
+
+    position: int
+    llr_nats: float
+    readings: int
+    bit: int
+    repaired: bool
+    parity: bool
+    weak: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PayloadFacts:
+    """The decoded payload.
+
+    Attributes:
+        bits: ``L_m`` characters 0 and 1.
+        posterior: float64 [L_m], posterior that each bit is as decoded.
+        repaired: How many codeword positions were repaired.
+        fields: What the layout makes of it; empty without a layout.
+    """
+
+    bits: str
+    posterior: F64
+    repaired: int
+    fields: tuple[FieldValue, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateFacts:
+    """One payload that the evidence leaves in question.
+
+    Attributes:
+        bits: ``L_m`` characters 0 and 1.
+        posterior: Weight under equal prior weight for all payloads.
+        fields: What the layout makes of it.
+    """
+
+    bits: str
+    posterior: float
+    fields: tuple[FieldValue, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceFacts:
+    """How strong the findings are (docs/evidence.md).
+
+    Attributes:
+        log10_e: log10 of the e-value, the mean likelihood ratio over payloads, grid and keys.
+        p_bound: ``min(1, 1/e)``, the proven bound.
+        p_redraw: Redraw p-value, or None when it was not computed.
+        draws: Number of redraws ``R``.
+        seed: Seed of the redraws.
+        scale_word: Word of the verbal scale, English, from the sentence catalogue.
+        power: Share of unedited marked texts with as many usable positions that reach the
+            threshold; None when no table covers the conditions.
+        keys_tried: Keys and profiles that the mean runs over.
+        usable: Steps that carry bits, ``S``.
+        needed: Usable positions at which the policy's power is reached, or None.
+        lr_capped: Reported likelihood ratio, never above the policy's cap.
+        capped: The cap was applied.
+    """
+
+    log10_e: float
+    p_bound: float
+    p_redraw: float | None
+    draws: int
+    seed: int
+    scale_word: str
+    power: float | None
+    keys_tried: int
+    usable: int
+    needed: int | None
+    lr_capped: float
+    capped: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A stretch of the text that carries the mark.
+
+    Attributes:
+        first_token: Index of its first token.
+        last_token: Index of its last token (inclusive).
+        start: First character.
+        end: Character after the last.
+    """
+
+    first_token: int
+    last_token: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangeFacts:
+    """One kind of typographic substitution that was undone (docs/documents.md).
+
+    Attributes:
+        name: Stable name, e.g. ``curly-quotes``.
+        count: How often.
+    """
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariantFacts:
+    """One reading of the text; all of them count in the evidence.
+
+    Attributes:
+        name: ``found``, ``restored``, ``ids``, or the name of an alternative of the document.
+        shown: The record's tokens, bits and passages are of this one.
+        text: Its characters; None for the one that is shown, and where the record leaves text out.
+        characters: Code points.
+        tokens: ``L``.
+        usable: Steps that carry bits, for the key with the largest evidence.
+        log10_e: Mean over the keys, for this reading alone.
+        verdict: What the decision rule would make of this reading alone.
+        changes: What was undone.
+    """
+
+    name: str
+    shown: bool
+    text: str | None
+    characters: int
+    tokens: int
+    usable: int
+    log10_e: float
+    verdict: str
+    changes: tuple[ChangeFacts, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterFacts:
+    """What the register of issued payloads says.
+
+    Attributes:
+        version: Which state of the register (a digest of its content and its size).
+        date: When it was last changed, ISO 8601.
+        entries: Its size ``N``.
+        matches: The entries that carry posterior weight, strongest first.
+        none_weight: Posterior of "not in the register".
+        prior_none: Prior of "not in the register", from the policy.
+        chance: Probability that a random payload agrees with some entry, ``N / 2**L_m``.
+    """
+
+    version: str
+    date: str
+    entries: int
+    matches: tuple[RegisterMatch, ...]
+    none_weight: float
+    prior_none: float
+    chance: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterMatch:
+    """One entry of the register.
+
+    Attributes:
+        entry: Its number.
+        payload: Its bits.
+        who: To whom it was issued.
+        when: Date of issue, as imported.
+        model: Model it was issued for.
+        posterior: Its weight among all entries and "not in the register".
+    """
+
+    entry: int
+    payload: str
+    who: str
+    when: str
+    model: str
+    posterior: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sentence:
+    """A sentence of the catalogue with what fills it.
+
+    Attributes:
+        key: Name in the catalogue, e.g. ``outcome.mark``.
+        values: What its blanks are filled with, ready for every language.
+    """
+
+    key: str
+    values: dict[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepReport:
+    """One numbered step of the audit: what was done, what was not and why.
+
+    Attributes:
+        number: 1 … 12, the same in the docs and in the code.
+        name: input, text, tokens, fitness, reading, schedule, local-evidence, decoding,
+            significance, passages, candidates, verdict.
+        done: False when it was left out.
+        note: What is worth knowing, or why it was left out.
+        seconds: How long it took.
+    """
+
+    number: int
+    name: str
+    done: bool
+    note: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit:
+    """One audit of one text.
+
+    Attributes:
+        id: Random identifier, 32 hex digits.
+        created: UTC, ISO 8601 with offset.
+        input: What was examined.
+        text: The text itself; None when the record leaves it out.
+        prompt: Whether the prompt was known.
+        key: The key the findings are about.
+        keys: All keys that were tried, in order.
+        profile: The profile that was used.
+        model: The model that read the text.
+        device: Where it ran.
+        tokens: Evidence per token.
+        steps: Evidence per step that carries bits.
+        bits: One entry for every codeword position.
+        payload: The decoded payload.
+        decoder: ``exact`` or ``paper``.
+        candidates: The most probable payloads, strongest first.
+        evidence: How strong the findings are.
+        verdict: ``mark``, ``indication``, ``no-mark``, ``insufficient`` or ``not-examinable``.
+        sentences: The findings in words, in the order in which they are read.
+        cautions: What weakens the findings.
+        passages: Where the mark stands.
+        variants: The readings of the text that the evidence is the mean of.
+        register: What the register says, or None when it was not asked.
+        policy: The policy that was applied, as plain JSON.
+        log: The twelve steps.
+        versions: Versions of the tool and its parts.
+    """
+
+    id: str
+    created: str
+    input: InputFacts
+    text: str | None
+    prompt: PromptFacts
+    key: KeyFacts
+    keys: tuple[KeyFacts, ...]
+    profile: Profile
+    model: ModelFacts
+    device: DeviceFacts
+    tokens: TokenEvidence
+    steps: StepEvidence
+    bits: tuple[BitEvidence, ...]
+    payload: PayloadFacts
+    decoder: str
+    candidates: tuple[CandidateFacts, ...]
+    evidence: EvidenceFacts
+    verdict: str
+    sentences: tuple[Sentence, ...]
+    cautions: tuple[Sentence, ...]
+    passages: tuple[Passage, ...]
+    variants: tuple[VariantFacts, ...] = ()
+    register: RegisterFacts | None
+    policy: dict[str, object]
+    log: tuple[StepReport, ...]
+    versions: dict[str, str]

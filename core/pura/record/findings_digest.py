@@ -1,0 +1,32 @@
+"""One number over the findings of a record, the same whenever they are found again.
+
+It leaves out what differs from run to run (identifier, time, seconds) and what says how the text
+came in (file, register): the same text, prompt, keys, profile, model, device and version give the
+same number. The redraws take their seed from the bytes of the file, so a text that is copied out of
+a DOCX gives the same evidence and payload, but another number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Final
+
+from pura.record import json_io
+from pura.record.audit import Audit
+
+_PARTS: Final = (
+    "text", "prompt", "profile", "tokens", "steps", "bits", "payload", "decoder", "candidates",
+    "evidence", "verdict", "passages", "variants", "policy",
+)  # fmt: skip
+
+
+def findings_digest(audit: Audit) -> str:
+    """Return the SHA-256 over the findings, 64 hex digits."""
+    whole = json_io.to_dict(audit)
+    part: dict[str, Any] = {name: whole[name] for name in _PARTS}
+    part["keys"] = [key["fingerprint"] for key in whole["keys"]]
+    part["model"] = whole["model"]["fingerprint"]
+    part["device"] = [whole["device"]["kind"], whole["device"]["dtype"]]
+    data = json.dumps(part, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(data.encode()).hexdigest()

@@ -1,0 +1,240 @@
+"""The record as JSON and back, without loss.
+
+The shape is the dataclasses' own: the JSON schema that ships (``resources/audit.schema.json``) is
+generated from them, and a test compares the two. Floats keep every digit; NaN, which JSON does not
+know, stands as ``null`` in number arrays and infinities are refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import types
+import typing
+from typing import Any, Final
+
+import numpy as np
+
+from pura.base.errors import ProfileError, RecordError
+from pura.record import audit as record
+from pura.record.audit import Audit
+from pura.scheme import FieldValue, Profile
+
+_HINT: Final = "Use the record exactly as this program saved it."
+# JSON names where the issue of the record and the field's name in the code differ.
+_ALIASES: Final[dict[tuple[type[Any], str], str]] = {(record.BitEvidence, "llr_nats"): "llr"}
+_SUMMARY: Final = (
+    "schema",
+    "id",
+    "created",
+    "input",
+    "verdict",
+    "evidence",
+    "payload",
+    "bits",
+    "key",
+    "decoder",
+    "passages",
+    "candidates",
+    "register",
+)
+_ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
+
+
+def to_dict(audit: Audit) -> dict[str, Any]:
+    """Return the whole record as plain JSON values."""
+    return {"schema": record.SCHEMA, **_encode(audit)}
+
+
+def summary(audit: Audit) -> dict[str, Any]:
+    """Return the part of the record that answers the question; the names are the record's."""
+    whole = to_dict(audit)
+    return {name: whole[name] for name in _SUMMARY}
+
+
+def to_json(audit: Audit, *, indent: int | None = None) -> str:
+    """Return the whole record as JSON text."""
+    return json.dumps(to_dict(audit), ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def from_json(text: str | bytes) -> Audit:
+    """Read a record.
+
+    Raises:
+        RecordError: Not JSON, another schema, or a part is missing, unknown or of a wrong type.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError):
+        raise RecordError("The audit record is not readable JSON.", _HINT) from None
+    return from_dict(data)
+
+
+def from_dict(data: object) -> Audit:
+    """Read a record from parsed JSON; see :func:`from_json`."""
+    if not isinstance(data, dict) or data.get("schema") != record.SCHEMA:
+        raise RecordError(
+            f"This is not an audit record of the schema {record.SCHEMA}.",
+            "Open it with the version of the program that wrote it.",
+        )
+    body = {k: v for k, v in data.items() if k != "schema"}
+    audit = _decode(Audit, body, "record")
+    assert isinstance(audit, Audit)  # for the type checker; _decode built it
+    return audit
+
+
+def _encode(value: Any) -> Any:
+    if isinstance(value, Profile):
+        return value.to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            _ALIASES.get((type(value), f.name), f.name): _encode(getattr(value, f.name))
+            for f in dataclasses.fields(value)
+        }
+    if isinstance(value, np.ndarray):
+        return _encode_array(value)
+    if isinstance(value, tuple | list):
+        return [_encode(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _encode(v) for k, v in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _encode_array(array: np.ndarray[Any, Any]) -> list[Any]:
+    if array.dtype.kind != "f" or not np.isnan(array).any():
+        return typing.cast("list[Any]", array.tolist())
+    boxed = array.astype(object)
+    boxed[np.isnan(array)] = None
+    return typing.cast("list[Any]", boxed.tolist())
+
+
+def _wrong(where: str, what: str) -> RecordError:
+    return RecordError(f"The audit record is damaged: “{where}” {what}.", _HINT)
+
+
+def _decode(hint: Any, value: Any, where: str) -> Any:
+    origin = typing.get_origin(hint)
+    if hint is Profile:
+        return _decode_profile(value)
+    if dataclasses.is_dataclass(hint):
+        return _decode_dataclass(typing.cast("type[Any]", hint), value, where)
+    if origin is np.ndarray:
+        return _decode_array(hint, value, where)
+    if origin is types.UnionType:
+        options = [a for a in typing.get_args(hint) if a is not type(None)]
+        if value is None:
+            return None
+        return _decode(options[0], value, where) if len(options) == 1 else value
+    if origin is tuple:
+        if not isinstance(value, list):
+            raise _wrong(where, "is not a list")
+        item = typing.get_args(hint)[0]
+        return tuple(_decode(item, v, f"{where}[{i}]") for i, v in enumerate(value))
+    if origin is dict:
+        if not isinstance(value, dict):
+            raise _wrong(where, "is not an object")
+        return value
+    return _decode_plain(hint, value, where)
+
+
+def _decode_plain(hint: Any, value: Any, where: str) -> Any:
+    if hint is float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise _wrong(where, "is not a number")
+        if not math.isfinite(value):
+            raise _wrong(where, "is not a finite number")
+        return float(value)
+    if type(value) is not hint:
+        raise _wrong(where, f"is not of the type {hint.__name__}")
+    return value
+
+
+def _decode_profile(value: Any) -> Profile:
+    try:
+        return Profile.from_dict(value)
+    except ProfileError as error:
+        raise RecordError(f"The audit record is damaged. {error.message}", _HINT) from None
+
+
+def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise _wrong(where, "is not an object")
+    hints = typing.get_type_hints(cls, vars(record))
+    names = {_ALIASES.get((cls, f.name), f.name): f.name for f in dataclasses.fields(cls)}
+    if missing := sorted(names.keys() - value.keys()):
+        raise _wrong(f"{where}.{missing[0]}", "is missing")
+    if unknown := sorted(value.keys() - names.keys()):
+        raise _wrong(f"{where}.{unknown[0]}", "is unknown")
+    return cls(
+        **{
+            name: _decode(hints[name], value[alias], f"{where}.{alias}")
+            for alias, name in names.items()
+        }
+    )
+
+
+def _decode_array(hint: Any, value: Any, where: str) -> np.ndarray[Any, Any]:
+    kind = typing.get_args(typing.get_args(hint)[1])[0]
+    if not isinstance(value, list):
+        raise _wrong(where, "is not a list")
+    shape_tail = _TAILS.get(where.rsplit(".", 1)[-1], ())
+    try:
+        array = np.array(value, dtype=kind)
+    except (TypeError, ValueError, OverflowError):
+        raise _wrong(where, "is not an array of numbers") from None
+    if array.size == 0:
+        array = array.reshape((0, *shape_tail))
+    if array.ndim != 1 + len(shape_tail) or array.shape[1:] != shape_tail:
+        raise _wrong(where, "has a wrong shape")
+    return array
+
+
+_TAILS: Final = {"spans": (2,), "llr_nats": (3,)}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the record, generated from its dataclasses."""
+    body = _schema_of(Audit)
+    body["properties"] = {"schema": {"const": record.SCHEMA}, **body["properties"]}
+    body["required"] = ["schema", *body["required"]]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "PURA audit record",
+        **body,
+    }
+
+
+def _schema_of(hint: Any) -> dict[str, Any]:
+    origin = typing.get_origin(hint)
+    if hint is Profile:
+        return {"type": "object", "description": "The profile, docs/scheme.md."}
+    if dataclasses.is_dataclass(hint):
+        return _schema_of_dataclass(typing.cast("type[Any]", hint))
+    if origin is np.ndarray:
+        kind = typing.get_args(typing.get_args(hint)[1])[0]
+        number = {"type": ["number", "null"] if kind is np.float64 else "integer"}
+        return {"type": "array", "items": {"anyOf": [number, {"type": "array", "items": number}]}}
+    if origin is types.UnionType:
+        return {"anyOf": [_schema_of(a) for a in typing.get_args(hint)]}
+    if origin is tuple:
+        return {"type": "array", "items": _schema_of(typing.get_args(hint)[0])}
+    if origin is dict:
+        return {"type": "object"}
+    plain = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+    return {"type": plain[hint]} if hint in plain else {}
+
+
+def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls, vars(record))
+    names = {_ALIASES.get((cls, f.name), f.name): hints[f.name] for f in dataclasses.fields(cls)}
+    return {
+        "type": "object",
+        "description": (cls.__doc__ or "").split("\n", 1)[0],
+        "properties": {name: _schema_of(hint) for name, hint in names.items()},
+        "required": sorted(names),
+        "additionalProperties": False,
+    }
+
+
+__all__ = ["FieldValue", "from_dict", "from_json", "json_schema", "summary", "to_dict", "to_json"]

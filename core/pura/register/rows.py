@@ -1,0 +1,125 @@
+"""The rows of the register: what was issued, how a row is stored, what is wrong with one."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from pura.base.errors import RegisterError
+from pura.scheme import Payload
+
+MAX_TEXT: Final = 200
+DIGEST_BYTES: Final = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Issue:
+    """One payload and to whom it was issued.
+
+    Attributes:
+        payload: The payload.
+        who: To whom; a pseudonym is enough, and better.
+        when: Date of issue, as the organisation writes it; may be empty.
+        model: Model it was issued for; may be empty.
+    """
+
+    payload: Payload
+    who: str
+    when: str = ""
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("who", "when", "model"):
+            value = getattr(self, name)
+            if len(value) > MAX_TEXT or not value.isprintable():
+                raise RegisterError(
+                    f"“{name}” is longer than {MAX_TEXT} characters or holds control characters.",
+                    "Shorten or clean the text.",
+                )
+        if not self.who.strip():
+            raise RegisterError("“who” is empty.", "Say to whom the payload was issued.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One row of the register.
+
+    Attributes:
+        number: Its number; never given twice.
+        issue: The payload and to whom it was issued.
+    """
+
+    number: int
+    issue: Issue
+
+
+class Problems:
+    """Collects what is wrong with the rows of an import, a few of them in words."""
+
+    def __init__(self, shown: int = 10) -> None:
+        self._shown = shown
+        self._rows: list[tuple[int, str]] = []
+        self._total = 0
+
+    def add(self, row: int, what: str) -> None:
+        """Note one bad row."""
+        self._total += 1
+        if len(self._rows) < self._shown:
+            self._rows.append((row, what))
+
+    def raise_if_any(self) -> None:
+        """Refuse the import if a row is bad.
+
+        Raises:
+            RegisterError: Names the rows, the first ten with their reasons.
+        """
+        if not self._total:
+            return
+        rows = " ".join(f"Row {row}: {what}" for row, what in self._rows)
+        more = self._total - len(self._rows)
+        rest = f" And {more} more." if more else ""
+        raise RegisterError(
+            f"Nothing was added, because of {self._total} row{'s' * (self._total > 1)}. "
+            f"{rows}{rest}",
+            "Correct these rows, then add the table again.",
+        )
+
+
+def blob_of(payload: Payload) -> bytes:
+    """Return a payload as it is stored: packed, padded with zeros at the end."""
+    return np.packbits(payload.bits).tobytes()
+
+
+def row_of(issue: Issue) -> tuple[int, bytes, str, str, str]:
+    """Return the columns ``bits, payload, who, issued, model``."""
+    return (len(issue.payload), blob_of(issue.payload), issue.who, issue.when, issue.model)
+
+
+def digest_of(row: Iterable[object]) -> int:
+    """Return a number for a row; the sum over all rows says which state a register is in."""
+    parts = [part if isinstance(part, bytes) else str(part).encode() for part in row]
+    framed = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
+    return int.from_bytes(hashlib.blake2b(framed, digest_size=DIGEST_BYTES).digest(), "little")
+
+
+def entry_of(row: tuple[Any, ...]) -> Entry:
+    """Read a stored row ``number, bits, payload, who, issued, model``.
+
+    Raises:
+        sqlite3.DatabaseError: The row is not one that this program wrote.
+    """
+    number, bits, blob, who, issued, model = row
+    try:
+        if not 0 < bits <= 8 * len(blob) < bits + 8:
+            raise sqlite3.DatabaseError("a row holds a payload of a wrong width")
+        ones = np.unpackbits(np.frombuffer(blob, dtype=np.uint8), count=bits)
+        payload = Payload.from_bits(ones)
+        issue = Issue(payload=payload, who=who, when=issued, model=model)
+    except (TypeError, ValueError, AttributeError, RegisterError):
+        raise sqlite3.DatabaseError("a row is not one of this program") from None
+    return Entry(number=number, issue=issue)

@@ -1,0 +1,377 @@
+"""The register of issued payloads: to whom, when and for which model each was issued.
+
+One SQLite file, made for millions of rows: everything streams, nothing loads the whole, and
+adding many is all or nothing. The version of a register is a digest over its rows that does not
+depend on their order and is kept up to date with every row, so that a report can name the state
+of the register at no cost.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.database import Handle
+from pura.base.errors import RegisterError
+from pura.record.audit import RegisterFacts, RegisterMatch
+from pura.register.register_schema import connect, guard, transaction
+from pura.register.rows import (
+    DIGEST_BYTES,
+    Entry,
+    Issue,
+    Problems,
+    blob_of,
+    digest_of,
+    entry_of,
+    row_of,
+)
+from pura.scheme import Payload
+
+CHUNK: Final = 65_536
+_WORTH_NAMING: Final = 1e-6  # entries with less weight are not listed
+
+U8 = npt.NDArray[np.uint8]
+F64 = npt.NDArray[np.float64]
+
+
+class Register(Handle):
+    """An open register; close it, or use it in a ``with`` statement. One thread at a time.
+
+    Args:
+        path: The file.
+        create: Make it when it is not there.
+        read_only: Never write, not even to bring the file up to date.
+        timeout: Seconds to wait for another program to let go of it.
+        clock: Where the time comes from.
+
+    Raises:
+        RegisterError: The file is missing, locked, damaged, not a register, or too new.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        create: bool = False,
+        read_only: bool = False,
+        timeout: float = 5.0,
+        clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+    ) -> None:
+        if create:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise RegisterError(
+                    f"The register's folder cannot be made: {error.strerror or 'unknown reason'}.",
+                    "Check the path and the permissions.",
+                ) from None
+        self._clock = clock
+        self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
+
+    def __len__(self) -> int:
+        with guard():
+            return int(self._db.execute("SELECT count(*) FROM entries").fetchone()[0])
+
+    def count(self, payload_bits: int) -> int:
+        """Return how many payloads of this length were issued."""
+        with guard():
+            row = self._db.execute("SELECT count(*) FROM entries WHERE bits = ?", (payload_bits,))
+            return int(row.fetchone()[0])
+
+    def version(self) -> str:
+        """Return which state this is: a digest over all rows, and how many there are."""
+        return f"{self._digest():0{2 * DIGEST_BYTES}x}"[:16] + f"-{len(self)}"
+
+    def changed(self) -> str:
+        """Return when it was last changed, UTC, ISO 8601; empty when it never was."""
+        return self._meta("changed")
+
+    def add(self, issue: Issue) -> Entry:
+        """Add one issued payload.
+
+        Raises:
+            RegisterError: The payload was issued before.
+        """
+        if self.find(issue.payload) is not None:
+            raise RegisterError(
+                "This payload is in the register already.",
+                "Issue another payload; one payload points to one recipient.",
+            )
+        self.add_many([(1, issue)])
+        entry = self.find(issue.payload)
+        assert entry is not None  # for the type checker: it was just added
+        return entry
+
+    def add_many(self, rows: Iterable[tuple[int, Issue]], problems: Problems | None = None) -> int:
+        """Add many issued payloads, all or none.
+
+        Args:
+            rows: Row numbers of the caller's table, for messages, and what was issued.
+            problems: What the caller found wrong while the rows were read; asked at the end.
+
+        Returns:
+            How many were added.
+
+        Raises:
+            RegisterError: A payload is there twice, or was issued before; the rows are named.
+        """
+        problems = problems or Problems()
+        with guard(), transaction(self._db):
+            self._db.execute(
+                "CREATE TEMP TABLE incoming (row INTEGER, bits INTEGER, payload BLOB,"
+                " who TEXT, issued TEXT, model TEXT)"
+            )
+            digest = self._stage(rows)
+            self._find_duplicates(problems)
+            problems.raise_if_any()
+            added = self._db.execute(
+                "INSERT INTO entries (bits, payload, who, issued, model)"
+                " SELECT bits, payload, who, issued, model FROM incoming ORDER BY row"
+            ).rowcount
+            self._db.execute("DROP TABLE incoming")
+            if added:
+                self._touch(digest)
+        return added
+
+    def remove(self, number: int) -> None:
+        """Take one entry out, for instance because it was a mistake.
+
+        Raises:
+            RegisterError: There is no such entry.
+        """
+        entry = self.entry(number)
+        if entry is None:
+            raise RegisterError(
+                f"The register has no entry {number}.", "Look the entry up by its payload."
+            )
+        with guard(), transaction(self._db):
+            gone = self._db.execute("DELETE FROM entries WHERE number = ?", (number,)).rowcount
+            if gone:  # else another program was quicker
+                self._touch(-digest_of(row_of(entry.issue)))
+
+    def find(self, payload: Payload) -> Entry | None:
+        """Return the entry of a payload, or None."""
+        return self._one("payload = ? AND bits = ?", (blob_of(payload), len(payload)))
+
+    def entry(self, number: int) -> Entry | None:
+        """Return an entry by its number, or None."""
+        return self._one("number = ?", (number,))
+
+    def entries(self) -> Iterator[Entry]:
+        """Walk over all entries in the order of their numbers."""
+        with guard():
+            rows = self._db.execute(
+                "SELECT number, bits, payload, who, issued, model FROM entries ORDER BY number"
+            )
+            for row in rows:
+                yield entry_of(row)
+
+    def chunks(
+        self, payload_bits: int, size: int = CHUNK
+    ) -> Iterator[tuple[npt.NDArray[np.int64], U8]]:
+        """Walk over all payloads of one length.
+
+        Yields:
+            Entry numbers int64 [M] and payloads uint8 [M, L_m], at most ``size`` rows at a time.
+        """
+        width = (payload_bits + 7) // 8
+        with guard():
+            rows = self._db.execute(
+                "SELECT number, payload FROM entries WHERE bits = ? ORDER BY number",
+                (payload_bits,),
+            )
+            while part := rows.fetchmany(size):
+                numbers = np.array([number for number, _ in part], dtype=np.int64)
+                packed = np.frombuffer(b"".join(blob for _, blob in part), dtype=np.uint8)
+                if packed.size != width * len(part):
+                    raise sqlite3.DatabaseError("a payload has a wrong width")
+                yield numbers, np.unpackbits(packed.reshape(-1, width), axis=1, count=payload_bits)
+
+    def posterior(
+        self,
+        payload_bits: int,
+        score_many: Callable[[U8], F64],
+        log_mean: float,
+        prior_none: float,
+        *,
+        top: int = 5,
+        decoded: Payload | None = None,
+        checkpoint: Callable[[], None] | None = None,
+    ) -> RegisterFacts:
+        """Weigh all entries against each other and against "none of these".
+
+        The entries share ``1 - prior_none`` equally; "not in the register" has the mean
+        likelihood over all payloads (docs/evidence.md §4).
+
+        Args:
+            payload_bits: ``L_m``.
+            score_many: Takes payloads uint8 [M, L_m], returns log likelihood ratios float64 [M],
+                in nats.
+            log_mean: The same, as mean over all ``2**L_m`` payloads.
+            prior_none: Prior weight of "not in the register", in (0, 1).
+            top: List at most so many entries.
+            decoded: List this payload's entry too, if there is one, whatever its weight.
+            checkpoint: Called for every chunk; may raise :class:`~pura.base.errors.Cancelled`.
+
+        Raises:
+            ValueError: A score is NaN or infinite, or the prior is not a share.
+            RegisterError: The register cannot be read.
+        """
+        if not 0 < prior_none < 1 or not math.isfinite(log_mean):
+            raise ValueError("the prior or the mean is not a number that can be used")
+        with guard(), transaction(self._db, "DEFERRED"):
+            size = self.count(payload_bits)
+            log_none = math.log(prior_none) + log_mean
+            log_prior = math.log1p(-prior_none) - math.log(size) if size else -math.inf
+            total, best = log_none, _Best(top)
+            for numbers, bits in self.chunks(payload_bits):
+                if checkpoint is not None:
+                    checkpoint()
+                logs = _finite(score_many(bits), len(bits)) + log_prior
+                total = float(np.logaddexp(total, np.logaddexp.reduce(logs)))
+                best.offer(numbers, logs)
+            matches = [
+                self._match(number, math.exp(log - total))
+                for number, log in best.ranked()
+                if math.exp(log - total) >= _WORTH_NAMING
+            ]
+            entry = None if decoded is None else self.find(decoded)
+            if entry is not None and all(m.entry != entry.number for m in matches):
+                log = float(_finite(score_many(entry.issue.payload.bits[None, :]), 1)[0])
+                matches.append(self._match(entry.number, math.exp(log + log_prior - total)))
+            return RegisterFacts(
+                version=self.version(),
+                date=self.changed() or self._now(),
+                entries=size,
+                matches=tuple(matches),
+                none_weight=math.exp(log_none - total),
+                prior_none=prior_none,
+                chance=_chance(size, payload_bits),
+            )
+
+    def check(self) -> None:
+        """Read every row and compare with the digest.
+
+        Raises:
+            RegisterError: The file is damaged, or was changed by another program.
+        """
+        with guard(), transaction(self._db, "DEFERRED"):
+            found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError("integrity check")
+            rows = self._db.execute("SELECT bits, payload, who, issued, model FROM entries")
+            digest = sum(map(digest_of, rows)) % (1 << 8 * DIGEST_BYTES)
+            stored = self._digest()
+        if digest != stored:
+            raise RegisterError(
+                "The register was changed by something other than this program.",
+                "Restore it from a backup, or import it from CSV again.",
+            )
+
+    def _meta(self, name: str) -> str:
+        with guard():
+            row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+            if row is None or not isinstance(row[0], str):
+                raise sqlite3.DatabaseError("the register does not say what state it is in")
+            return row[0]
+
+    def _digest(self) -> int:
+        with guard():
+            try:
+                return int(self._meta("digest"), 16)
+            except ValueError:
+                raise sqlite3.DatabaseError("the digest is not a number") from None
+
+    def _now(self) -> str:
+        return self._clock().astimezone(dt.UTC).isoformat(timespec="seconds")
+
+    def _touch(self, digest: int) -> None:
+        """Bring digest and date up to date, inside the transaction that changes the rows."""
+        total = (self._digest() + digest) % (1 << 8 * DIGEST_BYTES)
+        values = [("digest", f"{total:x}"), ("changed", self._now())]
+        self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values)
+
+    def _stage(self, rows: Iterable[tuple[int, Issue]]) -> int:
+        """Write the rows to a temporary table on disk; return the sum of their digests."""
+        digest = 0
+        source = iter(rows)
+        while part := [(number, *row_of(issue)) for number, issue in islice(source, CHUNK)]:
+            digest += sum(digest_of(row[1:]) for row in part)
+            self._db.executemany("INSERT INTO incoming VALUES (?, ?, ?, ?, ?, ?)", part)
+        return digest
+
+    def _find_duplicates(self, problems: Problems) -> None:
+        twice = self._db.execute(
+            "SELECT row, first FROM (SELECT row,"
+            " min(row) OVER (PARTITION BY payload, bits) AS first FROM incoming)"
+            " WHERE row > first ORDER BY row"
+        )
+        for row, first in twice:
+            problems.add(row, f"the same payload as in row {first}.")
+        before = self._db.execute(
+            "SELECT row, number FROM incoming JOIN entries USING (payload, bits) ORDER BY row"
+        )
+        for row, number in before:
+            problems.add(row, f"the payload is in the register already, as entry {number}.")
+
+    def _one(self, where: str, values: tuple[object, ...]) -> Entry | None:
+        with guard():
+            row = self._db.execute(
+                f"SELECT number, bits, payload, who, issued, model FROM entries WHERE {where}",  # noqa: S608  (one of two constants above)
+                values,
+            ).fetchone()
+            return None if row is None else entry_of(row)
+
+    def _match(self, number: int, weight: float) -> RegisterMatch:
+        entry = self.entry(number)
+        assert entry is not None  # read in the same transaction
+        issue = entry.issue
+        return RegisterMatch(
+            entry=number,
+            payload=issue.payload.text,
+            who=issue.who,
+            when=issue.when,
+            model=issue.model,
+            posterior=min(1.0, weight),
+        )
+
+
+class _Best:
+    """The entries with the largest values of a stream."""
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._logs = np.empty(0)
+
+    def offer(self, numbers: npt.NDArray[np.int64], logs: F64) -> None:
+        numbers = np.concatenate([self._numbers, numbers])
+        logs = np.concatenate([self._logs, logs])
+        # Stable: among equals the lower number comes first, so a repeat gives the same list.
+        keep = np.argsort(-logs, kind="stable")[: self._top]
+        self._numbers, self._logs = numbers[keep], logs[keep]
+
+    def ranked(self) -> list[tuple[int, float]]:
+        return list(zip(self._numbers.tolist(), self._logs.tolist(), strict=True))
+
+
+def _finite(logs: F64, rows: int) -> F64:
+    if logs.shape != (rows,) or np.isnan(logs).any() or np.isposinf(logs).any():
+        raise ValueError("the scores are not one number for every payload")
+    return logs
+
+
+def _chance(size: int, payload_bits: int) -> float:
+    """``N / 2**L_m``, the chance that a random payload is in the register; 0 only when empty."""
+    return max(math.ldexp(size, -payload_bits), 5e-324) if size else 0.0
+
+
+__all__ = ["CHUNK", "Entry", "Issue", "Problems", "Register"]

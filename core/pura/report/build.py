@@ -1,0 +1,141 @@
+"""The whole way from audits to the files of a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pura.base.errors import InputError
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.report.blocks import Content, Section, facts, note
+from pura.report.compile import compile_pdf
+from pura.report.content import Seals, content_of, report_number
+from pura.report.glyphs import printable
+from pura.report.hiding import names, public_audits
+from pura.report.labels import Labels
+from pura.report.request import OMITTED, ReportRequest, check_request
+from pura.words.linter import forbidden
+
+SCHEMA: Final = "pura-report/1"
+RECORD: Final = "record.json"
+MAX_AUDITS: Final = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The files of a report.
+
+    Attributes:
+        number: Its identifier.
+        pdf: The report.
+        json: The record that is inside it.
+        digest: SHA-256 of ``json``, which the report prints.
+        content: What it says, for other forms of it.
+        annex: PDF of the sealed annex with the names; None when there are none.
+    """
+
+    number: str
+    pdf: bytes
+    json: bytes
+    digest: str
+    content: Content
+    annex: bytes | None
+
+
+def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
+    """Make a report.
+
+    Args:
+        audits: One, or several that go into one report with a summary.
+        request: What it is told beside them.
+
+    Returns:
+        The same bytes for the same audits and request.
+
+    Raises:
+        InputError: No audit, too many, a bad choice, or a remark with words that are not allowed.
+        ReportError: The PDF could not be made.
+    """
+    check_request(request)
+    if not 1 <= len(audits) <= MAX_AUDITS:
+        raise InputError(
+            f"A report is made of 1 to {MAX_AUDITS} audits, not of {len(audits)}.",
+            "Choose the audits that belong together.",
+            code="report-audits",
+        )
+    _lint(request)
+    shown = public_audits(audits, request)
+    record = record_json(shown)
+    annex = _annex(audits, request)
+    seals = Seals(
+        name=RECORD, record=hashlib.sha256(record).hexdigest(), size=len(record),
+        annex=hashlib.sha256(annex).hexdigest() if annex else "",
+    )  # fmt: skip
+    content = content_of(shown, request, seals)
+    logo = Labels(request.language)("alt.logo")
+    pdf = compile_pdf(content, record=record, name=RECORD, logo=request.logo, logo_words=logo)
+    return Report(
+        number=report_number(audits, request), pdf=pdf, json=record, digest=seals.record,
+        content=content, annex=annex,
+    )  # fmt: skip
+
+
+def record_json(audits: Sequence[Audit]) -> bytes:
+    """Return the embedded record: one audit as it is, several in a list."""
+    if len(audits) == 1:
+        return json_io.to_json(audits[0]).encode()
+    data = {"schema": SCHEMA, "audits": [json_io.to_dict(audit) for audit in audits]}
+    return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+
+
+def _lint(request: ReportRequest) -> None:
+    """Refuse free text that says more than evidence can (docs/reporting.md)."""
+    for name, text in (
+        ("remark", request.remark), ("deviations", request.deviations),
+        ("external", request.external), ("review", request.review),
+    ):  # fmt: skip
+        found = forbidden(text, request.language)
+        if found:
+            listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
+            raise InputError(
+                f"The {name} says more than the findings carry: {listed}."
+                if name == "remark"
+                else f"The field “{name}” says more than the findings carry: {listed}.",
+                "Say what was found and how strongly it speaks for H1 or H2; leave these words "
+                "out.",
+                code="report-words" if name == "remark" else f"report-words-{name}",
+            )
+
+
+def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
+    """Return the sealed annex: names to whom payloads were issued, in a file of their own."""
+    rows = [row for row in names(audits) if row[2].strip()]
+    if not rows:
+        return None
+    labels = Labels(request.language)
+    number = report_number(audits, request)
+    blocks = []
+    for item, entry, who, when in rows:
+        blocks.append(
+            facts(
+                [
+                    (labels("file"), printable(item)),
+                    (labels("entry"), str(entry)),
+                    (labels("sealed.who"), printable(who)),
+                    (labels("sealed.when"), printable(when) or labels("not-given")),
+                ]
+            )
+        )
+    blocks.append(note(labels("sealed.note")))
+    whole = content_of(
+        public_audits(audits, replace(request, text=OMITTED)), request,
+        Seals(name=RECORD, record="0" * 64, size=0),
+    )  # fmt: skip
+    title = labels("sealed.title", number=number)
+    section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
+    content = replace(whole, title=title, sections=(section,), summary=(), foot="")
+    return compile_pdf(content, record=None, name="")

@@ -1,0 +1,74 @@
+"""Reports in the cage: whatever happens there, here it is facts or one error."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Final
+
+from pura.base.errors import ReportFileError
+from pura.documents.caged_child import converse, start_child
+from pura.report.check.child import MAX_FILE_BYTES
+from pura.report.check.facts import FileFacts, from_plain
+
+WALL_SECONDS: Final = 60.0
+MAX_ANSWER_BYTES: Final = 128 << 20
+CHILD: Final = "pura.report.check.child"
+
+
+def take_apart(
+    data: bytes,
+    trust: Sequence[bytes],
+    *,
+    moment: datetime,
+    beat: Callable[[], None] | None = None,
+) -> FileFacts:
+    """Take a PDF apart in a child process.
+
+    Args:
+        data: The whole file.
+        trust: Trusted certificates, DER.
+        moment: The time to hold certificates against, with a zone.
+        beat: Called twenty times a second; whatever it raises kills the child first.
+
+    Raises:
+        ReportFileError: Too large, or the child died, ran out of time or answered nonsense.
+    """
+    if len(data) > MAX_FILE_BYTES:
+        raise ReportFileError(
+            f"The file has more than {MAX_FILE_BYTES >> 20} MiB; no report of ours has.",
+            "Choose the PDF of a report.",
+        )
+    head = {"moment": moment.isoformat(),
+            "trust": [base64.b64encode(der).decode() for der in trust]}  # fmt: skip
+    try:
+        child = start_child(CHILD)
+    except OSError as error:
+        raise ReportFileError(
+            f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
+            "Close other programs, and try again.",
+        ) from None
+    ending = converse(
+        child, json.dumps(head).encode() + b"\n" + data, seconds=WALL_SECONDS,
+        most=MAX_ANSWER_BYTES, beat=beat,
+    )  # fmt: skip
+    return _judge(ending.status, ending.answer, late=ending.late)
+
+
+def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
+    if late:
+        raise ReportFileError(
+            f"Taking the file apart took longer than {WALL_SECONDS:g} seconds.",
+            "Ask the sender for the report as it was issued.",
+        )
+    try:
+        if status != 0:
+            raise ValueError("status")
+        return from_plain(json.loads(answer))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ReportFileError(
+            f"The reader stopped on this file (status {status}); it may be damaged on purpose.",
+            "Ask the sender for the report as it was issued.",
+        ) from None

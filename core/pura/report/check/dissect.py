@@ -1,0 +1,176 @@
+"""Taking a report apart; runs in the caged child (docs/report-checking.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+from collections.abc import Coroutine, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
+
+MAX_PAGES: Final = 2000
+MAX_ATTACHMENTS: Final = 100
+MAX_RECORD_BYTES: Final = 48 << 20
+MAX_SIGNATURES: Final = 20
+_EOF: Final = b"%%EOF"
+
+
+def dissect(data: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
+    """Read pages, attachments and signatures.
+
+    Args:
+        data: The file.
+        trust: Trusted certificates, DER.
+        moment: The time to hold certificates against.
+    """
+    sha = hashlib.sha256(data).hexdigest()
+    if not data[:1024].lstrip().startswith(b"%PDF-"):
+        return FileFacts(size=len(data), sha256=sha, problem="not-pdf")
+    try:
+        pages, metadata, attachments = _open(data)
+    except MemoryError:
+        raise
+    except Exception:
+        return FileFacts(size=len(data), sha256=sha, problem="damaged")
+    end = data.rfind(_EOF)
+    tail = len(data[end + len(_EOF) :].strip(b"\r\n")) if end >= 0 else len(data)
+    return FileFacts(
+        size=len(data), sha256=sha, pages=pages, metadata=metadata, attachments=attachments,
+        signatures=_signatures(data, trust, moment), tail=tail, saves=data.count(_EOF),
+    )  # fmt: skip
+
+
+def _open(data: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[AttachmentFacts, ...]]:
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(data)
+    try:
+        count = min(len(document), MAX_PAGES)
+        pages = tuple(document[i].get_textpage().get_text_range() for i in range(count))
+        metadata = {k: v for k, v in document.get_metadata_dict().items() if v}
+        number = min(document.count_attachments(), MAX_ATTACHMENTS)
+        attachments = tuple(_attachment(document.get_attachment(i)) for i in range(number))
+    finally:
+        document.close()
+    return pages, metadata, attachments
+
+
+def _attachment(found: Any) -> AttachmentFacts:
+    name, data = str(found.get_name()), bytes(found.get_data())
+    keep = name.lower().endswith(".json") and len(data) <= MAX_RECORD_BYTES
+    return AttachmentFacts(
+        name=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data),
+        data=data.decode("latin-1") if keep else "",
+    )  # fmt: skip
+
+
+def _signatures(
+    data: bytes, trust: Sequence[bytes], moment: datetime
+) -> tuple[SignatureFacts, ...]:
+    from pyhanko.pdf_utils.reader import PdfFileReader
+
+    try:
+        found = list(PdfFileReader(io.BytesIO(data), strict=False).embedded_signatures)
+    except MemoryError:
+        raise
+    except Exception as error:
+        # Marks of a signature that no reader can find any more are worth naming.
+        if b"/ByteRange" in data:
+            return (SignatureFacts(name="?", problem=type(error).__name__),)
+        return ()
+    return tuple(_signature(data, one, trust, moment) for one in found[:MAX_SIGNATURES])
+
+
+def _signature(
+    data: bytes, embedded: Any, trust: Sequence[bytes], moment: datetime
+) -> SignatureFacts:
+    name = str(embedded.field_name)
+    try:
+        status = _validate(embedded, trust, moment)
+        end = int(embedded.byte_range[-2]) + int(embedded.byte_range[-1])
+    except MemoryError:
+        raise
+    except Exception as error:
+        return SignatureFacts(name=name, problem=type(error).__name__)
+    cert = status.signing_cert
+    validity = cert["tbs_certificate"]["validity"]
+    pages, attachments = _differences(data, end) if end < len(data) else ((), ())
+    stamp = status.timestamp_validity
+    return SignatureFacts(
+        name=name, subject=_name(cert.subject), issuer=_name(cert.issuer),
+        sha256=cert.sha256.hex(), not_before=validity["not_before"].native.isoformat(),
+        not_after=validity["not_after"].native.isoformat(),
+        signed_at=status.signer_reported_dt.isoformat() if status.signer_reported_dt else "",
+        stamped_at=stamp.timestamp.isoformat() if stamp and stamp.valid and stamp.intact else "",
+        stamp_trusted=bool(stamp and stamp.trusted), intact=bool(status.intact),
+        valid=bool(status.valid), trusted=bool(status.trusted),
+        whole=status.coverage.name == "ENTIRE_FILE", end=end,
+        changes=_changes(status, whole=status.coverage.name == "ENTIRE_FILE"),
+        revision_pages=pages, revision_attachments=attachments,
+    )  # fmt: skip
+
+
+def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:
+    from asn1crypto import x509
+    from pyhanko.sign.validation import async_validate_pdf_signature
+    from pyhanko.sign.validation.settings import KeyUsageConstraints
+    from pyhanko_certvalidator import ValidationContext
+
+    context = ValidationContext(
+        trust_roots=[x509.Certificate.load(der) for der in trust],
+        allow_fetching=False, moment=moment,
+    )  # fmt: skip
+    usage = KeyUsageConstraints(
+        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
+    )
+    return drive(
+        async_validate_pdf_signature(
+            embedded, signer_validation_context=context, key_usage_settings=usage
+        )
+    )
+
+
+def drive(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that waits for nothing outside; an event loop would open a socket."""
+    try:
+        work.send(None)
+    except StopIteration as end:
+        return end.value
+    work.close()
+    raise asyncio.InvalidStateError("the check waits for something outside")
+
+
+def _changes(status: Any, *, whole: bool) -> str:
+    if whole:
+        return "none"
+    level = status.modification_level
+    names = {"NONE": "none", "LTA_UPDATES": "ltv", "FORM_FILLING": "forms",
+             "ANNOTATIONS": "annotations"}  # fmt: skip
+    return "other" if level is None else names.get(level.name, "other")
+
+
+def _differences(data: bytes, end: int) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Compare what was signed with what the file shows now."""
+    try:
+        old_pages, _, old_files = _open(data[:end])
+        new_pages, _, new_files = _open(data)
+    except MemoryError:
+        raise
+    except Exception:
+        return (), ()
+    most = max(len(old_pages), len(new_pages))
+    pages = tuple(i + 1 for i in range(most) if old_pages[i : i + 1] != new_pages[i : i + 1])
+    before = {one.name: one.sha256 for one in old_files}
+    after = {one.name: one.sha256 for one in new_files}
+    names = sorted(before.keys() | after.keys())
+    return pages, tuple(n for n in names if before.get(n) != after.get(n))
+
+
+def _name(name: Any) -> str:
+    plain = name.native
+    parts = [plain.get("common_name"), plain.get("organization_name")]
+    words = [str(p) for p in parts if p]
+    return ", ".join(dict.fromkeys(words)) or str(name.human_friendly)

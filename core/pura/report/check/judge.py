@@ -1,0 +1,273 @@
+"""From what was found to single checks, each with its own result; never one tick for all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from pura.base.errors import RecordError
+from pura.record import audit as record
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.findings_digest import findings_digest
+from pura.report.check import words
+from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
+
+GOOD: Final = "good"
+NOTICE: Final = "notice"
+BAD: Final = "bad"
+OPEN: Final = "open"
+STATES: Final = (GOOD, NOTICE, BAD, OPEN)
+"""As it should be; worth knowing; not as it should be; could not be, or was not, examined."""
+_MAX_AUDITS: Final = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing that was examined.
+
+    Attributes:
+        name: Stable name, a key of :data:`.words.NAMES`.
+        state: One of :data:`STATES`.
+        key: The sentence that says what was found, a key of :data:`.words.SENTENCES`.
+        values: What fills its blanks.
+    """
+
+    name: str
+    state: str
+    key: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def title(self, language: str = "en") -> str:
+        """How the check is called."""
+        return words.name(self.name, language)
+
+    def result(self, language: str = "en") -> str:
+        """How it ended, in words."""
+        return words.state(self.state, language)
+
+    def text(self, language: str = "en") -> str:
+        """What was found, in words."""
+        return words.say(self.key, language, self.values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportCheck:
+    """All checks of one file.
+
+    Attributes:
+        facts: What was found in it.
+        checks: In the order in which they are read.
+        audits: The audits of the embedded record; empty when there is none or it is damaged.
+    """
+
+    facts: FileFacts
+    checks: tuple[Check, ...]
+    audits: tuple[Audit, ...] = ()
+
+    def count(self, state: str) -> int:
+        """How many checks ended so."""
+        return sum(check.state == state for check in self.checks)
+
+    @property
+    def sound(self) -> bool:
+        """Nothing was found that is not as it should be."""
+        return self.count(BAD) == 0
+
+
+def judge(facts: FileFacts, *, trusted: bool, moment: datetime) -> ReportCheck:
+    """Say of each thing what was found.
+
+    Args:
+        facts: From the child.
+        trusted: Whether any trusted certificate was named.
+        moment: The time to hold certificates against.
+    """
+    if facts.problem:
+        bad = Check(name="file", state=BAD, key=f"file.{facts.problem}")
+        return ReportCheck(facts=facts, checks=(bad,))
+    recorded, audits = _record(facts)
+    checks = (_file(facts), *recorded, *_signatures(facts, trusted, moment))
+    return ReportCheck(facts=facts, checks=checks, audits=audits)
+
+
+def _file(facts: FileFacts) -> Check:
+    if facts.tail:
+        return Check(name="file", state=BAD, key="file.tail", values={"bytes": facts.tail})
+    if facts.saves > 1 + len(facts.signatures):
+        return Check(name="file", state=BAD, key="file.saved")
+    values = {"pages": len(facts.pages), "sha": facts.sha256}
+    return Check(name="file", state=GOOD, key="file.sound", values=values)
+
+
+def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
+    found = [one for one in facts.attachments if one.data]
+    if not found:
+        return [Check(name="record", state=BAD, key="record.none")], ()
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)
+        return [Check(name="record", state=BAD, key="record.several", values={"names": names})], ()
+    one = found[0]
+    checks = [
+        Check(name="record", state=GOOD, key="record.found",
+              values={"name": one.name, "size": one.size}),
+        _digest(facts, one),
+    ]  # fmt: skip
+    try:
+        data = json.loads(one.data.encode("latin-1"))
+        audits = tuple(json_io.from_dict(part) for part in audits_in(data))
+        if not audits:
+            raise RecordError("It holds no audit.")
+    except (RecordError, ValueError, RecursionError) as error:
+        why = error.message if isinstance(error, RecordError) else "It is not readable JSON."
+        return [
+            *checks, Check(name="schema", state=BAD, key="schema.invalid", values={"why": why}),
+        ], ()  # fmt: skip
+    values = {"count": len(audits), "schema": record.SCHEMA}
+    checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
+    checks += [_printed(facts, audits), _findings(facts, audits)]
+    return checks, audits
+
+
+def audits_in(data: Any) -> Iterator[dict[str, Any]]:
+    """Find the audit records in the JSON of a report: itself, or the list ``audits`` in it."""
+    if not isinstance(data, dict):
+        return
+    if data.get("schema") == record.SCHEMA:
+        yield data
+        return
+    listed = data.get("audits", [])
+    if isinstance(listed, list):
+        for part in listed[:_MAX_AUDITS]:
+            inner = part.get("record", part) if isinstance(part, dict) else part
+            if not isinstance(inner, dict):
+                raise RecordError("An audit in it is not an object.")
+            yield inner
+
+
+def _digest(facts: FileFacts, one: AttachmentFacts) -> Check:
+    text = _squeezed(" ".join((*facts.pages, *facts.metadata.values())))
+    same = one.sha256 in text.lower()
+    return Check(
+        name="digest", state=GOOD if same else BAD, key="digest.same" if same else "digest.other",
+        values={"sha": one.sha256},
+    )  # fmt: skip
+
+
+def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
+    text = _squeezed(" ".join(facts.pages)).lower()
+    missing = []
+    for audit in audits:
+        wanted = {
+            f"SHA-256 of “{audit.input.name}”": audit.input.sha256,
+            f"key {audit.key.fingerprint}": audit.key.fingerprint,
+        }
+        if audit.verdict == "mark":
+            wanted[f"payload of “{audit.input.name}”"] = audit.payload.bits
+        missing += [name for name, value in wanted.items() if _squeezed(value).lower() not in text]
+    if missing:
+        return Check(
+            name="printed", state=BAD, key="printed.other", values={"what": ", ".join(missing)}
+        )
+    return Check(name="printed", state=GOOD, key="printed.same")
+
+
+def _findings(facts: FileFacts, audits: Sequence[Audit]) -> Check:
+    text = _squeezed(" ".join(facts.pages)).lower()
+    same = all(findings_digest(audit) in text for audit in audits)
+    return Check(
+        name="findings", state=GOOD if same else BAD,
+        key="findings.same" if same else "findings.other",
+    )  # fmt: skip
+
+
+def _squeezed(text: str) -> str:
+    """Take out what a line break or a grouping puts into a long number."""
+    return re.sub(r"[\s\u00ad\u200b\u2060\ufffe\u0002·-]+", "", text)
+
+
+def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check]:
+    if not facts.signatures:
+        return [Check(name="integrity", state=NOTICE, key="integrity.none")]
+    found: list[Check] = []
+    for one in facts.signatures:
+        found += _one_signature(facts, one, trusted, moment)
+    return found
+
+
+def _one_signature(
+    facts: FileFacts, one: SignatureFacts, trusted: bool, moment: datetime
+) -> list[Check]:
+    if one.problem:
+        return [
+            Check(name="integrity", state=BAD, key="integrity.unreadable",
+                  values={"why": one.problem})
+        ]  # fmt: skip
+    if not one.intact:
+        integrity = Check(name="integrity", state=BAD, key="integrity.broken")
+    elif not one.valid:
+        integrity = Check(name="integrity", state=BAD, key="integrity.invalid")
+    else:
+        integrity = Check(name="integrity", state=GOOD, key="integrity.intact")
+    who = Check(
+        name="signer", state=NOTICE if integrity.state == GOOD else OPEN, key="signer.who",
+        values={"subject": one.subject, "issuer": one.issuer, "sha": one.sha256,
+                "when": _moment(one.signed_at)},
+    )  # fmt: skip
+    return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
+
+
+def _time(one: SignatureFacts) -> Check:
+    if not one.stamped_at:
+        return Check(name="time", state=NOTICE, key="time.clock")
+    known = one.stamp_trusted
+    return Check(
+        name="time", state=GOOD if known else NOTICE,
+        key="time.stamped" if known else "time.unknown-authority",
+        values={"when": _moment(one.stamped_at)},
+    )  # fmt: skip
+
+
+def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> Check:
+    until = datetime.fromisoformat(one.not_after)
+    if one.trusted:
+        return Check(name="trust", state=GOOD, key="trust.trusted")
+    if moment > until:
+        when = until.date().isoformat()
+        return Check(name="trust", state=BAD, key="trust.expired", values={"when": when})
+    if not trusted:
+        return Check(name="trust", state=OPEN, key="trust.none-given")
+    return Check(name="trust", state=BAD, key="trust.unknown")
+
+
+def _coverage(facts: FileFacts, one: SignatureFacts) -> list[Check]:
+    if one.whole:
+        return [
+            Check(name="coverage", state=GOOD, key="coverage.whole"),
+            Check(name="changes", state=GOOD, key="changes.none"),
+        ]
+    later = facts.size - one.end
+    found = [
+        Check(name="coverage", state=BAD, key="coverage.part",
+              values={"end": one.end, "size": facts.size})
+    ]  # fmt: skip
+    if one.revision_pages:
+        pages = ", ".join(map(str, one.revision_pages))
+        found.append(Check(name="changes", state=BAD, key="changes.pages", values={"pages": pages}))
+    if one.revision_attachments:
+        names = ", ".join(one.revision_attachments)
+        found.append(
+            Check(name="changes", state=BAD, key="changes.attachments", values={"names": names})
+        )
+    if facts.tail or len(found) == 1:
+        key = "changes.tail" if facts.tail and len(found) == 1 else "changes.saved"
+        found.append(Check(name="changes", state=BAD, key=key, values={"bytes": later}))
+    return found
+
+
+def _moment(iso: str) -> str:
+    return iso.replace("T", " ").replace("+00:00", " UTC") if iso else "–"

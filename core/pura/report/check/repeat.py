@@ -1,0 +1,121 @@
+"""A fresh audit of the embedded text, held against what the report says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pura.base.errors import PuraError, ReportFileError
+from pura.record.audit import Audit
+from pura.record.comparison import TOLERANCE
+from pura.record.findings_digest import findings_digest
+from pura.report.check.judge import BAD, GOOD, OPEN, Check
+from pura.scheme import SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+"""In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
+
+Again = Callable[[Audit], Audit]
+
+
+def repeat(audits: Sequence[Audit], again: Again) -> list[Check]:
+    """Audit each embedded text again.
+
+    Args:
+        audits: From the record.
+        again: Does the audit with the same key, profile and model; raises PuraError where key or
+            model is not there.
+    """
+    return [_one(audit, again) for audit in audits]
+
+
+def _one(audit: Audit, again: Again) -> Check:
+    if audit.text is None:
+        return _not_possible("the record leaves the text out.")
+    try:
+        fresh = again(audit)
+    except PuraError as error:
+        return _not_possible(error.message)
+    return compare(audit, fresh)
+
+
+def compare(audit: Audit, fresh: Audit) -> Check:
+    """Hold a fresh audit against a recorded one: payload, outcome, evidence within tolerance."""
+    if findings_digest(audit) == findings_digest(fresh):
+        return Check(name="repeat", state=GOOD, key="repeat.identical")
+    delta = abs(audit.evidence.log10_e - fresh.evidence.log10_e)
+    differing = [
+        name
+        for name, same in (
+            ("payload", audit.payload.bits == fresh.payload.bits),
+            ("outcome", audit.verdict == fresh.verdict),
+            ("number of tokens", audit.input.tokens == fresh.input.tokens),
+            ("evidence", delta <= max(TOLERANCE, 0.005 * abs(audit.evidence.log10_e))),
+        )
+        if not same
+    ]
+    if differing:
+        what = ", ".join(differing)
+        return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
+    return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
+
+
+def fresh_audit(
+    audit: Audit,
+    key_of: Callable[[str], SecretKey | None],
+    model_of: Callable[[str], LanguageModel | None],
+    checkpoint: Callable[[], None] | None = None,
+) -> Audit:
+    """Audit the text of a record again, with its profile, policy and decoder.
+
+    Args:
+        audit: The record; its text is there.
+        key_of: Gives the key with a fingerprint, or None; the key is wiped afterwards.
+        model_of: Gives the model with a fingerprint, or None.
+        checkpoint: Called often; may raise to stop.
+
+    Raises:
+        PuraError: Key or model is not here, or the prompt is needed.
+    """
+    from pura.audit.run import Options, audit_document
+    from pura.documents import from_text
+    from pura.verdict.policy import Policy
+
+    if audit.prompt.known:
+        raise ReportFileError(
+            "The text was audited with a known prompt, which the record does not hold.",
+            "Audit it again with the prompt.",
+            code="repeat-prompt",
+        )
+    keys: list[tuple[SecretKey, str | None]] = []
+    try:
+        for one in audit.keys:
+            key = key_of(one.fingerprint)
+            if key is None:
+                raise _absent("key", one.fingerprint)
+            keys.append((key, one.label))
+        model = model_of(audit.model.fingerprint)
+        if model is None:
+            raise _absent("model", audit.model.fingerprint)
+        return audit_document(
+            from_text(audit.text or "", name=audit.input.name),
+            model=model, keys=keys, profile=audit.profile,
+            options=Options(decoder=audit.decoder, policy=Policy.from_dict(audit.policy)),
+            checkpoint=checkpoint,
+        )  # fmt: skip
+    finally:
+        for key, _ in keys:
+            key.wipe()
+
+
+def _absent(what: str, fingerprint: str) -> ReportFileError:
+    return ReportFileError(
+        f"The {what} {fingerprint} is not on this computer.", "Add it first.",
+        code=f"repeat-{what}",
+    )  # fmt: skip
+
+
+def _not_possible(why: str) -> Check:
+    return Check(name="repeat", state=OPEN, key="repeat.not-possible", values={"why": why})

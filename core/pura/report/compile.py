@@ -1,0 +1,100 @@
+"""From blocks to a PDF: PDF/A-3a and PDF/UA-1 by typst, the same bytes for the same content."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from pura.base.errors import ReportError
+from pura.base.resources import resource
+from pura.report.blocks import Content
+from pura.report.request import logo_format
+
+STANDARDS: Final = ("a-3a", "ua-1")
+_HINT: Final = "Try without a logo; if that does not help, send the log file to your support."
+
+
+def compile_pdf(
+    content: Content, *, record: bytes | None, name: str, logo: bytes | None = None,
+    logo_words: str = "",
+) -> bytes:  # fmt: skip
+    """Return the PDF of a report.
+
+    Args:
+        content: What it says. Texts go in as data and are never read as markup.
+        record: JSON that is attached; None attaches nothing.
+        name: File name of the attachment.
+        logo: PNG or SVG.
+        logo_words: What the logo shows, for those who do not see it.
+
+    Raises:
+        ReportError: typst refused.
+    """
+    import typst
+
+    inputs = {"data": json.dumps(content.plain(), ensure_ascii=False)}
+    if record is not None:
+        inputs |= {"record": record.decode("utf-8"), "record-name": name}
+    with tempfile.TemporaryDirectory(prefix="pura-report-") as folder:
+        root = Path(folder)
+        if logo is not None and (kind := logo_format(logo)) is not None:
+            (root / f"logo.{kind}").write_bytes(logo)
+            inputs |= {"logo": kind, "logo-alt": logo_words}
+        source = root / "report.typ"
+        source.write_bytes(resource("report", "report.typ").read_bytes())
+        try:
+            made = typst.compile(
+                str(source), root=str(root), sys_inputs=inputs, pdf_standards=list(STANDARDS),
+                font_paths=[str(resource("report", "fonts")), str(resource("ui", "fonts"))],
+                ignore_system_fonts=True,
+            )  # fmt: skip
+        except Exception as error:
+            # typst's own words may quote the text under audit.
+            raise ReportError(
+                f"The PDF could not be made ({type(error).__name__}).", _HINT
+            ) from None
+    if not isinstance(made, bytes):
+        raise ReportError("The PDF could not be made: the writer gave no file.", _HINT)
+    return made
+
+
+def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> list[bytes]:
+    """Return pages as PNG pictures, for previews.
+
+    Raises:
+        ReportError: This is no PDF that can be drawn.
+    """
+    import io
+
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(pdf)
+        try:
+            wanted = pages if pages is not None else range(len(document))
+            found = []
+            for number in wanted:
+                picture = document[number].render(scale=dpi / 72).to_pil()
+                sink = io.BytesIO()
+                picture.save(sink, "PNG")
+                found.append(sink.getvalue())
+            return found
+        finally:
+            document.close()
+    except (pypdfium2.PdfiumError, IndexError) as error:
+        raise ReportError(
+            f"The pages cannot be drawn ({type(error).__name__}).", "Make the report again."
+        ) from None
+
+
+def page_count(pdf: bytes) -> int:
+    """Return how many pages a PDF has."""
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(pdf)
+    try:
+        return len(document)
+    finally:
+        document.close()

@@ -1,0 +1,219 @@
+"""Figures as SVG, drawn from the record: the same shapes and colours as in the window.
+
+Shapes tell what colours tell, so that a print in black and white loses nothing: repaired positions
+carry a ring, weak ones a dash, unread ones are hollow, parity bits are hatched.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+from xml.sax.saxutils import escape
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.record.audit import Audit, BitEvidence
+from pura.report.labels import Labels
+from pura.words.sentences import scale
+
+WIDTH: Final = 680
+INK, MUTED, LINE, PALE = "#18202C", "#5A6576", "#DFE3E9", "#F5F6F8"
+FOR, AGAINST, FOUND, REPAIRED = "#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8"
+ROW: Final = 46  # positions in a row of bars
+_HATCH: Final = (
+    f'<pattern id="h" width="4" height="4" patternUnits="userSpaceOnUse" '
+    f'patternTransform="rotate(45)"><rect width="4" height="4" fill="#fff"/>'
+    f'<rect width="2" height="4" fill="{FOR}"/></pattern>'
+)
+
+
+class _Svg:
+    def __init__(self, width: float, height: float) -> None:
+        self.width, self.height = width, height
+        self.parts: list[str] = []
+
+    def rect(self, x: float, y: float, w: float, h: float, fill: str, stroke: str = "none") -> None:
+        self.parts.append(
+            f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(w, 0):.2f}" height="{max(h, 0):.2f}" '
+            f'fill="{fill}" stroke="{stroke}"/>'
+        )
+
+    def line(
+        self, x1: float, y1: float, x2: float, y2: float, ink: str, wide: float = 1.0,
+        dash: str = "",
+    ) -> None:  # fmt: skip
+        dashed = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" stroke="{ink}" '
+            f'stroke-width="{wide}"{dashed}/>'
+        )
+
+    def text(
+        self, x: float, y: float, words: str, *, size: float = 9, ink: str = MUTED,
+        anchor: str = "middle", weight: int = 400,
+    ) -> None:  # fmt: skip
+        self.parts.append(
+            f'<text x="{x:.2f}" y="{y:.2f}" font-family="Inter" font-size="{size}" '
+            f'font-weight="{weight}" fill="{ink}" text-anchor="{anchor}">{escape(words)}</text>'
+        )
+
+    def add(self, part: str) -> None:
+        self.parts.append(part)
+
+    def done(self) -> str:
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width:.0f}" '
+            f'height="{self.height:.0f}" viewBox="0 0 {self.width:.0f} {self.height:.0f}">'
+            f"<defs>{_HATCH}</defs>{''.join(self.parts)}</svg>"
+        )
+
+
+def scale_strip(audit: Audit, language: str) -> str:
+    """Draw the verbal scale with the place of the finding; widths are not to scale."""
+    rows = scale(language)
+    size = abs(audit.evidence.log10_e)
+    here = max(i for i, row in enumerate(rows) if size >= row.low)
+    if audit.evidence.log10_e < 0:
+        here = min(here, 2)
+    svg = _Svg(WIDTH, 54)
+    width = WIDTH / len(rows)
+    for i, row in enumerate(rows):
+        ours = i == here
+        svg.rect(i * width + 1, 2, width - 2, 30, "#E6EEF9" if ours else PALE, LINE)
+        if ours:
+            svg.rect(i * width + 1, 2, width - 2, 30, "none", FOR)
+        for j, part in enumerate(_two_lines(row.word)):
+            y = 20 if len(_two_lines(row.word)) == 1 else 14 + 11 * j
+            svg.text((i + 0.5) * width, y, part, ink=INK if ours else MUTED,
+                     weight=600 if ours else 400)  # fmt: skip
+        if i:
+            svg.text(i * width, 46, f"{round(10**row.low):,}".replace(",", "\u202f"), size=8)
+    return svg.done()
+
+
+def _two_lines(words: str) -> list[str]:
+    if len(words) <= 18:
+        return [words]
+    middle = min(
+        (i for i, c in enumerate(words) if c == " "), key=lambda i: abs(i - len(words) / 2)
+    )
+    return [words[:middle], words[middle + 1 :]]
+
+
+def bits_chart(audit: Audit, labels: Labels) -> str:
+    """Draw one bar a codeword position: its log-likelihood ratio, up for 1 and down for 0."""
+    bits = audit.bits
+    rows = math.ceil(len(bits) / ROW)
+    high, left = 74, 30
+    svg = _Svg(WIDTH, rows * (high + 18) + 20)
+    largest = max((abs(b.llr_nats) for b in bits), default=1.0) or 1.0
+    step = (WIDTH - left) / ROW
+    for r in range(rows):
+        top = r * (high + 18) + 4
+        middle = top + high / 2
+        svg.line(left, middle, WIDTH, middle, MUTED, 0.6)
+        svg.text(left - 5, top + 8, f"+{largest:.0f}", anchor="end", size=8)
+        svg.text(left - 5, middle + 3, "0", anchor="end", size=8)
+        svg.text(left - 5, top + high - 1, f"\u2212{largest:.0f}", anchor="end", size=8)
+        for i, bit in enumerate(bits[r * ROW : (r + 1) * ROW]):
+            _bar(svg, left + i * step, middle, step, high / 2 / largest, bit)
+            svg.text(left + (i + 0.5) * step, top + high + 9, str(bit.bit), size=7,
+                     ink=REPAIRED if bit.repaired else INK)  # fmt: skip
+    _legend(svg, left, rows * (high + 18) + 10, labels)
+    return svg.done()
+
+
+def _bar(svg: _Svg, x: float, middle: float, step: float, scale_: float, bit: BitEvidence) -> None:
+    wide = max(step - 2.5, 1)
+    if bit.readings == 0:
+        svg.rect(x + 1, middle - 3, wide, 6, "#fff", MUTED)
+        return
+    tall = abs(bit.llr_nats) * scale_
+    y = middle - tall if bit.llr_nats > 0 else middle
+    against = (bit.llr_nats > 0) != bool(bit.bit)
+    fill = AGAINST if against else "url(#h)" if bit.parity else FOR
+    svg.rect(x + 1, y, wide, max(tall, 0.8), fill, FOR if bit.parity and not against else "none")
+    if bit.repaired:
+        end = y - 5 if bit.llr_nats > 0 else middle + tall + 5
+        svg.add(
+            f'<circle cx="{x + 1 + wide / 2:.2f}" cy="{end:.2f}" r="2.4" fill="#fff" '
+            f'stroke="{REPAIRED}" stroke-width="1.4"/>'
+        )
+    elif bit.weak:
+        end = y - 3 if bit.llr_nats > 0 else middle + tall + 3
+        svg.line(x, end, x + wide + 2, end, AGAINST, 1.2)
+
+
+def _legend(svg: _Svg, x: float, y: float, labels: Labels) -> None:
+    for kind in ("data", "parity", "against", "repaired", "weak", "unread"):
+        match kind:
+            case "data":
+                svg.rect(x, y - 6, 8, 8, FOR)
+            case "parity":
+                svg.rect(x, y - 6, 8, 8, "url(#h)", FOR)
+            case "against":
+                svg.rect(x, y - 6, 8, 8, AGAINST)
+            case "repaired":
+                svg.add(
+                    f'<circle cx="{x + 4:.1f}" cy="{y - 2:.1f}" r="3" fill="#fff" '
+                    f'stroke="{REPAIRED}" stroke-width="1.4"/>'
+                )
+            case "weak":
+                svg.line(x, y - 2, x + 9, y - 2, AGAINST, 1.4)
+            case _:
+                svg.rect(x, y - 5, 8, 6, "#fff", MUTED)
+        words = labels(f"bit.{kind}")
+        svg.text(x + 13, y + 1, words, anchor="start", size=8.5)
+        x += 30 + 5.2 * len(words)
+
+
+def course_chart(audit: Audit, labels: Labels) -> str:
+    """Draw how the evidence adds up along the text, the threshold and the passages."""
+    values = course(audit)
+    svg = _Svg(WIDTH, 190)
+    left, right, top, bottom = 44, WIDTH - 12, 8, 158
+    threshold = float(str(audit.policy.get("t_found", 6.0)))
+    low, high = min(float(values.min()), 0.0), max(float(values.max()), threshold + 1)
+    size = max(values.size - 1, 1)
+
+    def y(value: float) -> float:
+        return bottom - (value - low) / max(high - low, 1e-9) * (bottom - top)
+
+    def x(token: float) -> float:
+        return left + token / size * (right - left)
+
+    for value in _ticks(low, high):
+        svg.line(left, y(value), right, y(value), LINE, 0.6)
+        words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
+        svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
+    for token in np.linspace(0, size, 6).round().astype(int).tolist():
+        svg.text(x(token), bottom + 12, str(token), size=8)
+    svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
+    svg.text(right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5,
+             ink=AGAINST)  # fmt: skip
+    for passage in audit.passages:
+        a, b = x(passage.first_token), x(passage.last_token + 1)
+        svg.line(a, bottom - 2, b, bottom - 2, FOUND, 2)
+        svg.line(a, bottom - 6, a, bottom - 1, FOUND, 1.5)
+        svg.line(b, bottom - 6, b, bottom - 1, FOUND, 1.5)
+    picked = np.unique(np.linspace(0, values.size - 1, min(values.size, 700)).astype(int))
+    points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())
+    svg.add(f'<polyline points="{points}" fill="none" stroke="{FOR}" stroke-width="1.6"/>')
+    svg.text((left + right) / 2, bottom + 26, labels("figure.tokens"), size=8.5)
+    return svg.done()
+
+
+def course(audit: Audit) -> npt.NDArray[np.float64]:
+    """Return the cumulative evidence; float64 [L + 1], log10 (docs/evidence.md §3)."""
+    price = audit.profile.payload_bits * np.log10(2.0)
+    total = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
+    return np.asarray(total - price)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    span = max(high - low, 1e-9)
+    power = 10.0 ** math.floor(math.log10(span / 4))
+    step = next(m * power for m in (1, 2, 5, 10) if span / (m * power) <= 5)
+    first, last = math.ceil(low / step), math.floor(high / step)
+    return [i * step for i in range(first, last + 1)]

@@ -1,0 +1,232 @@
+"""Section 7: the numbers, the figures, the bits."""
+
+from __future__ import annotations
+
+from pura.record.audit import Audit, BitEvidence
+from pura.report import figures
+from pura.report.blocks import Block, facts, heading, note, paragraph, table
+from pura.report.glyphs import printable
+from pura.report.labels import Labels
+from pura.words import numerals
+from pura.words.sentences import say, scale
+
+_PRIORS = (0.1, 0.5, 0.9)
+
+
+def findings(audit: Audit, labels: Labels) -> list[Block]:
+    """Return everything that was measured."""
+    blocks = [_numbers(audit, labels), note(labels("bound.note"))]
+    blocks.append(note(say("note.n1", labels.language)))
+    if audit.evidence.p_redraw is not None:
+        values = {"p": audit.evidence.p_redraw, "N": audit.evidence.draws}
+        blocks.append(note(say("note.n2", labels.language, **values)))
+    blocks += _figures(audit, labels)
+    blocks += _variants(audit, labels)
+    blocks += _candidates(audit, labels)
+    blocks += _passages(audit, labels)
+    blocks += _bits(audit, labels)
+    return blocks
+
+
+def ratio(audit: Audit, labels: Labels) -> str:
+    """Return the reported likelihood ratio, capped."""
+    evidence = audit.evidence
+    words = numerals.ratio(evidence.lr_capped, labels.language)
+    if not evidence.capped:
+        return words
+    # Capped from above, the true one is larger; kept from falling lower, it is smaller.
+    return labels("lr.least" if evidence.lr_capped >= 1 else "lr.most", lr=words)
+
+
+def support(audit: Audit, labels: Labels) -> tuple[str, str]:
+    """Return the name of the row and the word of the scale."""
+    rows = scale(labels.language)
+    size = audit.evidence.log10_e
+    here = max(i for i, row in enumerate(rows) if abs(size) >= row.low)
+    if size < 0:  # never beyond “moderate” for H2: H1 allows editing
+        return labels("word.h2"), rows[min(here, 2)].word
+    return labels("word"), rows[here].word
+
+
+def grouped(bits: str) -> str:
+    """Return bits in groups of four."""
+    return " ".join(bits[i : i + 4] for i in range(0, len(bits), 4))
+
+
+def day(text: str, labels: Labels) -> str:
+    """Return a date in the language's own way."""
+    return numerals.date(text[:10], labels.language)
+
+
+def number(value: float, digits: int, labels: Labels) -> str:
+    """Return a number with a proper minus sign and the language's decimal mark."""
+    text = f"{value:.{digits}f}".replace("-", "\u2212")
+    return text.replace(".", ",") if labels.language == "de" else text
+
+
+def _numbers(audit: Audit, labels: Labels) -> Block:
+    found = audit.evidence
+    language = labels.language
+    rows = [
+        (labels("l"), number(found.log10_e, 1, labels)),
+        (labels("l.capped"), ratio(audit, labels)),
+        (labels("bound"), numerals.chance(found.p_bound, language)),
+    ]
+    if found.p_redraw is not None:
+        rows.append(
+            (labels("p"), labels("p.n", p=numerals.chance(found.p_redraw, language),
+                                 n=numerals.count(found.draws, language), seed=found.seed))
+        )  # fmt: skip
+    power = (
+        labels("power.unknown")
+        if found.power is None
+        else f"{numerals.percent(min(found.power, 0.99), language)} %"
+    )
+    rows += [
+        (labels("power"), power),
+        (labels("usable"), numerals.count(found.usable, language)),
+    ]
+    return facts(rows)
+
+
+def _figures(audit: Audit, labels: Labels) -> list[Block]:
+    rows = scale(labels.language)
+    strip = Block(
+        kind="figure", svg=figures.scale_strip(audit, labels.language),
+        text=labels("figure.scale"),
+        alt=labels("alt.scale", first=rows[0].word, last=rows[-1].word,
+                   word=support(audit, labels)[1]),
+    )  # fmt: skip
+    if audit.tokens.ids.size == 0:
+        return [strip]
+    values = figures.course(audit)
+    course = Block(
+        kind="figure", svg=figures.course_chart(audit, labels), text=labels("figure.course"),
+        alt=labels("alt.course", first=number(float(values[0]), 1, labels),
+                   last=number(float(values[-1]), 1, labels), n=audit.tokens.ids.size,
+                   t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels)),
+    )  # fmt: skip
+    return [strip, course]
+
+
+def _variants(audit: Audit, labels: Labels) -> list[Block]:
+    if len(audit.variants) + len(audit.keys) <= 2:
+        return []
+    rows = []
+    for one in audit.variants:
+        name = _variant_name(one.name, labels)
+        undone = ", ".join(f"{_change(c.name, labels)} ({c.count})" for c in one.changes)
+        rows.append(
+            (printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
+             str(one.tokens), str(one.usable), number(one.log10_e, 1, labels),
+             printable(undone) or "–")
+        )  # fmt: skip
+    head = (labels("variant.name"), labels("tokens"), labels("usable"), "L",
+            labels("variant.undone"))  # fmt: skip
+    return [
+        heading(labels("runs")),
+        table(head, rows, ("left", "right", "right", "right", "left"),
+              (0.26, 0.1, 0.16, 0.1, 0.38)),
+    ]  # fmt: skip
+
+
+def _variant_name(name: str, labels: Labels) -> str:
+    return labels(f"variant.{name}") if name in ("found", "restored", "ids") else name
+
+
+def _change(name: str, labels: Labels) -> str:
+    try:
+        return labels(f"change.{name}")
+    except KeyError:
+        return name
+
+
+def _candidates(audit: Audit, labels: Labels) -> list[Block]:
+    blocks = [heading(labels("candidates"))]
+    if audit.verdict != "mark":
+        return [*blocks, paragraph(labels("candidates.none"))]
+    rows = [
+        (grouped(c.bits),
+         printable(", ".join(f"{f.name} {f.text}" for f in c.fields)) or "–",
+         numerals.weight(c.posterior, labels.language))
+        for c in audit.candidates
+    ]  # fmt: skip
+    head = (labels("payload"), labels("payload.fields"), labels("weight"))
+    blocks.append(table(head, rows, ("left", "left", "right"), (0.5, 0.32, 0.18)))
+    if audit.register is not None and audit.register.matches:
+        blocks += _register(audit, labels)
+    return blocks
+
+
+def _register(audit: Audit, labels: Labels) -> list[Block]:
+    """Weights of the entries under three prior weights of “not in the register”."""
+    register = audit.register
+    assert register is not None
+    head = (labels("entry"), *(labels("weights.prior", w=number(p, 1, labels)) for p in _PRIORS))
+    rows = [
+        (str(match.entry),
+         *(_weight(match.posterior, register.prior_none, register.none_weight, p, labels)
+           for p in _PRIORS))
+        for match in register.matches
+    ]  # fmt: skip
+    return [
+        heading(labels("weights.register")),
+        table(head, rows, ("left", "right", "right", "right")),
+    ]
+
+
+def _weight(posterior: float, prior: float, none: float, wanted: float, labels: Labels) -> str:
+    """Reweigh a posterior for another prior of “not in the register” (Bayes' rule in odds)."""
+    if prior in (0.0, 1.0):
+        return numerals.weight(posterior, labels.language)
+    inside = (1.0 - wanted) / (1.0 - prior)
+    outside = wanted / prior
+    total = inside * (1.0 - none) + outside * none
+    return numerals.weight(posterior * inside / total if total else 0.0, labels.language)
+
+
+def _passages(audit: Audit, labels: Labels) -> list[Block]:
+    blocks = [heading(labels("passages"))]
+    if not audit.passages:
+        return [*blocks, paragraph(labels("passages.none"))]
+    rows = [
+        (str(i), labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end))
+        for i, p in enumerate(audit.passages, start=1)
+    ]
+    return [
+        *blocks,
+        table((labels("passage"), ""), rows, ("left", "left"), (0.15, 0.85)),
+        note(labels("margin")),
+    ]
+
+
+def _bits(audit: Audit, labels: Labels) -> list[Block]:
+    bits = audit.bits
+    chart = Block(
+        kind="figure", svg=figures.bits_chart(audit, labels), text=labels("figure.bits"),
+        alt=labels("alt.bits", n=len(bits), repaired=sum(b.repaired for b in bits),
+                   unread=sum(b.readings == 0 for b in bits), weak=sum(b.weak for b in bits)),
+    )  # fmt: skip
+    half = -(-len(bits) // 3)
+    columns = [bits[i : i + half] for i in range(0, len(bits), half)] or [()]
+    rows = []
+    for i in range(half):
+        row: list[str] = []
+        for column in columns:
+            row += _bit(column[i], labels) if i < len(column) else ["", "", "", ""]
+        rows.append(row)
+    head = (labels("bits.head"), labels("bits.bit"), "LLR", labels("bits.state")) * len(columns)
+    sides = ("right", "right", "right", "left") * len(columns)
+    table_ = table(head, rows, sides, (0.17, 0.1, 0.23, 0.5) * len(columns))
+    return [heading(labels("bits")), chart, note(labels("bits.llr")), table_]
+
+
+def _bit(bit: BitEvidence, labels: Labels) -> list[str]:
+    state = (
+        "unread" if bit.readings == 0
+        else "repaired" if bit.repaired
+        else "uncertain" if bit.weak
+        else "read"
+    )  # fmt: skip
+    words = labels(f"bits.{state}") + (f", {labels('bits.parity')}" if bit.parity else "")
+    return [str(bit.position + 1), str(bit.bit), number(bit.llr_nats, 1, labels), words]

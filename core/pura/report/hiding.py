@@ -1,0 +1,95 @@
+"""What of the examined text a report shows, and what its embedded record may hold.
+
+A token's id tells its characters, so where text is hidden the ids go too. What is hidden is not in
+the file at all: neither on a page nor in the attachment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.record.audit import Audit, RegisterFacts
+from pura.record.textless import NO_ID, textless
+from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
+
+BLOCK: Final = "█"
+CONTEXT: Final = 200  # characters around a passage that an excerpt shows
+BEGINNING: Final = 600  # characters that an excerpt without passages shows
+
+
+def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | None:
+    """Return which characters are shown; bool [C], None where no text is shown at all."""
+    if audit.text is None or request.text == OMITTED:
+        return None
+    shown = np.ones(len(audit.text), dtype=bool)
+    if request.text == EXCERPT:
+        shown[:] = False
+        for passage in audit.passages:
+            shown[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
+        if not audit.passages:
+            shown[:BEGINNING] = True
+    elif request.text == REDACTED:
+        for start, end in request.redactions:
+            shown[max(0, start) : max(0, end)] = False
+    return shown
+
+
+def public_audit(audit: Audit, request: ReportRequest) -> Audit:
+    """Return the record as the report may carry it: without names, without hidden text."""
+    register = audit.register
+    audit = replace(audit, register=None if register is None else _nameless(register))
+    if request.text == FULL:
+        return audit
+    mask = shown_mask(audit, request)
+    if mask is None or audit.text is None:
+        return textless(audit)
+    variants = tuple(replace(one, text=None) for one in audit.variants)
+    text = _masked(audit.text, mask)
+    ids = _hidden_ids(audit, mask)
+    return replace(audit, text=text, variants=variants, tokens=replace(audit.tokens, ids=ids))
+
+
+def public_audits(audits: Sequence[Audit], request: ReportRequest) -> list[Audit]:
+    """Return all records of a report as it may carry them, each with its own ranges hidden."""
+    # Ranges of characters are of one text each.
+    ranges = (request.redactions, *request.further)
+    return [
+        public_audit(
+            audit, replace(request, redactions=ranges[i] if i < len(ranges) else (), further=())
+        )
+        for i, audit in enumerate(audits)
+    ]
+
+
+def _masked(text: str, shown: npt.NDArray[np.bool_]) -> str:
+    return "".join(
+        char if keep or char == "\n" else BLOCK
+        for char, keep in zip(text, shown.tolist(), strict=True)
+    )
+
+
+def _hidden_ids(audit: Audit, shown: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    ids = audit.tokens.ids.copy()
+    hidden = np.concatenate(([0], np.cumsum(~shown)))
+    first, last = audit.tokens.spans[:, 0], audit.tokens.spans[:, 1]
+    ids[(hidden[last] - hidden[first]) > 0] = NO_ID
+    return ids
+
+
+def _nameless(register: RegisterFacts) -> RegisterFacts:
+    return replace(register, matches=tuple(replace(m, who="") for m in register.matches))
+
+
+def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
+    """Return item, register entry, to whom and when, for the sealed annex."""
+    return [
+        (audit.input.name, match.entry, match.who, match.when)
+        for audit in audits
+        if audit.register is not None
+        for match in audit.register.matches
+    ]

@@ -1,0 +1,119 @@
+"""Sections 4 and 5: the item, the propositions, what the evaluation rests on."""
+
+from __future__ import annotations
+
+from pura.documents import c2pa
+from pura.record.audit import Audit, Sentence
+from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
+from pura.report.findings import day, number
+from pura.report.glyphs import printable
+from pura.report.labels import Labels
+from pura.report.request import ReportRequest
+from pura.words import numerals
+from pura.words.sentences import fill, say
+
+_ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
+
+
+def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
+    """Return what was examined."""
+    found, notes, language = audit.input, request.item, labels.language
+    rows = [
+        (labels("file"), found.name),
+        (labels("format"), found.format),
+        *([(labels("part"), found.part)] if found.part else []),
+        (labels("size"), labels("bytes", n=numerals.count(found.size_bytes, language))),
+        (labels("sha"), found.sha256),
+        (labels("source"), labels.given(notes.source)),
+        (labels("received"), labels.given(notes.received)),
+        (labels("custody"), labels.given(notes.custody)),
+        (labels("encoding"), found.encoding),
+        (labels("characters"), numerals.count(found.characters, language)),
+        (labels("tokens"), numerals.count(found.tokens, language)),
+        (labels("usable"), numerals.count(audit.evidence.usable, language)),
+        (labels("condition"), "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+        (labels("supplied"), labels.given(notes.supplied)),
+    ]
+    blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
+    blocks += [note(fill(sentence, language)) for sentence in c2pa.sentences(found)]
+    if notes.supplied.strip():
+        blocks.append(note(labels("supplied.note")))
+    return blocks
+
+
+def conditions(audit: Audit, labels: Labels) -> list[str]:
+    """Return what was noted of the characters: by the reader, and by restoring them."""
+    own = (c2pa.WHOLE, c2pa.INCOMPLETE)
+    found = [
+        f"{labels(f'change.{t.name}')}: {t.count}" if t.name in own
+        else t.note or f"{t.name}: {t.count}"
+        for t in audit.input.transforms
+    ]  # fmt: skip
+    for variant in audit.variants:
+        for change in variant.changes:
+            try:
+                words = labels(f"change.{change.name}")
+            except KeyError:
+                words = change.name
+            found.append(f"{words}: {change.count}")
+    return found
+
+
+def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
+    """Return the pairs of propositions, what they leave out, and what they rest on."""
+    language = labels.language
+    named: dict[str, str | int | float] = {
+        "key": audit.key.fingerprint, "config": audit.profile.fingerprint,
+    }  # fmt: skip
+    blocks = [
+        heading(labels("pair.source")),
+        paragraph(fill(Sentence(key="proposition.h1", values=named), language)),
+        paragraph(say("proposition.h2", language)),
+    ]
+    if audit.verdict == "mark":
+        blocks += [
+            heading(labels("pair.payload")),
+            paragraph(say("proposition.h1p", language, payload=audit.payload.bits)),
+            paragraph(say("proposition.h2p", language)),
+        ]
+    blocks += [
+        heading(labels("alternatives")),
+        bullets([say(f"alternative.{name}", language) for name in _ALTERNATIVES]),
+        heading(labels("conditioning")),
+        facts([(name, printable(value)) for name, value in _conditioning(audit, request, labels)]),
+        note(say("conditioning.repeat", language)),
+    ]
+    return blocks
+
+
+def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[tuple[str, str]]:
+    register = audit.register
+    prompt = (
+        labels("prompt.known", sha=audit.prompt.sha256 or "")
+        if audit.prompt.known
+        else labels("prompt.unknown")
+    )
+    asked = (
+        labels("register.not-asked")
+        if register is None
+        else labels(
+            "register.asked",
+            version=register.version,
+            date=day(register.date, labels),
+            n=numerals.count(register.entries, labels.language),
+        )
+    )  # fmt: skip
+    rows = [
+        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
+        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
+        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (labels("tokenizer"), audit.model.tokenizer),
+        (labels("prompt"), prompt),
+        (labels("normalisation"),
+         "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+        (labels("register"), asked),
+    ]  # fmt: skip
+    if register is not None:
+        rows.append((labels("prior"), number(register.prior_none, 2, labels)))
+    rows.append((labels("disclosed"), labels.given(request.item.disclosed)))
+    return rows

@@ -1,0 +1,109 @@
+"""Sections 6, 9 and 10: the method, the scale and the rule, what is known of their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pura.record.audit import Audit
+from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
+from pura.report.findings import day, number
+from pura.report.glyphs import printable
+from pura.report.labels import Labels
+from pura.report.request import ReportRequest
+from pura.words import numerals
+from pura.words.sentences import scale
+
+_PARTS = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "python", "system")
+
+
+def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
+    """Return with what and how the item was examined."""
+    model, device, found = audit.model, audit.device, audit.evidence
+    entries = audit.register.entries if audit.register is not None else 0
+    parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
+    language = labels.language
+    rows = [
+        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
+        (labels("core"), parts),
+        (labels("keys"), ", ".join(k.fingerprint for k in audit.keys)),
+        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
+        (labels("model"),
+         (f"{model.name}, {model.architecture}, {numerals.count(model.parameters, language)}, "
+         f"{model.weights}, {model.fingerprint}")),
+        (labels("tokenizer"), model.tokenizer),
+        (labels("device"), f"{device.name}, {device.dtype}"),
+        (labels("decoder"), audit.decoder),
+        (labels("seed"), f"{found.seed}, {numerals.count(found.draws, language)}"),
+        (labels("counted"), f"{len(audit.keys)}, {max(1, len(audit.variants))}, {entries}"),
+        (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
+        (labels("deviations"), request.deviations.strip() or labels("none")),
+        (labels("external"), request.external.strip() or labels("none")),
+    ]  # fmt: skip
+    steps = [
+        (str(step.number), step.name,
+         f"{number(step.seconds, 2, labels)} s" if step.done else labels("step.left-out"),
+         printable(step.note) or "–")
+        for step in audit.log
+    ]  # fmt: skip
+    return [
+        facts([(name, printable(value)) for name, value in rows]),
+        heading(labels("steps")),
+        table(("", labels("step"), labels("step.done"), labels("step.note")), steps,
+              ("right", "left", "right", "left"), (0.06, 0.2, 0.14, 0.6)),
+    ]  # fmt: skip
+
+
+def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
+    """Return the whole scale, and the rule with both of its risks."""
+    language = labels.language
+    rows = [(row.range, row.word) for row in scale(language)]
+    blocks = [
+        paragraph(labels("scale.text")),
+        table((labels("scale.lr"), labels("scale.word")), rows, ("left", "left"), (0.4, 0.6)),
+        heading(labels("rule")),
+    ]
+    policies = {str(sorted(a.policy.items())): a for a in audits}
+    for audit in policies.values():
+        policy = audit.policy
+        found, cap = float(str(policy.get("t_found", 6.0))), float(str(policy.get("lr_cap", 1e6)))
+        missed = (
+            labels("power.unknown")
+            if audit.evidence.power is None
+            else labels(
+                "rule.reject.value",
+                p=f"{numerals.percent(max(1 - audit.evidence.power, 0.01), language)} %",
+            )
+        )
+        blocks.append(
+            facts(
+                [
+                    (labels("rule.name"),
+                     printable(f"{policy.get('name', '')}/{policy.get('version', '')}")),
+                    (labels("rule.found"), number(found, 1, labels)),
+                    (labels("rule.review"),
+                     number(float(str(policy.get("t_review", 3.0))), 1, labels)),
+                    (labels("rule.accept"),
+                     labels("rule.accept.value", n=numerals.count(int(10**found), language))),
+                    (labels("rule.reject"), missed),
+                    (labels("rule.cap"), numerals.count(int(cap), language)),
+                ]
+            )
+        )  # fmt: skip
+    blocks.append(note(labels("rule.cap.note")))
+    return tuple(blocks)
+
+
+def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
+    """Return what was measured of the errors, on which texts, and what was not."""
+    measured = all(audit.evidence.power is not None for audit in audits)
+    draws = [a.evidence.draws for a in audits if a.evidence.draws]
+    items = [
+        labels("validation.power"),
+        labels("validation.model", same=labels.yes(measured)),
+        labels("validation.fp"),
+        labels("validation.known"),
+    ]
+    if draws:
+        smallest = numerals.chance(1 / (min(draws) + 1), labels.language)
+        items.append(labels("validation.mc", r=smallest))
+    return (bullets(items),)

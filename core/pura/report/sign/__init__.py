@@ -1,0 +1,15 @@
+"""Signing reports with the organisation's certificate (docs/report-checking.md)."""
+
+from pura.report.sign.identity import Certificate, Identity, load_identity
+from pura.report.sign.seal import draw_seal, free_place
+from pura.report.sign.sign import SignOptions, sign_report
+
+__all__ = [
+    "Certificate",
+    "Identity",
+    "SignOptions",
+    "draw_seal",
+    "free_place",
+    "load_identity",
+    "sign_report",
+]

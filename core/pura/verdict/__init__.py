@@ -1,0 +1,1 @@
+"""Decision rule, outcome, power, findings and expectation."""

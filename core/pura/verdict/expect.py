@@ -1,0 +1,214 @@
+"""What may be expected of a text before it is read: how much evidence, and what stands against it.
+
+Cheap signs only: no model runs, nothing is measured, so a note never forbids an audit. The number
+of tokens is estimated from the characters, the usable positions from the share that the study
+found (docs/study.md §1), the readable bits from the power table. All three were measured on English
+prose of one small model at temperature 1; a large model at a low temperature leaves fewer usable
+positions, and then this is too hopeful. The notes say so.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from dataclasses import dataclass
+from typing import Final
+
+from pura.scheme import Profile
+from pura.verdict.power import PowerTable, load_power
+
+TOKENS_A_LETTER_WORD: Final = 1.25
+"""Tokens an English word, of the built-in model's kind of vocabulary."""
+USABLE_SHARE: Final = 0.89
+"""Usable positions a token: 179 of 200 in the study's cells (docs/study.md §1)."""
+SHORT_TOKENS: Final = 60
+"""Below it the study found fewer than 95 of 100 payloads (docs/study.md §2)."""
+MANY_SIGNS: Final = 0.2
+"""Share of digits and signs among the characters from which a text is mostly code or numbers."""
+REPETITIVE: Final = 0.25
+"""Compressed size over size below which a text repeats itself; a context counts once."""
+_MIN_WORDS: Final = 20
+_SAMPLE: Final = 20_000
+_WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+# The commonest function words; a text of prose holds about one in three of its own language's.
+_COMMON: Final[dict[str, frozenset[str]]] = {
+    name: frozenset(words.split())
+    for name, words in {
+        "English": "the of and to a in is that it was for on with as be at by not this are or from "
+        "have but an they which you were her she he his all we their has had will one can",
+        "German": "der die und in den von zu das mit sich des auf für ist im dem nicht ein eine "
+        "als auch es an werden aus er hat dass sie nach wird bei einer um am sind noch wie",
+        "French": "de la le et les des en un une du que est pour dans qui par plus au sur pas ne "
+        "se il ce avec sont cette son mais ou nous elle aux ont leur",
+        "Spanish": "de la que el en y los del se las por un para con no una su al es lo como más "
+        "pero sus le ya o este sí porque esta entre cuando muy sin sobre",
+        "Italian": "di e il la che in un a per è una sono non del con si da della le i al dei "
+        "nel come più anche lo alla ma ha gli delle questo",
+        "Portuguese": "de a o que e do da em um para é com não uma os no se na por mais as dos "
+        "como mas foi ao ele das tem à seu sua ou ser",
+        "Dutch": "de van het een en in is dat op te zijn met voor niet aan er om ook als dan maar "
+        "bij uit nog naar heeft ze wordt door over deze",
+    }.items()
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """What may be expected of an audit of one text.
+
+    Attributes:
+        tokens: Estimate of ``L``.
+        usable: Estimate of the usable positions.
+        bits: Estimate of the payload bits that can be read, at most ``payload_bits``.
+        payload_bits: ``L_m`` of the profile.
+        power: Share of marked texts of so many positions that would be found, as a lower limit;
+            None where it was not measured.
+        language: What the words look like; ``""`` when there are too few to tell.
+        notes: Keys of :data:`NOTES`, the weightiest first.
+    """
+
+    tokens: int
+    usable: int
+    bits: int
+    payload_bits: int
+    power: float | None
+    language: str
+    notes: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """Return the expectation in sentences, the number first."""
+        first = (
+            f"About {self.bits} of {self.payload_bits} bits can be read: an estimate from "
+            f"{self.tokens:,} tokens, of which about {self.usable:,} can carry bits."
+        )
+        return [first, *(NOTES[n].format(language=self.language) for n in self.notes)]
+
+
+NOTES: Final[dict[str, str]] = {
+    "signs": "The text is mostly code or numbers. Such texts leave little to choose, so they carry "
+    "fewer usable positions than prose; the estimate is too hopeful.",
+    "language": "The text does not look English ({language}). The rates behind the estimate were "
+    "measured on English; how many positions are usable here is not known.",
+    "short": "The text is short. Too little evidence is the likely outcome, marked or not.",
+    "repetitive": "The text repeats itself. A context counts once, so the repeated parts add "
+    "nothing.",
+}
+
+
+def expect(
+    text: str,
+    profile: Profile,
+    *,
+    prompt_known: bool = False,
+    threshold: float = 6.0,
+    table: PowerTable | None = None,
+) -> Expectation:
+    """Estimate what an audit of a text can find.
+
+    Args:
+        text: The text under audit.
+        profile: Its payload, code and sampling.
+        prompt_known: The verifier knows the prompt.
+        threshold: log10 of the evidence that counts as found.
+        table: The power table; the shipped one when absent.
+    """
+    tokens = estimate_tokens(text)
+    language = language_of(text)
+    unlike = unlike_study(text)
+    repeated = _ratio(text)
+    usable = round(tokens * USABLE_SHARE * min(1.0, repeated / REPETITIVE))
+    power = (table or load_power()).power(usable, profile, threshold, prompt_known)
+    notes = (
+        ("signs", unlike == "signs"),
+        ("language", unlike == "language"),
+        ("short", tokens < SHORT_TOKENS),
+        ("repetitive", repeated < REPETITIVE),
+    )
+    return Expectation(
+        tokens=tokens,
+        usable=usable,
+        bits=readable_bits(usable, profile.payload_bits),
+        payload_bits=profile.payload_bits,
+        power=power,
+        language=language,
+        notes=tuple(name for name, applies in notes if applies),
+    )
+
+
+def unlike_study(text: str) -> str:
+    """Say in what a text differs from the English prose that all rates were measured on.
+
+    Args:
+        text: The text under audit.
+
+    Returns:
+        ``signs`` for what is mostly code or numbers, ``language`` for words that do not look
+        English, else ``""``; also when there are too few words to tell.
+    """
+    if sign_share(text) >= MANY_SIGNS:
+        return "signs"
+    return "language" if language_of(text) not in ("", "English") else ""
+
+
+def readable_bits(usable: int, payload_bits: int) -> int:
+    """Return about how many payload bits so many usable positions settle.
+
+    In the study, texts cut after 54 usable positions gave 97.9 % of 36 bits back, and 90 positions
+    all of them (docs/study.md §2, prompt unknown): 1.5 positions a bit. Fewer positions settle
+    proportionally fewer bits, which for a code that spreads every bit is an upper estimate.
+    """
+    return min(payload_bits, int(usable / 1.5))
+
+
+def estimate_tokens(text: str) -> int:
+    """Estimate the number of tokens: words by their length, every other sign one."""
+    sample = text[:_SAMPLE]
+    words = _WORD.findall(sample)
+    latin = sum(max(1.0, len(w) / 5) * TOKENS_A_LETTER_WORD for w in words if w.isascii())
+    other = sum(max(1.0, len(w) / 2) for w in words if not w.isascii())
+    letters = sum(map(len, words))
+    signs = len("".join(sample.split())) - letters
+    count = latin * 0.85 + other + signs * 0.9
+    return round(count * len(text) / max(1, len(sample)))
+
+
+def language_of(text: str) -> str:
+    """Tell the language from its script and its commonest words; ``""`` when it cannot be told.
+
+    Knows seven languages; another one in Latin letters is called "another language", and a text in
+    another script by the script.
+    """
+    words = [w.casefold() for w in _WORD.findall(text[:_SAMPLE])]
+    if len(words) < _MIN_WORDS:
+        return ""
+    letters = "".join(words)
+    latin = sum(c <= "ɏ" for c in letters) / len(letters)
+    if latin < 0.5:
+        return _script(next(c for c in letters if c > "ɏ"))
+    shares = {
+        name: sum(w in common for w in words) / len(words) for name, common in _COMMON.items()
+    }
+    best = max(shares, key=lambda name: shares[name])
+    return best if shares[best] >= 0.12 else "another language"
+
+
+def sign_share(text: str) -> float:
+    """Return the share of digits and signs among the characters that are not blank."""
+    marks = "".join(text[:_SAMPLE].split())
+    if not marks:
+        return 0.0
+    # Sentence marks belong to prose; they do not make a text code.
+    plain = sum(unicodedata.category(c)[0] in "LM" or c in ".,;:!?'\"’“”-" for c in marks)
+    return 1.0 - plain / len(marks)
+
+
+def _script(letter: str) -> str:
+    return unicodedata.name(letter, "unknown").split()[0].capitalize() + " script"
+
+
+def _ratio(text: str) -> float:
+    """Return compressed size over size; 1 for what is too short to tell."""
+    data = text[:_SAMPLE].encode("utf-8", "replace")
+    return len(zlib.compress(data, 6)) / len(data) if len(data) >= 500 else 1.0

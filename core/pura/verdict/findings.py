@@ -1,0 +1,258 @@
+"""Which sentences an audit says, in which order: the findings and what weakens them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pura.record.audit import CandidateFacts, EvidenceFacts, RegisterFacts, RegisterMatch, Sentence
+from pura.verdict.outcome import Outcome
+from pura.verdict.policy import Policy
+from pura.words.sentences import scale_word
+
+REFERENCE_TOKENS: Final = 200  # the length for which error rates are usually stated
+_SHORT: Final = 150  # a few tokens below the reference make no difference worth a sentence
+_WHOLE_TEXT: Final = 0.9  # passages that hold so much of the evidence are not "concentrated"
+_NEAREST_WEIGHT: Final = 0.01  # an entry with less is not worth a sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class Circumstances:
+    """What else must be known to say the findings rightly.
+
+    Attributes:
+        tokens: ``L``.
+        key: Fingerprint of the key that the findings are about.
+        payload: The decoded payload, characters 0 and 1; empty when nothing was decoded.
+        decoder: ``exact`` or ``paper``.
+        prompt_known: The verifier knew the prompt.
+        verifier: Name or fingerprint of the model that read the text.
+        generator: The profile's model fingerprint; None when it names none.
+        verifier_fingerprint: Of the model that read the text.
+        retokenised: The text's tokens may differ from the generated ones.
+        readings: How many readings of the text the evidence is the mean of.
+        positions: ``n``, length of the codeword.
+        erasures: Codeword positions that no step read.
+        repaired: Codeword positions that were repaired.
+        unlike: In what the text differs from those of the study: ``signs``, ``language`` or
+            nothing; see :func:`~pura.verdict.expect.unlike_study`.
+        passages: Number of marked passages.
+        passage_share: Share of the usable positions inside them.
+        passage_margin: How many tokens their limits may be off, either way.
+    """
+
+    tokens: int
+    key: str
+    payload: str = ""
+    decoder: str = "exact"
+    prompt_known: bool = False
+    verifier: str
+    generator: str | None = None
+    verifier_fingerprint: str
+    retokenised: bool = False
+    readings: int = 1
+    positions: int = 0
+    erasures: int = 0
+    repaired: int = 0
+    unlike: str = ""
+    passages: int = 0
+    passage_share: float = 1.0
+    passage_margin: int = 10
+
+    @property
+    def proxy(self) -> bool:
+        """The text was read by another model than the one that the profile names."""
+        return self.generator is not None and self.generator != self.verifier_fingerprint
+
+
+def findings(
+    outcome: Outcome,
+    evidence: EvidenceFacts,
+    policy: Policy,
+    circumstances: Circumstances,
+    *,
+    candidates: Sequence[CandidateFacts] = (),
+    register: RegisterFacts | None = None,
+) -> tuple[Sentence, ...]:
+    """Return the findings in the order in which they are read.
+
+    Sentences about the payload, the register and the passages stand only under the outcome
+    "mark": without a mark there is no payload to speak of.
+
+    Args:
+        outcome: What the decision rule made of the evidence.
+        evidence: How strong it is; see :meth:`Outcome.facts`.
+        policy: The decision rule.
+        circumstances: What else must be known.
+        candidates: The most probable payloads, strongest first.
+        register: What the register says, or None when it was not asked.
+    """
+    out = [_headline(outcome, evidence, policy)]
+    if outcome.verdict != "not-examinable":
+        out += _strength(outcome, evidence, policy)
+    if outcome.verdict == "mark":
+        out += _several(candidates, policy)
+        if register is not None:
+            out += _register(register, circumstances)
+        out += _edited(circumstances)
+    if circumstances.proxy and outcome.verdict != "not-examinable":
+        out.append(
+            Sentence(
+                key="verifier.proxy",
+                values={"proxy": circumstances.verifier, "gen": circumstances.generator or ""},
+            )
+        )
+    out.append(Sentence(key="scope"))
+    return tuple(out)
+
+
+def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sentence:
+    match outcome.verdict:
+        case "mark":
+            values: dict[str, str | int | float] = {
+                "rule": policy.rule,
+                "one_in": policy.one_in,
+                **_ratio(outcome),
+            }
+            return Sentence(key="outcome.mark", values=values)
+        case "no-mark":
+            # A share that was measured on some dozen texts is never written as all of them.
+            values = {"k": evidence.keys_tried, "power": min(outcome.power or 0.0, 0.99)}
+            return Sentence(key="outcome.no-mark", values=values)
+        case "insufficient" if outcome.needed is not None and outcome.needed > outcome.usable:
+            values = {"n": outcome.usable, "nmin": outcome.needed}
+            return Sentence(key="outcome.insufficient", values=values)
+        case "insufficient":
+            return Sentence(key="outcome.insufficient-unmeasured", values={"n": outcome.usable})
+        case "not-examinable":
+            return Sentence(key="outcome.not-examinable", values={"reason": outcome.reason or ""})
+        case _:
+            return Sentence(key="outcome.indication")
+
+
+def _ratio(outcome: Outcome) -> dict[str, str | int | float]:
+    lr = outcome.lr_capped if outcome.lr_capped >= 1 else 1 / outcome.lr_capped
+    return {"capped": int(outcome.capped), "lr": lr, "word": outcome.scale_word}
+
+
+def _strength(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> list[Sentence]:
+    """The likelihood ratio with N1, the bound, and the redraw p-value with N2."""
+    out = []
+    if outcome.verdict != "mark":  # there the headline holds it
+        if outcome.scale_word == scale_word(0.0):
+            out.append(Sentence(key="evidence.neutral", values={"lr": outcome.lr_capped}))
+        else:
+            side = "evidence.for-h1" if outcome.lr_capped >= 1 else "evidence.for-h2"
+            out.append(Sentence(key=side, values=_ratio(outcome)))
+    out.append(Sentence(key="note.n1"))
+    if outcome.verdict in ("mark", "indication"):
+        # Beyond the cap the bound is not printed more finely than the ratio.
+        p = max(outcome.p_bound, 1 / policy.lr_cap)
+        out.append(Sentence(key="note.bound", values={"p": p}))
+    if evidence.p_redraw is not None and evidence.draws:
+        out.append(
+            Sentence(key="note.n2", values={"p": evidence.p_redraw, "N": evidence.draws}),
+        )
+    return out
+
+
+def _several(candidates: Sequence[CandidateFacts], policy: Policy) -> list[Sentence]:
+    if not candidates or single_candidate([c.posterior for c in candidates], policy):
+        return []
+    in_question = [c.posterior for c in candidates if c.posterior > policy.single_runner_up]
+    if len(in_question) < 2:  # many with tiny weights: name all that are listed
+        in_question = [c.posterior for c in candidates]
+    if len(in_question) < 2:
+        return []
+    return [
+        Sentence(
+            key="candidates.several",
+            values={"k": len(in_question), "sum": min(1.0, sum(in_question))},
+        )
+    ]
+
+
+def single_candidate(weights: Sequence[float], policy: Policy) -> bool:
+    """Return whether the policy lets the strongest candidate stand alone.
+
+    Args:
+        weights: Posterior weights, strongest first.
+        policy: Its ``single_weight`` and ``single_runner_up``.
+    """
+    if not weights or weights[0] < policy.single_weight:
+        return False
+    return len(weights) < 2 or weights[1] <= policy.single_runner_up
+
+
+def _register(register: RegisterFacts, circumstances: Circumstances) -> list[Sentence]:
+    for match in register.matches:
+        if match.payload == circumstances.payload:
+            values = {"key": circumstances.key, **_entry(register, match)}
+            return [Sentence(key="register.match", values=values)]
+    out = [Sentence(key="register.none", values={"ver": register.version, "date": register.date})]
+    if register.matches and register.matches[0].posterior >= _NEAREST_WEIGHT:
+        nearest = _entry(register, register.matches[0])
+        out.append(Sentence(key="register.nearest", values=nearest))
+    return out
+
+
+def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int | float]:
+    return {
+        "entry": str(match.entry),
+        "ver": register.version,
+        "date": register.date,
+        "N": register.entries,
+        "w0": register.prior_none,
+        "post": match.posterior,
+        "chance": register.chance,
+    }
+
+
+def _edited(circumstances: Circumstances) -> list[Sentence]:
+    if not circumstances.passages or circumstances.passage_share >= _WHOLE_TEXT:
+        return []
+    values: dict[str, str | int | float] = {
+        "k": circumstances.passages,
+        "share": circumstances.passage_share,
+        "t": circumstances.passage_margin,
+    }
+    return [Sentence(key="text.edited", values=values)]
+
+
+def cautions(
+    outcome: Outcome,
+    evidence: EvidenceFacts,
+    circumstances: Circumstances,
+) -> tuple[Sentence, ...]:
+    """Return what weakens the findings, the weightiest first."""
+    if outcome.verdict == "not-examinable":
+        return ()
+    c = circumstances
+    few = outcome.needed is not None and outcome.usable < outcome.needed
+    decided = outcome.verdict in ("mark", "indication")
+    # Each row: whether it applies, the sentence, what fills it.
+    rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
+        (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
+        (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
+        (outcome.power is None, "unmeasured", {}),
+        # Both are about the measured rates, so they have nothing to add where there are none.
+        (outcome.power is not None and c.unlike == "signs", "signs", {}),
+        (outcome.power is not None and c.unlike == "language", "language", {}),
+        (
+            c.proxy,
+            "model-differs",
+            {"model": c.verifier_fingerprint, "profile": c.generator or ""},
+        ),
+        (c.generator is None, "model-unknown", {}),
+        (not c.prompt_known, "prompt-unknown", {}),
+        (c.retokenised, "retokenised", {}),
+        (evidence.keys_tried > 1, "several-keys", {"k": evidence.keys_tried}),
+        (c.readings > 1, "several-readings", {"k": c.readings}),
+        (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
+        (decided and c.repaired > 0, "repaired", {"k": c.repaired, "n": c.positions}),
+        (decided and c.decoder == "paper", "paper-decoder", {}),
+    ]
+    return tuple(
+        Sentence(key=f"caution.{name}", values=values) for applies, name, values in rows if applies
+    )

@@ -1,0 +1,311 @@
+"""What an organisation has fixed before it examines anything.
+
+The settings of the reporting conventions that this version acts on: thresholds, cap, power, prior
+weights, redraws. They stand in one JSON file, are stored whole with every record, and a value out
+of its range is refused with its name: a decision rule that was changed by a typing error is worse
+than none. ``resources/policy.schema.json`` is made from the same table that the checks use.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.errors import PolicyError
+from pura.base.files import write_atomic
+from pura.base.resources import resource
+
+SCHEMA: Final = "pura-policy/1"
+MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
+MAX_DRAWS: Final = 99_999
+SEED_RULES: Final = ("input",)
+_HINT: Final = "Correct the policy file, or delete it to use the default policy."
+_SEED_HEX: Final = 13  # 52 bits: every JSON reader holds such a number exactly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policy:
+    """A decision rule and what goes with it.
+
+    Attributes:
+        name: What the rule is called in sentences and reports.
+        version: Counts up with every change.
+        organisation: Who answers for it.
+        t_found: ``T_found`` in log10: from here on the outcome is "mark".
+        t_review: ``T_review`` in log10: from here on the outcome is "indication".
+        lr_cap: Largest likelihood ratio that is ever reported. Beyond it leaked keys, mix-ups and
+            faults of the software outweigh chance.
+        power_needed: "No mark" needs at least this power at the text's number of usable positions.
+        min_usable: Fewer usable positions than this are too little evidence, whatever they say.
+        single_weight: A candidate stands alone from this posterior weight on …
+        single_runner_up: … if the next one has at most this.
+        prior_none: Prior weight of "not in the register".
+        draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
+            p-values and take longer; the bound does not need them.
+        seed_rule: ``input``: the seed follows from the hash of the item, so that a repeat gives
+            the identical result.
+        yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
+            stated.
+        languages: Languages of texts that were validated, BCP 47; empty admits all.
+    """
+
+    name: str = "default"
+    version: int = 1
+    organisation: str = ""
+    t_found: float = 6.0
+    t_review: float = 3.0
+    lr_cap: float = 1e6
+    power_needed: float = 0.95
+    min_usable: int = 12
+    single_weight: float = 0.999
+    single_runner_up: float = 0.0005
+    prior_none: float = 0.1
+    draws: int = 999
+    seed_rule: str = "input"
+    yearly_volume: int = 0
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, rule in RULES.items():
+            if problem := rule.check(getattr(self, name)):
+                raise _refusal(name, problem)
+        if self.t_review > self.t_found:
+            raise _refusal("t_review", "is above “t_found”")
+
+    @property
+    def rule(self) -> str:
+        """Name and version, as sentences print it."""
+        return f"{self.name}/{self.version}"
+
+    @property
+    def one_in(self) -> int:
+        """``1/α``: of texts without the mark at most one in so many reaches ``t_found``."""
+        return math.floor(10**self.t_found)
+
+    @property
+    def false_alarms(self) -> float | None:
+        """Largest expected number of false alarms a year; None when no volume is stated."""
+        return self.yearly_volume * 10**-self.t_found if self.yearly_volume else None
+
+    def seed(self, sha256: str) -> int:
+        """Return the seed of the redraws for an item.
+
+        Args:
+            sha256: Hash of the item's original bytes, hex.
+
+        Returns:
+            0 … 2**52 - 1.
+        """
+        return int(sha256[:_SEED_HEX], 16)
+
+    @classmethod
+    def from_dict(cls, data: object) -> Policy:
+        """Read a policy from parsed JSON; settings that are left out have their default.
+
+        Raises:
+            PolicyError: Names the setting that is unknown, of a wrong type or out of range.
+        """
+        if not isinstance(data, dict):
+            raise PolicyError("The policy is not a JSON object.", _HINT)
+        if data.get("schema") != SCHEMA:
+            raise _refusal("schema", f"is not “{SCHEMA}”")
+        values: dict[str, Any] = {k: v for k, v in data.items() if k != "schema"}
+        if unknown := sorted(str(k) for k in values.keys() - RULES.keys()):
+            raise PolicyError(f"The policy holds the unknown setting “{unknown[0]}”.", _HINT)
+        if isinstance(values.get("languages"), list):
+            values["languages"] = tuple(values["languages"])
+        return cls(**values)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Policy:
+        """Read a policy from JSON text.
+
+        Raises:
+            PolicyError: Not JSON, or not a valid policy.
+        """
+        if len(text) > MAX_POLICY_BYTES:
+            raise PolicyError("The policy is far larger than a policy can be.", _HINT)
+        try:
+            data = json.loads(text, object_pairs_hook=_no_duplicates)
+        except (ValueError, RecursionError):
+            raise PolicyError("The policy is not readable JSON.", _HINT) from None
+        return cls.from_dict(data)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the policy as plain JSON values, every setting written out."""
+        out: dict[str, object] = {"schema": SCHEMA}
+        for field in dataclass_fields(self):
+            value = getattr(self, field.name)
+            out[field.name] = list(value) if isinstance(value, tuple) else value
+        return out
+
+    def to_json(self) -> str:
+        """Return the policy as JSON text for people and programs."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write the policy file in one step.
+
+        Raises:
+            PolicyError: The file cannot be written.
+        """
+        try:
+            write_atomic(path, self.to_json().encode())
+        except OSError as error:
+            raise _file_error("written", error) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What one setting may be.
+
+    Attributes:
+        check: Returns what is wrong, or nothing.
+        schema: The same in the words of JSON Schema.
+    """
+
+    check: Callable[[object], str]
+    schema: dict[str, object]
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in out:
+            raise _refusal(key, "is there twice")
+        out[key] = value
+    return out
+
+
+def _refusal(name: str, problem: str) -> PolicyError:
+    return PolicyError(f"The setting “{name}” of the policy {problem}.", _HINT)
+
+
+def _file_error(what: str, error: OSError) -> PolicyError:
+    return PolicyError(
+        f"The policy file cannot be {what}: {error.strerror or 'unknown reason'}.",
+        "Check the path and the permissions.",
+    )
+
+
+def _number(low: float, high: float) -> Rule:
+    def check(value: object) -> str:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "is not a number"
+        return "" if low <= value <= high else f"is not between {low:g} and {high:g}"
+
+    return Rule(check=check, schema={"type": "number", "minimum": low, "maximum": high})
+
+
+def _whole(low: int, high: int) -> Rule:
+    def check(value: object) -> str:
+        if type(value) is not int:
+            return "is not a whole number"
+        return "" if low <= value <= high else f"is not between {low} and {high}"
+
+    return Rule(check=check, schema={"type": "integer", "minimum": low, "maximum": high})
+
+
+def _text(least: int, most: int) -> Rule:
+    def check(value: object) -> str:
+        if not isinstance(value, str) or not least <= len(value) <= most:
+            return f"is not a text of {least} to {most} characters"
+        return "" if value.isprintable() else "holds characters that do not print"
+
+    return Rule(check=check, schema={"type": "string", "minLength": least, "maxLength": most})
+
+
+def _one_of(*names: str) -> Rule:
+    def check(value: object) -> str:
+        known = isinstance(value, str) and value in names
+        return "" if known else f"is not one of: {', '.join(names)}"
+
+    return Rule(check=check, schema={"enum": list(names)})
+
+
+def _list_of_texts(most: int) -> Rule:
+    item = _text(2, 35)
+
+    def check(value: object) -> str:
+        if not isinstance(value, tuple) or len(value) > most or any(map(item.check, value)):
+            return f"is not a list of at most {most} language tags"
+        return ""
+
+    return Rule(check=check, schema={"type": "array", "maxItems": most, "items": item.schema})
+
+
+RULES: Final[dict[str, Rule]] = {
+    "name": _text(1, 60),
+    "version": _whole(1, 1_000_000),
+    "organisation": _text(0, 200),
+    "t_found": _number(3.0, 9.0),
+    "t_review": _number(1.0, 9.0),
+    "lr_cap": _number(1e4, 1e9),
+    "power_needed": _number(0.5, 1.0),
+    "min_usable": _whole(1, 10_000),
+    "single_weight": _number(0.9, 1.0),
+    "single_runner_up": _number(0.0, 0.1),
+    "prior_none": _number(0.001, 0.999),
+    "draws": _whole(0, MAX_DRAWS),
+    "seed_rule": _one_of(*SEED_RULES),
+    "yearly_volume": _whole(0, 10**12),
+    "languages": _list_of_texts(100),
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file, made from the same rules as the checks."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "PURA audit policy",
+        "type": "object",
+        "properties": {
+            "schema": {"const": SCHEMA},
+            **{name: rule.schema for name, rule in RULES.items()},
+        },
+        "required": ["schema"],
+        "additionalProperties": False,
+    }
+
+
+def default_policy() -> Policy:
+    """Return the policy that ships with the program (``resources/policy-default.json``)."""
+    return _read(resource("policy-default.json"))
+
+
+def load_policy(path: Path | None = None, *, must_exist: bool = False) -> Policy:
+    """Return the policy of a file, or the default one when there is no file.
+
+    Args:
+        path: The organisation's policy file; None means the default.
+        must_exist: A missing file is an error too, as it is when somebody named it.
+
+    Raises:
+        PolicyError: There is a file but it cannot be read or is not a valid policy. It is never
+            passed over in silence: another decision rule would take its place unseen.
+    """
+    if path is None:
+        return default_policy()
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        if must_exist:
+            raise _file_error("read", error) from None
+        return default_policy()
+    except OSError as error:
+        raise _file_error("read", error) from None
+    return _read(path)
+
+
+def _read(path: Path) -> Policy:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_POLICY_BYTES + 1)
+    except OSError as error:
+        raise _file_error("read", error) from None
+    return Policy.from_json(data)

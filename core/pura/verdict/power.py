@@ -1,0 +1,295 @@
+"""How often a marked text would be found: the table behind "no mark found".
+
+Without it the absence of a mark says nothing. The table (``resources/power.json``) is measured by
+the study on unedited marked texts: for a class of usable positions, how many of so many texts
+reached the threshold. What is used is never the share itself but its lower confidence limit
+(Clopper and Pearson 1934), so a small study cannot make a strong claim: even if every text was
+found it takes 59 of them to show a power of 0.95. Where nothing was measured the power is None,
+and the outcome is "too little evidence", never "no mark".
+
+Format of the file::
+
+    {"schema": "pura-power/1", "level": 0.95,
+     "conditions": {"source": …, "models": [fingerprints], "seed": …},
+     "entries": [{"code": "tbcc", "payload_bits": 36, "threshold": 6.0, "prompt": false,
+                  "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
+                  "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+                  "usable": [20, 40, …], "found": [3, 55, …], "texts": [64, 64, …]}]}
+
+``usable[i]`` is the lower end of a class, which reaches up to the next one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.errors import PolicyError
+from pura.base.resources import resource
+from pura.scheme import Profile
+
+SCHEMA: Final = "pura-power/1"
+_HINT: Final = "Install the program again, or use the table exactly as the study wrote it."
+_MAX_BYTES: Final = 1 << 22
+_ENTRY_KEYS: Final = {
+    "code",
+    "payload_bits",
+    "threshold",
+    "prompt",
+    "sampling",
+    "entropy_thresholds_bits",
+    "usable",
+    "found",
+    "texts",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerEntry:
+    """What was measured under one set of conditions.
+
+    Attributes:
+        code: ``spc`` or ``tbcc``.
+        payload_bits: ``L_m``.
+        threshold: log10 of the evidence that counted as found.
+        prompt: The verifier knew the prompt.
+        sampling: Temperature, top_k and top_p of the generator.
+        entropy_thresholds_bits: The gate's thresholds.
+        usable: Lower ends of the classes of usable positions, ascending.
+        found: Texts of each class that reached the threshold.
+        texts: Texts of each class.
+        level: Confidence level of the limits.
+    """
+
+    code: str
+    payload_bits: int
+    threshold: float
+    prompt: bool
+    sampling: tuple[float, int, float]
+    entropy_thresholds_bits: tuple[float, ...]
+    usable: tuple[int, ...]
+    found: tuple[int, ...]
+    texts: tuple[int, ...]
+    level: float
+
+    @cached_property
+    def limits(self) -> tuple[float, ...]:
+        """Lower confidence limits, made monotone downwards.
+
+        Power grows with the usable positions, so a class is never credited with more than any
+        class above it: the running minimum from the right.
+        """
+        lowest = 1.0
+        out = []
+        for found, texts in zip(reversed(self.found), reversed(self.texts), strict=True):
+            lowest = min(lowest, lower_limit(found, texts, self.level))
+            out.append(lowest)
+        return tuple(reversed(out))
+
+    def power(self, usable: int) -> float:
+        """Return the limit of the class that holds ``usable``; 0 below the first class."""
+        at = sum(low <= usable for low in self.usable)
+        return self.limits[at - 1] if at else 0.0
+
+    def needed(self, power: float) -> int | None:
+        """Return the usable positions from which the power is reached, or None."""
+        for low, limit in zip(self.usable, self.limits, strict=True):
+            if limit >= power:
+                return low
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerTable:
+    """All that was measured.
+
+    Attributes:
+        entries: One for each set of conditions.
+        models: Fingerprints of the models that were measured, as generator and verifier alike.
+        conditions: What the study says of itself.
+    """
+
+    entries: tuple[PowerEntry, ...] = ()
+    models: tuple[str, ...] = ()
+    conditions: dict[str, Any]
+
+    def power(
+        self,
+        usable: int,
+        profile: Profile,
+        threshold: float,
+        prompt_known: bool,
+        *,
+        model: str | None = None,
+    ) -> float | None:
+        """Return the share of unedited marked texts that would be found, as a lower limit.
+
+        Args:
+            usable: Steps of the text that carry bits, ``S``.
+            profile: Its code, payload, sampling and gate choose the entry.
+            threshold: log10 of the evidence that counts as found (``t_found``).
+            prompt_known: The verifier knows the prompt.
+            model: Fingerprint of the model that reads the text. None asks for no particular one.
+
+        Returns:
+            0 … 1, or None when the conditions were not measured.
+        """
+        entry = self._entry(profile, threshold, prompt_known, model)
+        return None if entry is None else entry.power(usable)
+
+    def needed(
+        self,
+        profile: Profile,
+        threshold: float,
+        power: float,
+        prompt_known: bool,
+        *,
+        model: str | None = None,
+    ) -> int | None:
+        """Return how many usable positions the power takes; None when not measured or reached."""
+        entry = self._entry(profile, threshold, prompt_known, model)
+        return None if entry is None else entry.needed(power)
+
+    def _entry(
+        self, profile: Profile, threshold: float, prompt_known: bool, model: str | None
+    ) -> PowerEntry | None:
+        """Choose the measurement that cannot flatter the case at hand.
+
+        A longer payload, a higher threshold and an unknown prompt all make finding harder, so a
+        measurement under them is a lower limit too; among those that fit, the closest one.
+        """
+        if model is not None and model not in self.models:
+            return None
+        fitting = [
+            entry
+            for entry in self.entries
+            if entry.code == profile.code
+            and entry.payload_bits >= profile.payload_bits
+            and entry.threshold >= threshold
+            and (prompt_known or not entry.prompt)
+            and entry.sampling == (profile.temperature, profile.top_k, profile.top_p)
+            and entry.entropy_thresholds_bits == profile.entropy_thresholds_bits
+        ]
+        return min(
+            fitting,
+            key=lambda entry: (entry.payload_bits, entry.threshold, entry.prompt != prompt_known),
+            default=None,
+        )
+
+
+def load_power(path: Path | None = None) -> PowerTable:
+    """Read a power table; without a path the one that ships with the program.
+
+    Raises:
+        PolicyError: The file cannot be read or is damaged; the entry is named.
+    """
+    try:
+        with (path or resource("power.json")).open("rb") as file:
+            text = file.read(_MAX_BYTES + 1)
+        data = json.loads(text) if len(text) <= _MAX_BYTES else None
+    except OSError as error:
+        reason = error.strerror or "it is not there"
+        raise PolicyError(f"The power table cannot be read: {reason}.", _HINT) from None
+    except (ValueError, RecursionError):
+        raise PolicyError("The power table is not readable JSON.", _HINT) from None
+    return _parse(data)
+
+
+def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
+    """Return the one-sided lower confidence limit of a share (Clopper and Pearson 1934).
+
+    The ``p`` at which ``P(X >= found)`` is ``1 - level`` for ``X`` binomial over ``texts``.
+
+    Args:
+        found: Successes.
+        texts: Trials.
+        level: Confidence level.
+    """
+    if found <= 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(60):  # bisection: P(X >= found) grows with p
+        middle = (low + high) / 2
+        if _upper_tail(found, texts, middle) < 1 - level:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _upper_tail(found: int, texts: int, p: float) -> float:
+    """P(X >= found) for X binomial(texts, p), 0 < p < 1."""
+    terms = [
+        math.lgamma(texts + 1)
+        - math.lgamma(k + 1)
+        - math.lgamma(texts - k + 1)
+        + k * math.log(p)
+        + (texts - k) * math.log1p(-p)
+        for k in range(found, texts + 1)
+    ]
+    return math.fsum(math.exp(term) for term in terms)
+
+
+def _refuse(what: str) -> PolicyError:
+    return PolicyError(f"The power table is damaged: {what}.", _HINT)
+
+
+def _parse(data: object) -> PowerTable:
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise _refuse(f"it is not of the schema {SCHEMA}")
+    level, entries, conditions = (data.get(k) for k in ("level", "entries", "conditions"))
+    if not isinstance(level, float) or not 0.5 <= level < 1:
+        raise _refuse("“level” is not a confidence level")
+    if not isinstance(entries, list) or not isinstance(conditions, dict):
+        raise _refuse("“entries” or “conditions” is missing")
+    models = conditions.get("models", [])
+    if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
+        raise _refuse("“models” is not a list of fingerprints")
+    return PowerTable(
+        entries=tuple(_parse_entry(entry, i + 1, level) for i, entry in enumerate(entries)),
+        models=tuple(models),
+        conditions=conditions,
+    )
+
+
+def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
+    if not isinstance(entry, dict) or entry.keys() != _ENTRY_KEYS:
+        raise _refuse(f"entry {number} does not hold what an entry holds")
+    try:
+        sampling = entry["sampling"]
+        parsed = PowerEntry(
+            code=str(entry["code"]),
+            payload_bits=int(entry["payload_bits"]),
+            threshold=float(entry["threshold"]),
+            prompt=bool(entry["prompt"]),
+            sampling=(
+                float(sampling["temperature"]),
+                int(sampling["top_k"]),
+                float(sampling["top_p"]),
+            ),
+            entropy_thresholds_bits=tuple(float(x) for x in entry["entropy_thresholds_bits"]),
+            usable=_whole_numbers(entry["usable"]),
+            found=_whole_numbers(entry["found"]),
+            texts=_whole_numbers(entry["texts"]),
+            level=level,
+        )
+    except (TypeError, ValueError, KeyError):
+        raise _refuse(f"entry {number} holds a value of a wrong type") from None
+    if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
+        raise _refuse(f"the columns of entry {number} differ in length")
+    if any(low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)):
+        raise _refuse(f"the classes of entry {number} do not ascend")
+    if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
+        raise _refuse(f"entry {number} found more texts than there were")
+    return parsed
+
+
+def _whole_numbers(values: Sequence[object]) -> tuple[int, ...]:
+    if not isinstance(values, list) or any(type(v) is not int or v < 0 for v in values):
+        raise ValueError
+    return tuple(v for v in values if isinstance(v, int))

@@ -1,0 +1,87 @@
+"""What to think about before a profile is used: odd values, and how much text it takes.
+
+A profile that is valid can still be unwise. Each piece of advice has a code for the window's own
+words, and an English sentence for the command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from pura.scheme import Profile
+from pura.verdict.power import load_power
+
+# Share of the tokens that carry bits: 179 of 200, measured with the built-in model at temperature 1
+# (docs/study.md §2). Larger models leave fewer.
+USABLE_SHARE: Final = 0.895
+THRESHOLD: Final = 6.0
+GOAL: Final = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """One piece of advice.
+
+    Attributes:
+        code: For programs.
+        setting: The field that it is about.
+        words: In English.
+    """
+
+    code: str
+    setting: str
+    words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Length:
+    """How much unedited text a finding takes, nine times in ten.
+
+    Attributes:
+        usable: Positions that carry bits; None when these settings were not measured.
+        tokens: About how many tokens that is with the built-in model, or None.
+    """
+
+    usable: int | None
+    tokens: int | None
+
+
+def length_needed(profile: Profile) -> Length:
+    """Return how long a text must be, from the power table; never guessed."""
+    usable = load_power().needed(profile, THRESHOLD, GOAL, prompt_known=False)
+    return Length(usable=usable, tokens=None if usable is None else round(usable / USABLE_SHARE))
+
+
+def advise(profile: Profile) -> tuple[Advice, ...]:
+    """Return what is odd about a profile, in the order of its settings."""
+    p, low = profile, profile.entropy_thresholds_bits[0]
+    rows = (
+        (p.payload_bits < 16, "few-bits", "payload_bits",
+         "So few payload bits tell only a handful of recipients apart."),
+        (p.payload_bits > 128, "many-bits", "payload_bits",
+         "So many payload bits take texts of thousands of tokens."),
+        (p.code == "spc", "paper-code", "code",
+         "The code “spc” is the paper's; “tbcc” needs less text for the same payload."),
+        (p.temperature < 0.5, "cold", "temperature",
+         "At so low a temperature few tokens have a choice, and few can carry bits."),
+        (p.temperature > 1.5, "hot", "temperature",
+         "At so high a temperature texts lose their thread."),
+        (0 < p.top_k < 10, "narrow-k", "top_k",
+         "With so few tokens to choose from little can be carried."),
+        (p.top_p < 0.5, "narrow-p", "top_p",
+         "With so narrow a choice little can be carried."),
+        (low < 0.5, "low-gate", "entropy_thresholds_bits",
+         "A gate this low lets steps in that carry next to nothing."),
+        (low > 4, "high-gate", "entropy_thresholds_bits",
+         "A gate this high leaves few steps that carry bits."),
+        (p.context_window == 1, "short-window", "context_window",
+         "A window of one token repeats the same schedule often."),
+        (p.context_window > 4, "long-window", "context_window",
+         "With so long a window each edited word disturbs many steps."),
+        (p.tokenizer is None, "no-tokenizer", "tokenizer",
+         "Without a tokenizer's fingerprint a wrong model is noticed by its size only."),
+        (p.key is None, "no-key", "key",
+         "The profile names no key, so that a wrong key is not noticed before the audit."),
+    )  # fmt: skip
+    return tuple(Advice(code=c, setting=s, words=w) for odd, c, s, w in rows if odd)

@@ -1,0 +1,1 @@
+"""The words for people: sentences, numerals, and the linter that reads them."""

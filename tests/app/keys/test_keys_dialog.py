@@ -1,0 +1,331 @@
+"""The dialog of the keys over the real engine, on a machine without a keyring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
+
+from pura.base.paths import Paths
+from pura.keys import KeyStore, State, passphrase_bytes
+from pura.keys.folder import KeyFolder
+from pura.keys.sealed import Cost
+from pura.scheme import Profile, SecretKey
+from pura_audit import application
+from pura_audit.jobs.engine import PuraEngine
+from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura_audit.jobs.messages import Catalogue, DeviceWords
+from pura_audit.keys.dialog import KeysDialog
+from pura_audit.keys.forms import KeyForm
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.words import state_words, strength_words
+from pura_audit.workbench import dialogs
+
+WORDS = "four words in a row"
+
+
+class KeyEngine(PuraEngine):
+    """The real one, except that no device is looked for."""
+
+    def device(self) -> DeviceWords:
+        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pura.keys import store
+
+    low = Cost(log2_n=14)
+    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
+    monkeypatch.setattr(store.KeyStore.export, "__kwdefaults__", {"cost": low})
+
+
+@pytest.fixture
+def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
+    made = application.make_window(paths, engine=KeyEngine(paths), theme="light")
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made.session.catalogue is not None)
+    yield made
+    made.session.close()
+
+
+@pytest.fixture
+def keys(bench: Any) -> KeysDialog:
+    dialog = dialogs.show_keys(bench)
+    assert isinstance(dialog, KeysDialog)
+    return dialog
+
+
+def child(dialog: QDialog, kind: type) -> Any:
+    QApplication.processEvents()
+    return next(d for d in dialog.findChildren(kind) if d.isVisible())
+
+
+def settle(qtbot: Any, dialog: KeysDialog) -> None:
+    qtbot.waitUntil(lambda: dialog._chore is None)
+
+
+def give(dialog: QDialog, words: str = WORDS) -> None:
+    box = child(dialog, PassphraseDialog)
+    box.first.setText(words)
+    box.again.setText(words)
+    box.ok.click()
+
+
+def labels(dialog: KeysDialog) -> list[str]:
+    return [key.label for key in dialog._rows]
+
+
+def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
+    """Create a key in an encrypted file; asks for the passphrase the first time."""
+    form = dialog.ask("new-key")
+    assert isinstance(form, KeyForm)
+    form.line.setText(name)
+    form.ok.click()
+    catalogue = dialog._session.catalogue
+    assert catalogue is not None
+    if catalogue.files is not State.READY:
+        give(dialog)
+    qtbot.waitUntil(lambda: name in labels(dialog))
+    settle(qtbot, dialog)
+
+
+def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) -> None:
+    assert keys.title.text() == "No keyring"
+    assert "encrypted files" in keys.state.text()
+    assert keys.unlock.isVisible()
+    keys.unlock.click()
+    give(keys)
+    qtbot.waitUntil(lambda: keys.title.text() == "Encrypted key files")
+    assert "Unlocked for this session" in keys.state.text()
+    assert not keys.unlock.isVisible()
+
+
+def test_every_state_has_words_of_its_own() -> None:
+    said = set()
+    for state in (State.READY, State.LOCKED, State.DENIED):
+        said.add(state_words(Catalogue(backend="Secret Service", keyring=state)))
+    for state in (State.NO_BACKEND, State.READY, State.LOCKED, State.DENIED, State.DAMAGED):
+        said.add(state_words(Catalogue(backend="none", files=state)))
+    assert len(said) == 8
+
+
+def test_a_key_through_its_whole_life(
+    keys: KeysDialog, bench: Any, qtbot: Any, tmp_path: Path, paths: Paths
+) -> None:
+    make(qtbot, keys, "House")
+    assert bench.session.key.label == "House"
+    first = keys.selected
+    assert first is not None
+    keys.begin(KeyChore(kind="note-key", name="House", text="kept in the safe"))
+    qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
+    settle(qtbot, keys)
+    form = keys.ask("rename-key")
+    assert isinstance(form, KeyForm)
+    form.line.setText("Haus")
+    form.ok.click()
+    qtbot.waitUntil(lambda: labels(keys) == ["Haus"])
+    settle(qtbot, keys)
+    form = keys.ask("derive-key")
+    assert isinstance(form, KeyForm)
+    form.line.setText("desk")
+    form.ok.click()
+    qtbot.waitUntil(lambda: labels(keys) == ["Haus", "Haus/desk"])
+    settle(qtbot, keys)
+    target = tmp_path / "copy.purakey"
+    chore = KeyChore(kind="export-key", name="Haus", path=target,
+                     passphrase=Secret(passphrase_bytes("another set of words")))  # fmt: skip
+    keys.begin(chore)
+    settle(qtbot, keys)
+    qtbot.waitUntil(target.exists)
+    profile = Profile(payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal",
+                      key=first.fingerprint)  # fmt: skip
+    paths.profiles.mkdir(parents=True, exist_ok=True)
+    (paths.profiles / "internal.json").write_text(profile.to_json())
+    bench.session.jobs.refresh()
+    qtbot.waitUntil(lambda: bool(keys._rows[0].usage and keys._rows[0].usage.profiles))
+    keys.table.selectRow(0)
+    box = keys.ask("delete-key")
+    assert isinstance(box, QMessageBox)
+    words = box.text() + box.informativeText()
+    for part in ("Haus", first.fingerprint, "Internal", "Haus/desk", "cannot be undone"):
+        assert part in words, part
+    next(b for b in box.buttons() if "Delete" in b.text()).click()
+    qtbot.waitUntil(lambda: labels(keys) == ["Haus/desk"])
+    settle(qtbot, keys)
+    # The exported copy brings it back; its passphrase is asked for when it turns out to be one.
+    form = keys.ask("import-key")
+    assert isinstance(form, KeyForm)
+    form.take(target)
+    form.line.setText("Again")
+    form.ok.click()
+    settle(qtbot, keys)
+    give(keys, "another set of words")
+    qtbot.waitUntil(lambda: "Again" in labels(keys))
+    again = next(key for key in keys._rows if key.label == "Again")
+    assert again.fingerprint == first.fingerprint
+
+
+def test_a_wrong_passphrase_is_said_and_asked_again(
+    keys: KeysDialog, bench: Any, qtbot: Any, paths: Paths
+) -> None:
+    make(qtbot, keys, "House")
+    bench.session.jobs._model_worker._engine._keys().files.lock()
+    bench.session.jobs.refresh()
+    qtbot.waitUntil(lambda: "Locked" in keys.state.text())
+    keys.unlock.click()
+    box = child(keys, PassphraseDialog)
+    box.first.setText("not the passphrase")
+    box.ok.click()
+    settle(qtbot, keys)
+    assert "does not open" in keys.words.text()
+    keys.unlock.click()
+    box = child(keys, PassphraseDialog)
+    box.first.setText(WORDS)
+    box.ok.click()
+    qtbot.waitUntil(lambda: "Unlocked" in keys.state.text())
+    other = KeyStore(paths.config / "keys.json", find=lambda: None)
+    other.files.unlock(passphrase_bytes(WORDS))
+    assert other.get("House").fingerprint == keys._rows[0].fingerprint
+
+
+def test_a_key_for_this_session_leaves_no_trace(
+    keys: KeysDialog, qtbot: Any, tmp_path: Path
+) -> None:
+    key = SecretKey.generate()
+    form = keys.ask("import-key")
+    assert isinstance(form, KeyForm)
+    form.line.setText("Passing")
+    form.typed.setText(key.to_hex())
+    form.places["session"].setChecked(True)
+    form.ok.click()
+    assert not form.typed.text()
+    qtbot.waitUntil(lambda: labels(keys) == ["Passing"])
+    settle(qtbot, keys)
+    assert keys._rows[0].fingerprint == key.fingerprint
+    assert not keys.buttons["export-key"].isEnabled()
+    for path in tmp_path.rglob("*"):
+        assert path.is_dir() or key.to_hex().encode() not in path.read_bytes()
+
+
+def test_what_was_typed_wrong_is_said(keys: KeysDialog, qtbot: Any) -> None:
+    chore = KeyChore(kind="import-key", name="x", typed=Secret(bytearray(b"zz" * 32)),
+                     place="session")  # fmt: skip
+    keys.begin(chore)
+    settle(qtbot, keys)
+    assert "hex digit" in keys.words.text()
+    assert "zz" not in keys.words.text()
+
+
+def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qtbot: Any) -> None:
+    dialog = PassphraseDialog("t", "w", "OK", new=True)
+    qtbot.addWidget(dialog)
+    assert dialog.first.echoMode() == QLineEdit.EchoMode.Password
+    dialog.shown.setChecked(True)
+    assert dialog.first.echoMode() == QLineEdit.EchoMode.Normal
+    dialog.first.setText("short")
+    assert "of at least 12" in dialog.strength.text()
+    dialog.first.setText(WORDS)
+    dialog.again.setText(WORDS[:-1])
+    assert not dialog.ok.isEnabled()
+    dialog.again.setText(WORDS)
+    assert dialog.ok.isEnabled()
+    given: list[Secret] = []
+    dialog.given.connect(given.append)
+    dialog.ok.click()
+    assert given[0].copy() == bytearray(WORDS.encode())
+    assert not dialog.first.text()
+    assert WORDS not in repr(given[0]) + repr(KeyChore(kind="x", folder=given[0]))
+    assert [strength_words(n, 12)[1] for n in (0, 11, 12, 30)] == [False, False, True, True]
+
+
+def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot: Any) -> None:
+    for name in ("House", "Desk"):
+        keys.begin(KeyChore(kind="new-key", name=name, place="session"))
+        qtbot.waitUntil(lambda n=name: n in labels(keys))
+        settle(qtbot, keys)
+    session, chip = bench.session, bench.header.key
+    menu = chip.menu()
+    ticks = [a for a in menu.actions() if a.isCheckable()]
+    assert [a.isChecked() for a in ticks] == [True, False]
+    ticks[1].trigger()
+    assert [key.label for key in session.keys] == ["House", "Desk"]
+    assert "2 keys" in chip.text()
+    for part in ("House", "Desk"):
+        assert part in chip.toolTip()
+        assert part in chip.accessibleName()
+    assert menu.actions()[0] is ticks[0], "the list was not built anew under the pointer"
+    ticks[0].trigger()
+    assert [key.label for key in session.keys] == ["Desk"]
+    ticks[1].trigger()
+    assert [key.label for key in session.keys] == ["Desk"], "the last one stays"
+    assert session.settings.current.key == session.keys[0].fingerprint
+    manage: QAction = menu.actions()[-1]
+    before = len(bench.findChildren(KeysDialog))
+    manage.trigger()
+    assert len(bench.findChildren(KeysDialog)) == before + 1
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
+def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
+    from PySide6.QtWidgets import QWidget
+
+    from pura_audit.widgets.choice_menu import ChoiceMenu
+
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    menu = ChoiceMenu(owner, several=True)
+    menu.fill(["a", "b"], [0], "")
+    seen: list[list[int]] = []
+    menu.several_chosen.connect(seen.append)
+    menu.popup(owner.mapToGlobal(owner.rect().topLeft()))
+    place = menu.actionGeometry(menu.actions()[1]).center()
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=place)
+    assert seen == [[0, 1]]
+    assert menu.isVisible()
+    menu.setActiveAction(menu.actions()[0])
+    qtbot.keyClick(menu, Qt.Key.Key_Space)
+    assert seen == [[0, 1], [1]]
+    assert menu.isVisible()
+    menu.close()
+
+
+def test_all_ticked_keys_go_into_one_request_each_once(
+    window: Any, engine: Any, qtbot: Any
+) -> None:
+    from pura_audit.jobs.messages import KeyChoice
+
+    first = window.session.key
+    other = KeyChoice(label="Other", fingerprint="f" * 16)
+    again = KeyChoice(label="Same under another name", fingerprint=first.fingerprint, session=True)
+    window.session.choose_keys([first, other, again])
+    window.session.add_text("A text that is to be audited with two keys.")
+    window.session.audit()
+    qtbot.waitUntil(lambda: bool(engine.requests))
+    assert engine.requests[0].keys == (first, other)
+
+
+def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
+    from pura_audit.workbench.unlock import unlocked
+
+    make(qtbot, keys, "House")
+    went: list[str] = []
+    assert unlocked(bench, lambda: went.append("open")) is None
+    assert went == ["open"]
+    bench.session.jobs._model_worker._engine._keys().files.lock()
+    bench.session.jobs.refresh()
+    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
+    dialog = unlocked(bench, lambda: went.append("asked"))
+    assert dialog is not None
+    assert went == ["open"]
+    dialog.first.setText(WORDS)
+    dialog.ok.click()
+    assert went == ["open", "asked"]
+    qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
+    qtbot.waitUntil(lambda: not bench.session.jobs.busy)

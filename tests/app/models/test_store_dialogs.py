@@ -1,0 +1,326 @@
+"""The dialogs of models, profiles and fitness: what they show, what they ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QApplication, QMessageBox
+from shiboken6 import isValid
+
+from pura.base.errors import ModelError
+from pura.lab.fitness.measure import ProxyFitness, TextResult
+from pura.lab.fitness.statistics import RULE, mean, share
+from pura.model.installed import InstalledModel
+from pura.model.memory import room_for
+from pura.model.store import ModelStore
+from pura.scheme import Profile, SecretKey
+from pura.scheme.profile_versions import NOTES
+from pura_audit.jobs.engine import PuraEngine
+from pura_audit.jobs.messages import Catalogue, KeyChoice, ModelChoice, ProfileChoice
+from pura_audit.jobs.store_chores import FitnessChore, StoreChore, do_store_chore
+from pura_audit.models.fitness import FitnessDialog
+from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.profiles.editor import ProfileEditor
+from pura_audit.workbench import dialogs
+
+
+def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
+    here = Path("/models") / name
+    return InstalledModel(
+        name=name, folder=here, path=here, source="folder tiny", licence="MIT",
+        fingerprint="a" * 16, tokenizer_fingerprint=tokenizer, architecture="TinyForCausalLM",
+        parameters=135_000_000, dtype="F32", vocab_size=vocab_size, weights="safetensors",
+        size_bytes=540_000_000, created="2026-11-21T00:00:00+00:00", files={},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
+    facts = installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
+    room = room_for(facts.parameters, free=4_000_000_000)
+    found = Catalogue(
+        keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
+        models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=540_000_000,
+                            parameters=135_000_000, facts=facts, room=room),),
+        profiles=(ProfileChoice(name="internal", profile=tbcc),),
+    )  # fmt: skip
+    monkeypatch.setattr(engine, "catalogue", lambda: found)
+    window.session.model = None
+    window.session._catalogued(found)
+    return window
+
+
+@pytest.fixture
+def models(stocked: Any) -> Iterator[Any]:
+    dialog = dialogs.show_models(stocked)
+    QApplication.processEvents()
+    yield dialog
+    dialog.close()
+
+
+def cells(table: Any, row: int = 0) -> list[str]:
+    model = table.model()
+    return [model.index(row, column).data() for column in range(model.columnCount())]
+
+
+def test_the_models_are_shown_with_all_that_is_known(models: Any) -> None:
+    row = cells(models.table)
+    assert row[:2] == ["tiny", "TinyForCausalLM"]
+    assert row[3] == "540.0 MB"
+    assert row[4] == "MIT"
+    assert row[6] == "yes"
+    assert "135,000,000 parameters as float32" in models.detail.text()
+
+
+def test_buttons_ask_for_chores_and_words_tell_the_end(
+    models: Any, engine: Any, qtbot: Any, stocked: Any
+) -> None:
+    with qtbot.waitSignal(models.ended):
+        models.buttons["verify"].click()
+        assert models.busy
+        assert not models.buttons["verify"].isEnabled()
+    assert engine.chores[-1] == StoreChore(kind="verify-model", name="tiny")
+    stocked.session.noticed.emit("“tiny” is what was installed.")
+    assert models.words.text() == "“tiny” is what was installed."
+    engine.error = ModelError("It is not.", "Install it again.")
+    with qtbot.waitSignal(models.ended) as ended:
+        models.buttons["install"].click()
+    assert ended.args == [False]
+    assert models.words.text() == "It is not. Install it again."
+    assert models.bar.isHidden()
+
+
+def test_the_licence_of_a_model_to_add_reaches_its_record(
+    models: Any, engine: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    models.licence.setText("  Apache-2.0 ")
+    engine.error = ModelError("It is not.", "Choose another.")
+    with qtbot.waitSignal(models.ended):
+        models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    assert engine.chores[-1] == StoreChore(kind="add-model", path=tmp_path, licence="Apache-2.0")
+    assert models.licence.text().strip() == "Apache-2.0", "typed once more after a failure"
+    engine.error = None
+    with qtbot.waitSignal(models.ended):
+        models.buttons["verify"].click()
+    assert models.licence.text(), "another chore took it"
+    with qtbot.waitSignal(models.ended):
+        models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    assert models.licence.text() == "", "it would go to the next model"
+
+
+def test_a_chore_writes_the_licence(
+    paths: Any, installed_models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (built_in,) = ModelStore(installed_models).list()
+    chore = StoreChore(kind="add-model", path=built_in.path, name="mine", licence="CC-BY-4.0")
+    do_store_chore(chore, paths, lambda _p: None, lambda: None)
+    assert ModelStore(paths.models).get("mine").licence == "CC-BY-4.0"
+
+
+def test_removing_asks_first_and_the_safe_answer_is_the_default(
+    models: Any, engine: Any, qtbot: Any
+) -> None:
+    box = models.ask_remove()
+    assert isinstance(box, QMessageBox)
+    assert box.defaultButton().text() == "Keep it"
+    box.reject()
+    assert all(chore.kind != "remove-model" for chore in engine.chores)
+    box = models.ask_remove()
+    with qtbot.waitSignal(models.ended):
+        box.buttons()[0].click()
+    assert engine.chores[-1] == StoreChore(kind="remove-model", name="tiny")
+
+
+def test_what_does_not_belong_together_is_said_before_the_run(
+    stocked: Any, tbcc: Profile, qtbot: Any
+) -> None:
+    session, header = stocked.session, stocked.header
+    session.add_text("a text")
+    assert header.audit.isEnabled()
+    wrong = tbcc.with_(tokenizer="c" * 16, key="d" * 16)
+    session.choose_profile(ProfileChoice(name="wrong", profile=wrong))
+    assert not header.audit.isEnabled()
+    assert "tokenizer of the model “tiny” is not the one" in header.audit.toolTip()
+    assert "belongs to the key dddd" in header.audit.toolTip()
+    assert header.profile.property("missing")
+    session.choose_profile(ProfileChoice(name="internal", profile=tbcc))
+    assert header.audit.isEnabled()
+    assert not header.profile.property("missing")
+
+
+def result(texts: int, found: int) -> ProxyFitness:
+    made = tuple(
+        TextResult(tokens=200, usable=150, log10_e=50.0 if n < found else 1.0,
+                   matched=n < found, bits_right=1.0)
+        for n in range(texts)
+    )  # fmt: skip
+    return ProxyFitness(
+        model="tiny", model_fingerprint="a" * 16, profile="b" * 16, dtype="float32",
+        made_here=True, results=made, found=share(found, texts), matched=share(found, texts),
+        evidence=mean([r.log10_e for r in made]), evidence_per_100=mean([10.0] * texts),
+        bits_right=mean([1.0] * texts), kl_bits=mean([0.5] * texts), source="large",
+        word="good", rule=RULE,
+    )  # fmt: skip
+
+
+def test_fitness_is_asked_for_and_shown(models: Any, engine: Any, qtbot: Any) -> None:
+    dialog = models.ask_fitness()
+    assert isinstance(dialog, FitnessDialog)
+    assert dialog.table.isHidden()
+    dialog.texts.setValue(9)
+    with qtbot.waitSignal(dialog.ended):
+        dialog.measure.click()
+    chore = engine.chores[-1]
+    assert isinstance(chore, FitnessChore)
+    assert (chore.name, chore.texts, chore.path) == ("tiny", 9, None)
+    dialog.session.measured.emit(result(12, 12))
+    assert "12 reached the evidence of a mark" in dialog.sentence.text()
+    assert cells(dialog.table) == ["Texts that reach log10 e = 6", "100 %", "76 to 100 %"]
+    assert cells(dialog.table, 5)[0] == "Divergence from “large” (bits a token)"
+    assert "90 %" in dialog.rule.text()
+    dialog.close()
+
+
+@pytest.fixture
+def editor(stocked: Any) -> Iterator[ProfileEditor]:
+    profiles = dialogs.show_profiles(stocked)
+    dialog = profiles.edit(profiles.selected)
+    QApplication.processEvents()
+    yield dialog
+    if isValid(dialog):
+        dialog.close()
+    profiles.close()
+
+
+def test_the_editor_shows_the_profile_as_it_is(editor: ProfileEditor, tbcc: Profile) -> None:
+    assert editor.profile().fingerprint == tbcc.fingerprint
+    assert editor.fault.text() == ""
+    assert tbcc.fingerprint in editor.fingerprint.text()
+    assert editor.save.isEnabled()
+
+
+def test_what_is_typed_is_checked_and_explained_at_once(editor: ProfileEditor) -> None:
+    inputs = editor.inputs
+    inputs["temperature"].setText("warm")
+    assert "“temperature” is not a number" in editor.fault.text()
+    assert not editor.save.isEnabled()
+    inputs["temperature"].setText("0,3")
+    assert editor.fault.text() == ""
+    assert "few tokens can carry bits" in editor.odd.text()
+    assert "not measured" in editor.length.text()
+    assert "another profile than before" in editor.fingerprint.text()
+    inputs["name"].setText("")
+    assert "needs a name" in editor.fault.text()
+    inputs["name"].setFocus()
+    editor._about("code")
+    assert "parity" in editor.about.text()
+
+
+def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
+    editor.fields._add()
+    assert "add up" in editor.fault.text() or "fields" in editor.fault.text()
+    bits = editor.inputs["payload_bits"].value()
+    table = editor.fields.table
+    table.item(0, 1).setText(str(bits - 4))
+    editor.fields.append({"name": "Kind", "bits": 4, "kind": "enumeration", "values": ["a", "b"]})
+    editor.check()
+    assert editor.fault.text() == ""
+    assert [f.name for f in editor.profile().fields] == ["Field 1", "Kind"]
+    assert editor.profile().fields[1].values == ("a", "b")
+    editor.fields._drop()
+    assert editor.fault.text() != ""
+
+
+def test_saving_under_the_same_name_replaces_and_under_another_does_not(
+    editor: ProfileEditor, qtbot: Any
+) -> None:
+    chores: list[StoreChore] = []
+    editor.wanted.disconnect()
+    editor.wanted.connect(chores.append)
+    editor.inputs["note"].setText("A note")
+    editor.save.click()
+    assert (chores[0].kind, chores[0].name, chores[0].replace) == ("save-profile", "internal", True)
+    assert chores[0].profile is not None
+    assert chores[0].profile.note == "A note"
+    editor.inputs["name"].setText("Another")
+    editor.save.click()
+    assert (chores[1].name, chores[1].replace) == ("Another", False)
+
+
+def test_chores_of_profiles_do_what_they_say(paths: Any, tbcc: Profile, tmp_path: Path) -> None:
+    def do(**what: Any) -> str | None:
+        return do_store_chore(StoreChore(**what), paths, lambda _p: None, lambda: None)
+
+    assert do(kind="save-profile", name="One", profile=tbcc) == "The profile “One” was saved."
+    do(kind="export-profile", name="One", path=tmp_path / "out.json")
+    do(kind="remove-profile", name="One")
+    assert list(paths.profiles.glob("*.json")) == []
+    do(kind="import-profile", path=tmp_path / "out.json", name="Two")
+    assert Profile.load(paths.profiles / "Two.json") == tbcc
+
+
+def test_a_profile_of_an_older_version_says_so(
+    stocked: Any, paths: Any, tbcc: Profile, tmp_path: Path
+) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(json.dumps(tbcc.to_dict()))
+    said = do_store_chore(
+        StoreChore(kind="import-profile", path=old, name="Old"), paths, lambda _p: None,
+        lambda: None,
+    )  # fmt: skip
+    assert said is not None
+    assert "version 1" in said
+    (paths.profiles / "by-hand.json").write_text(old.read_text())
+    found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
+    assert found["Old"].notes == ()
+    assert found["by-hand"].notes == ("version-1",)
+    stocked.session._catalogued(Catalogue(profiles=tuple(found.values())))
+    dialog = dialogs.show_profiles(stocked)
+    names = [row.name for row in dialog._rows]
+    dialog.table.selectRow(names.index("by-hand"))
+    assert "first form (version 1)" in dialog.detail.text()
+    dialog.table.selectRow(names.index("Old"))
+    assert "version 1" not in dialog.detail.text()
+    dialog.close()
+
+
+@pytest.mark.parametrize("words", [stored_words, imported_words])
+def test_every_note_has_words_in_the_window(words: Any) -> None:
+    assert all(words([note]) for note in NOTES)
+
+
+def test_the_real_engine_measures_texts_made_on_the_spot(
+    paths: Any, installed_models: Path, samples: dict[str, Any], sample_key: SecretKey, qapp: Any
+) -> None:
+    paths.models.parent.mkdir(parents=True)
+    paths.models.symlink_to(installed_models)
+    engine = PuraEngine(paths, {"Test": sample_key}, "cpu")
+    said: list[str] = []
+    found = engine.do(
+        FitnessChore(
+            name="smollm2-135m", texts=1, tokens=40,
+            key=KeyChoice(label="Test", fingerprint=sample_key.fingerprint, session=True),
+            profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
+        ),
+        lambda progress: said.append(progress.name), lambda: None,
+    )  # fmt: skip
+    assert isinstance(found, ProxyFitness)
+    assert found.made_here
+    assert len(found.results) == 1
+    assert {"model", "texts", "fitness"} <= set(said)
+
+
+def test_the_real_engine_tells_whether_a_model_fits(
+    paths: Any, installed_models: Path, qapp: Any
+) -> None:
+    paths.models.parent.mkdir(parents=True)
+    paths.models.symlink_to(installed_models)
+    (model,) = PuraEngine(paths).catalogue().models
+    assert model.room is not None
+    assert model.room.fits in (True, False)
+    assert model.facts is not None
+    assert model.facts.tokenizer_fingerprint

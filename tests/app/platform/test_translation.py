@@ -1,0 +1,383 @@
+"""Every text of the window in both languages: complete, careful in its words, and with room."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QWidget,
+)
+
+import pura_audit
+from pura.base.paths import Paths
+from pura.base.resources import resource
+from pura.record.audit import Audit
+from pura.words.linter import forbidden
+from pura_audit import application
+from pura_audit.jobs.messages import Progress
+from pura_audit.platform import i18n
+from pura_audit.session.items import ItemState
+from pura_audit.widgets.elided import ElidedLabel
+
+SOURCES = sorted(Path(pura_audit.__file__).parent.rglob("*.py"))
+# Not texts: a name, and a key that is called the same in every language.
+UNTRANSLATED = re.compile(r"PURA Audit|\bEsc\b")
+SHOWS = {
+    "QLabel", "QPushButton", "QToolButton", "QCheckBox", "QRadioButton", "QGroupBox", "QAction",
+    "ElidedLabel", "label", "button", "say", "setText", "setToolTip", "setAccessibleName",
+    "setAccessibleDescription", "setWindowTitle", "setPlaceholderText", "setTitle", "setStatusTip",
+    "addAction", "addMenu", "addItem", "setLabelText", "setInformativeText", "addButton", "emit",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Message:
+    context: str
+    source: str
+    translation: str
+    finished: bool
+
+
+@cache
+def in_the_code() -> tuple[list[tuple[str, str]], list[str]]:
+    """Return every text that is wrapped, and every call whose text cannot be collected."""
+    texts, strange = [], []
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "translate":
+                try:
+                    context, text = map(ast.literal_eval, node.args)
+                    texts.append((context, text))
+                except ValueError:
+                    strange.append(f"{path.name}:{node.lineno}")
+    return texts, strange
+
+
+@cache
+def catalogue(language: str) -> tuple[Message, ...]:
+    root = ET.parse(resource("translations", f"pura_audit_{language}.ts")).getroot()
+    return tuple(
+        Message(
+            context=context.findtext("name") or "",
+            source=message.findtext("source") or "",
+            translation=message.findtext("translation") or "",
+            finished=message.find("translation").get("type") is None,  # type: ignore[union-attr]
+        )
+        for context in root.iter("context")
+        for message in context.iter("message")
+    )
+
+
+def test_every_text_can_be_collected() -> None:
+    texts, strange = in_the_code()
+    assert strange == []
+    assert len(texts) > 200
+
+
+def test_no_text_is_shown_without_translation() -> None:
+    bare = []
+    for path in SOURCES:
+        if path.name in ("demo.py", "screenshots.py", "__main__.py"):
+            continue  # speak to a terminal, in English like every command of the project
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func).rpartition(".")[2]
+            if called not in SHOWS:
+                continue
+            bare += [
+                f"{path.name}:{node.lineno} {text!r}"
+                for value in node.args[:2]
+                for text in written(value)
+                if re.search(r"[A-Za-z]{2}", UNTRANSLATED.sub("", text))
+                and not (called == "label" and value is not node.args[0])  # its role
+            ]  # fmt: skip
+    assert bare == []
+
+
+def written(node: ast.expr) -> list[str]:
+    """Return the texts that stand in an argument as such."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return [node.value]
+    if isinstance(node, ast.JoinedStr):
+        parts = [v.value for v in node.values if isinstance(v, ast.Constant)]
+        return [p for p in parts if isinstance(p, str)]
+    if isinstance(node, ast.IfExp):
+        return [*written(node.body), *written(node.orelse)]
+    return []
+
+
+@pytest.mark.parametrize("language", i18n.CATALOGUES)
+def test_the_catalogue_holds_every_text_and_no_other(language: str) -> None:
+    wanted = set(in_the_code()[0])
+    held = {(m.context, m.source) for m in catalogue(language)}
+    assert sorted(wanted - held) == [], "not translated: run make translations, then fill them in"
+    assert sorted(held - wanted) == [], "gone from the code: run make translations"
+    assert [m for m in catalogue(language) if not m.finished or not m.translation.strip()] == []
+
+
+@pytest.mark.parametrize("language", i18n.CATALOGUES)
+def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, language: str) -> None:
+    translator = QTranslator()
+    assert translator.load(f"pura_audit_{language}", str(resource("translations")))
+    stale = [
+        m.source
+        for m in catalogue(language)
+        if translator.translate(m.context, m.source) != m.translation
+    ]
+    assert stale == [], "run make translations"
+
+
+@pytest.mark.parametrize("language", i18n.CATALOGUES)
+def test_a_translation_is_built_like_its_text(language: str) -> None:
+    def marks(text: str) -> tuple[object, ...]:
+        return (
+            sorted(re.findall(r"%\d", text)), text.count("&"), text.rstrip()[-1] in ".?",
+            text.endswith("…"), text.endswith(":"), text.count(" · "),
+            text == text.strip(),
+        )  # fmt: skip
+
+    odd = [
+        (m.source, m.translation)
+        for m in catalogue(language)
+        if marks(m.source) != marks(m.translation)
+    ]
+    assert odd == []
+
+
+def test_german_quotes_and_spellings_are_german() -> None:
+    for message in catalogue("de"):
+        assert not re.search(r"[“”\"]|\bCtrl\b|\bReturn\b|--|\.\.\.", message.translation), message
+
+
+def test_the_same_text_has_one_translation_where_it_means_the_same() -> None:
+    found: dict[str, set[str]] = {}
+    for message in catalogue("de"):
+        found.setdefault(message.source, set()).add(message.translation)
+    assert {s: t for s, t in found.items() if len(t) > 1} == {}
+
+
+def test_no_text_of_the_window_says_too_much() -> None:
+    said = [(text, "en") for _, text in in_the_code()[0]]
+    said += [(m.translation, "de") for m in catalogue("de")]
+    assert [(text, f.name) for text, language in said for f in forbidden(text, language)] == []
+
+
+# The window in another language
+
+
+@contextmanager
+def window_in(language: str, paths: Paths, engine: Any, qtbot: Any) -> Iterator[Any]:
+    paths.config.mkdir(parents=True, exist_ok=True)
+    (paths.config / "settings.json").write_text(json.dumps({"language": language}))
+    made = application.make_window(paths, engine=engine, theme="light")
+    try:
+        qtbot.addWidget(made)
+        made.resize(1280, 720)
+        made.show()
+        qtbot.waitUntil(lambda: None not in (made.session.catalogue, made.session.device))
+        yield made
+    finally:
+        engine.gate.set()
+        made.session.close()
+        i18n.set_language(None)
+
+
+def visible_texts(root: QWidget) -> list[str]:
+    widgets = [w for w in root.findChildren(QWidget) if w.isVisibleTo(root)]
+    texts = [w.text() for w in widgets if isinstance(w, QLabel | QAbstractButton)]
+    return texts + [w.toolTip() for w in widgets] + [w.accessibleName() for w in widgets]
+
+
+def test_the_window_speaks_german(
+    app: Any, qtbot: Any, paths: Paths, engine: Any, audit: Audit
+) -> None:
+    english = {m.source for m in catalogue("de") if m.source != m.translation}
+    with window_in("de", paths, engine, qtbot) as window:
+        assert window.header.audit.text() == "Untersuchen   Strg+⏎"
+        left = [t for t in visible_texts(window) if t in english]
+        window.session.add_audit(audit)
+        QApplication.processEvents()
+        assert window.work.answer.heading.text() == "Eine Markierung wurde gefunden"
+        left += [t for t in visible_texts(window) if t in english]
+        left += [a.text() for a in window.actions_by_name.values() if a.text() in english]
+        assert left == []
+        # Qt's own words too, those of its standard buttons for one.
+        assert QCoreApplication.translate("QPlatformTheme", "Cancel") == "Abbrechen"
+
+
+def test_numbers_follow_the_language() -> None:
+    try:
+        i18n.set_language("de")
+        assert i18n.decimal(-1234.5, 1) == "\N{MINUS SIGN}1234,5"
+        assert i18n.size(93_400_000) == "93,4 MB"
+        assert QLocale().language() == QLocale.Language.German
+        i18n.set_language("en")
+        assert i18n.decimal(1.5, 1) == "1.5"
+        assert QLocale().language() == QLocale.Language.English
+    finally:
+        i18n.set_language(None)
+
+
+def test_the_language_of_the_system_is_followed(tmp_path: Path) -> None:
+    code = (
+        "from pathlib import Path; import sys\n"
+        "from pura_audit import application, i18n\n"
+        "application.make_application(); i18n.set_language(None)\n"
+        "print(i18n.language(), i18n.translate('Menu', 'Quit'))"
+    )
+    for locale, words in (("de_CH.UTF-8", "de Beenden"), ("fr_FR.UTF-8", "en Quit")):
+        environment = os.environ | {"LC_ALL": locale, "LANG": locale, "LANGUAGE": ""}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.stdout.strip() == words, done.stderr
+
+
+class Longer(QTranslator):
+    """A language whose every text is 40 % longer."""
+
+    def isEmpty(self) -> bool:
+        return False
+
+    def translate(
+        self, _context: str, text: str, _disambiguation: str | None = None, _n: int = -1
+    ) -> str:
+        extra = max(1, round(0.4 * len(text)))
+        words = "mehr Worte sind hier nun einmal nötig "
+        return f"{text} {(words * (extra // len(words) + 1))[:extra]}".rstrip()
+
+
+@pytest.fixture
+def longer(app: Any) -> Iterator[Longer]:
+    translator = Longer()
+    app.installTranslator(translator)
+    yield translator
+    app.removeTranslator(translator)
+
+
+def clipped(root: QWidget) -> list[str]:
+    """Return every label and button that has less room than its text needs."""
+    found = []
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, QLabel | QAbstractButton) or not widget.isVisibleTo(root):
+            continue
+        if isinstance(widget, ElidedLabel) or not widget.text():
+            continue
+        if getattr(widget, "elides", False):
+            continue
+        need = widget.sizeHint()
+        if isinstance(widget, QLabel) and widget.wordWrap():
+            short = widget.heightForWidth(widget.width()) > widget.height() + 1
+        else:
+            short = need.width() > widget.width() + 1 or need.height() > widget.height() + 1
+        if short or covered(widget):
+            found.append(
+                f"{type(widget).__name__} {widget.text()!r}: needs {need.width()}×{need.height()}, "
+                f"has {widget.width()}×{widget.height()}{', cut off' if covered(widget) else ''}"
+            )
+    return found
+
+
+def covered(widget: QWidget) -> bool:
+    """Whether a part of a widget lies outside one of its parents that does not scroll."""
+    rect, place = widget.rect(), widget
+    while (parent := place.parentWidget()) is not None and not place.isWindow():
+        rect = rect.translated(place.pos())
+        if isinstance(parent.parentWidget(), QAbstractScrollArea):
+            return False
+        if not parent.rect().adjusted(-1, -1, 1, 1).contains(rect):
+            return True
+        place = parent
+    return False
+
+
+def settle(qtbot: Any) -> None:
+    for _ in range(3):
+        QApplication.processEvents()
+    qtbot.wait(20)
+
+
+def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
+    root = QWidget()
+    qtbot.addWidget(root)
+    root.resize(400, 100)
+    wide, narrow = QPushButton("Has the room it needs", root), QPushButton("Has too little", root)
+    wide.resize(wide.sizeHint())
+    narrow.resize(20, wide.height())
+    root.show()
+    assert [words.split("'")[1] for words in clipped(root)] == ["Has too little"]
+    wide.move(350, 0)
+    assert len(clipped(root)) == 2
+
+
+@pytest.mark.parametrize("language", ["de", "longer"])
+@pytest.mark.parametrize("state", ["first-run", "empty", "ready", "running", "done", "failed"])
+def test_nothing_is_clipped(
+    app: Any, qtbot: Any, paths: Paths, engine: Any, audit_factory: Callable[..., Audit],
+    text: str, tbcc: Any, sample_key: Any, language: str, state: str,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    if language == "longer":
+        request.getfixturevalue("longer")
+    engine.empty = state == "first-run"
+    with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
+        session = window.session
+        if state == "done":
+            session.add_audit(audit_factory(text, tbcc, sample_key))
+        elif state not in ("first-run", "empty"):
+            session.add_text(text)
+            item = session.current
+            item.state = ItemState(state)
+            if state == "running":
+                item.progress = Progress(step=5, name="reading", done=3, total=10, seconds_left=70)
+            session.item_changed.emit()
+        settle(qtbot)
+        assert window.size().width() == 1280
+        assert window.size().height() == 720
+        assert clipped(window) == []
+
+
+@pytest.mark.parametrize("language", ["de", "longer"])
+def test_nothing_is_clipped_in_the_dialogs(
+    app: Any, qtbot: Any, paths: Paths, engine: Any, audit_factory: Callable[..., Audit],
+    text: str, tbcc: Any, sample_key: Any, every_dialog: Any, language: str,
+    request: pytest.FixtureRequest,
+) -> None:  # fmt: skip
+    if language == "longer":
+        request.getfixturevalue("longer")
+    with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
+        window.session.add_audit(audit_factory(text, tbcc, sample_key))
+        settle(qtbot)
+        found = {}
+        for name, act in every_dialog(window).items():
+            dialog = act()
+            if dialog is None or isinstance(dialog, QFileDialog | QMessageBox):
+                continue  # Qt draws these itself
+            settle(qtbot)
+            if words := clipped(dialog):
+                found[name] = words
+            dialog.done(0)
+        assert found == {}

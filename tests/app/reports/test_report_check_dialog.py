@@ -1,0 +1,106 @@
+"""The window “Verify a report …”, with the real check behind it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typst
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QLabel
+
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.findings_digest import findings_digest
+from pura_audit.jobs.chores import do_chore
+from pura_audit.workbench import dialogs
+
+SOURCE = b"""
+#set document(title: "Report", date: none)
+#let d = json(bytes(sys.inputs.data))
+#pdf.attach("record.json", bytes(d.json))
+= Report
+#for line in d.lines [#line #linebreak()]
+"""
+
+
+@pytest.fixture
+def report(audit: Audit, tmp_path: Path) -> Path:
+    record = json_io.to_json(audit)
+    lines = [audit.input.sha256, audit.key.fingerprint, audit.payload.bits, findings_digest(audit),
+             hashlib.sha256(record.encode()).hexdigest()]  # fmt: skip
+    path = tmp_path / "report.pdf"
+    data = json.dumps({"json": record, "lines": lines})
+    path.write_bytes(typst.compile(SOURCE, sys_inputs={"data": data}))
+    return path
+
+
+@pytest.fixture
+def real(engine: Any, paths: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine that does the chore instead of noting it."""
+    from pura.keys import KeyStore
+
+    keys = KeyStore(paths.config / "keys.json")
+    monkeypatch.setattr(
+        type(engine), "do",
+        lambda _self, chore, progress, checkpoint: do_chore(
+            chore, paths, keys, {}, progress, checkpoint
+        ),
+    )  # fmt: skip
+
+
+def words_of(dialog: Any) -> str:
+    return "\n".join(one.text() for one in dialog.area.findChildren(QLabel))
+
+
+@pytest.mark.usefixtures("real")
+def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
+    dialog: Any = dialogs.verify_report(window, report)
+    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    said = words_of(dialog)
+    assert "Printed SHA-256" in said
+    assert "The report is not signed." in said
+    assert "none found anything" in dialog.summary.text()
+    dialog.copy_button.click()
+    assert "Embedded record: as it should be." in QGuiApplication.clipboard().text()
+    dialog.show_audits.click()
+    assert window.session.current.audit.input.name == "memo.txt"
+    assert window.session.current.audit.verdict == "mark"
+
+
+@pytest.mark.usefixtures("real")
+def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, qtbot: Any) -> None:
+    report.write_bytes(report.read_bytes() + b"more")
+    dialog: Any = dialogs.verify_report(window)
+    assert not dialog.start.isEnabled()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(report))])
+    dialog.dropEvent(
+        QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
+                   Qt.KeyboardModifier.NoModifier)
+    )  # fmt: skip
+    qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
+    assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
+    assert "found something amiss" in dialog.summary.text()
+
+
+@pytest.mark.usefixtures("real")
+def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qtbot: Any) -> None:
+    wrong = report.with_name("cert.pem")
+    wrong.write_text("hello")
+    dialog: Any = dialogs.verify_report(window)
+    dialog.trust([wrong])
+    dialog.take(report)
+    qtbot.waitUntil(lambda: "no certificate" in dialog.summary.text(), timeout=60_000)
+    assert dialog.checked is None
+    assert dialog.start.isEnabled()
+
+
+def test_closing_the_dialog_stops_the_check(window: Any, engine: Any, report: Path) -> None:
+    dialog: Any = dialogs.verify_report(window, report)
+    dialog.reject()
+    assert dialog.checked is None

@@ -1,0 +1,572 @@
+"""The window “Report …”: real PDFs, made in the real thread and read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pypdfium2
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox
+
+from pura.record import json_io
+from pura.record.audit import Audit, RegisterFacts, RegisterMatch
+from pura.report import ItemNotes, ReportRequest
+from pura.report.compile import page_count
+from pura_audit.jobs import report_desk
+from pura_audit.jobs.file_worker import carries_record
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.workbench import dialogs
+
+WAIT = 60_000
+
+
+def words_of(pdf: Path | bytes) -> str:
+    with pypdfium2.PdfDocument(pdf) as document:
+        pages = [page.get_textpage().get_text_bounded() for page in document]
+    # A word that is broken at the end of a line carries a mark of that.
+    return " ".join(" ".join(pages).replace("\ufffe", "").split())
+
+
+def record_of(pdf: Path) -> bytes:
+    with pikepdf.open(pdf) as document:
+        return document.attachments["record.json"].get_file().read_bytes()
+
+
+def settled(dialog: Any) -> bool:
+    preview = dialog.preview
+    return preview.built is not None and not preview.renewing and not preview.view.missing()
+
+
+@pytest.fixture
+def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
+    def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
+        rows = [(one.input.name, one) for one in audits or (audit,)]
+        dialog: Any = dialogs.make_report(window, rows, base, every=every)
+        qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+        return dialog
+
+    return make
+
+
+@pytest.fixture
+def second(audit: Audit) -> Audit:
+    return replace(audit, id="1" * 32, input=replace(audit.input, name="letter.txt"))
+
+
+@pytest.fixture
+def named(audit: Audit) -> Audit:
+    register = RegisterFacts(
+        version="v1", date="2026-11-21", entries=9, none_weight=0.01, prior_none=0.1, chance=1e-9,
+        matches=(
+            RegisterMatch(entry=3, payload=audit.payload.bits, who="Jane Roe", when="2026-01-01",
+                          model="", posterior=0.99),
+        ),
+    )  # fmt: skip
+    return replace(audit, register=register)
+
+
+def saved(dialog: Any, path: Path, qtbot: Any) -> None:
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT) as signal:
+        dialog.save_to(path)
+    report, request, to = signal.args
+    assert report.pdf == path.read_bytes()
+    assert isinstance(request, ReportRequest)
+    assert to == path
+
+
+def test_the_preview_shows_every_page_of_the_report(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    preview, view = dialog.preview, dialog.preview.view
+    assert view.pages == page_count(preview.built.report.pdf) > 3
+    assert view.accessibleName().endswith(f"Page 1 of {view.pages}")
+    assert not preview.previous.isEnabled()
+    assert preview.where.text() == f"Page 1 of {view.pages}"
+    first = view.grab().toImage()
+    preview.next.click()
+    assert preview.where.text() == f"Page 2 of {view.pages}"
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert view.grab().toImage() != first
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    assert view.page == view.pages - 1
+    assert not preview.next.isEnabled()
+    qtbot.keyClick(view, Qt.Key.Key_Left)
+    assert view.page == view.pages - 2
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    assert view.page == 0
+
+
+def test_pages_are_as_large_as_one_likes(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    view, zoom = dialog.preview.view, dialog.preview.zoom
+    for fit in ("page", "actual", "width"):
+        zoom.setCurrentIndex(zoom.findData(fit))
+        zoom.activated.emit(zoom.currentIndex())
+        assert view.fit == fit
+        if fit == "page":
+            assert view.scale * 842 <= view.viewport().height()
+        if fit == "actual":
+            assert view.dpi == round(96 * view.devicePixelRatioF())
+        qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+
+
+def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(
+    opened: Any, qtbot: Any
+) -> None:
+    dialog = opened()
+    before = dialog.preview.built
+    dialog.form.report.case.widget.setText("2026-117 Ω")
+    assert dialog.preview.built is before
+    assert "being renewed" in dialog.preview.state.text()
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert dialog.preview.built is not before
+    assert dialog.preview.state.text() == ""
+    assert "case 2026-117 Ω" in words_of(dialog.preview.built.report.pdf)
+
+
+def test_many_quick_changes_make_one_report(
+    opened: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = opened()
+    made: list[str] = []
+    real = report_desk.build_report
+    monkeypatch.setattr(report_desk, "build_report", lambda a, r: made.append(r.case) or real(a, r))
+    for end in range(1, 8):
+        dialog.form.report.case.widget.setText("2026-117"[:end])
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert made == ["2026-11"]
+
+
+def test_everything_that_is_filled_in_reaches_the_report(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    form = dialog.form
+    told = []
+    for group in (form.parties, form.item, form.remarks):
+        for name, words in group.fields.items():
+            words.set_text(f"Told {name}")
+            told.append(f"Told {name}")
+    form.report.number.set_text("R-7")
+    form.report.relation.setCurrentIndex(form.report.relation.findData("supplements"))
+    form.report.replaces.set_text("R-6")
+    form.report.reason.set_text("A date was wrong")
+    form.report.final.setChecked(True)
+    form.layout_.paper.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    pdf = dialog.preview.built.report.pdf
+    said = words_of(pdf)
+    assert [words for words in [*told, "R-7", "R-6", "A date was wrong"] if words not in said] == []
+    assert "Draft" not in said
+    with pypdfium2.PdfDocument(pdf) as document:
+        assert document[0].get_width() == 612
+
+
+def test_a_base_fills_the_form(opened: Any) -> None:
+    base = ReportRequest(case="C-1", item=ItemNotes(custody="Held in safe 3"), language="de")
+    dialog = opened(base=base)
+    assert dialog.form.report.case.text == "C-1"
+    assert dialog.form.item.fields["custody"].text == "Held in safe 3"
+    assert dialog.preview.built.request.item == base.item
+    assert "Held in safe 3" in words_of(dialog.preview.built.report.pdf)
+    assert "Entwurf" in words_of(dialog.preview.built.report.pdf)
+
+
+def test_several_audits_go_into_one_report(
+    opened: Any, audit: Audit, second: Audit, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened(audit, second)
+    assert "letter.txt" not in words_of(dialog.preview.built.report.pdf)
+    dialog.form.audits.list.item(1).setCheckState(Qt.CheckState.Checked)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    saved(dialog, tmp_path / "two.pdf", qtbot)
+    said = words_of(tmp_path / "two.pdf")
+    assert "letter.txt" in said
+    assert "memo.txt" in said
+    held = json.loads(record_of(tmp_path / "two.pdf"))["audits"]
+    assert [json_io.from_dict(one).id for one in held] == [audit.id, second.id]
+
+
+def test_no_audit_is_said_and_nothing_can_be_saved(opened: Any) -> None:
+    dialog = opened()
+    dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
+    assert "at least one" in dialog.form.audits.wrong.text()
+    assert not dialog.save_button.isEnabled()
+    assert not dialog.preview.renewing
+
+
+def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, second: Audit) -> None:
+    action = window.actions_by_name["report"]
+    action.trigger()
+    assert "needs a finished audit" in window.status.words.text()
+    window.session.add_audit(second)
+    window.session.add_audit(audit)
+    dialog: Any = dialogs.make_report(window)
+    rows = dialog.form.audits.list
+    assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
+    assert dialog.form.audits.chosen() == (audit,)
+
+
+# The text
+
+
+def test_what_is_blacked_out_is_nowhere_in_the_files(
+    opened: Any, audit: Audit, qtbot: Any, tmp_path: Path
+) -> None:
+    words = max({w for w in audit.text.split() if w.isalpha()}, key=len)
+    dialog = opened()
+    form = dialog.form
+    form.text.mode.setCurrentIndex(form.text.mode.findData("redacted"))
+    redaction = form.text.redaction
+    place = audit.text.index(words)
+    redaction.select(place, place + len(words))
+    redaction.everywhere.click()
+    assert words in redaction.view.toPlainText()
+    for box in (dialog.files.record, dialog.files.tables, dialog.files.html):
+        box.setChecked(True)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    files = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
+    assert [name for name in files if name.startswith("r")] == [
+        "r-memo.txt-00000000-bits.csv", "r-memo.txt-00000000-tokens.csv", "r.html", "r.json",
+        "r.pdf",
+    ]  # fmt: skip
+    assert words in audit.text
+    assert "█" * len(words) in json.loads(record_of(tmp_path / "r.pdf"))["text"]
+    assert words not in words_of(tmp_path / "r.pdf").replace(" ", "")
+    for name in files:
+        if not name.endswith(".pdf"):
+            assert words not in (tmp_path / name).read_text(encoding="utf-8")
+    assert words.encode() not in record_of(tmp_path / "r.pdf")
+
+
+def test_black_stretches_follow_characters_and_can_be_taken_back(
+    opened: Any, audit: Audit, qtbot: Any
+) -> None:
+    text = "One 😀 two\r\nJosé\u202e and 😀 José"
+    dialog = opened(replace(audit, text=text + audit.text[len(text) :]))
+    group = dialog.form.text
+    group.mode.setCurrentIndex(group.mode.findData("redacted"))
+    view = group.redaction
+    place = text.index("José")
+    view.select(place, place + 4)
+    assert view.chosen() == (place, place + 4)
+    assert view.view.textCursor().selectedText() == "José"
+    view.everywhere.click()
+    last = text.rindex("José")
+    assert view.ranges[:2] == ((place, place + 4), (last, last + 4))
+    assert "stretches are blacked out" in view.words.text()
+    view.select(place + 1, place + 2)
+    view.show_again.click()
+    assert view.ranges[:2] == ((place, place + 1), (place + 2, place + 4))
+    view.undo_button.click()
+    assert view.ranges[0] == (place, place + 4)
+    view.select(0, 3)
+    qtbot.keyClick(view.view, Qt.Key.Key_Delete)
+    assert view.ranges[0] == (0, 3)
+    assert dialog.form.job().request.redactions == view.ranges
+
+
+# What is wrong
+
+
+def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    before = dialog.preview.built
+    remark = dialog.form.remarks.remark
+    review = dialog.form.remarks.fields["review"]
+    review.set_text("It proves the origin.")
+    qtbot.waitUntil(review.wrong.isVisible)
+    assert "“proves”" in review.wrong.text()
+    review.set_text("The evidence.")
+    remark.set_text("This proves the origin.")
+    qtbot.waitUntil(lambda: dialog.preview.failure is not None, timeout=WAIT)
+    assert "“proves”" in remark.wrong.text()
+    assert not remark.wrong.isHidden()
+    assert remark.text == "This proves the origin."
+    assert dialog.preview.built is before
+    assert "before the last change" in dialog.preview.state.text()
+    dialog.save_button.click()
+    assert "Mend" in dialog.line.words.text()
+    remark.set_text("The findings speak for H1.")
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert remark.wrong.isHidden()
+    assert dialog.preview.failure is None
+    assert "The findings speak for H1." in words_of(dialog.preview.built.report.pdf)
+
+
+def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    question = dialog.form.parties.fields["question"]
+    question.set_text("x" * 4001)
+    assert "4,001 characters" in question.wrong.text().replace("\N{NARROW NO-BREAK SPACE}", ",")
+    assert dialog.form.parties.head.isChecked()
+    assert not dialog.preview.renewing
+    question.set_text("Short")
+    assert question.wrong.isHidden()
+    dialog.form.report.issued.set_text("tomorrow")
+    assert "2026-11-21" in dialog.form.report.issued.wrong.text()
+    dialog.form.report.issued.set_text("2027-01-31")
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert "31 January 2027" in words_of(dialog.preview.built.report.pdf)
+
+
+@pytest.mark.parametrize("content", [b"GIF89a", None])
+def test_a_bad_logo_is_said_in_place(
+    opened: Any, qtbot: Any, tmp_path: Path, content: bytes | None
+) -> None:
+    dialog = opened()
+    path = tmp_path / "logo.png"
+    if content is not None:
+        path.write_bytes(content)
+    dialog.form.layout_.take_logo(path)
+    qtbot.waitUntil(lambda: dialog.preview.failure is not None, timeout=WAIT)
+    assert "logo" in dialog.form.layout_.logo_field.wrong.text()
+    dialog.form.layout_.drop.click()
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    assert dialog.form.layout_.logo_field.wrong.isHidden()
+
+
+# Saving
+
+
+def test_what_is_saved_is_what_was_shown(opened: Any, audit: Audit, qtbot: Any,
+                                         tmp_path: Path) -> None:  # fmt: skip
+    dialog = opened()
+    shown = dialog.preview.built.report
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    assert (tmp_path / "r.pdf").read_bytes() == shown.pdf
+    assert record_of(tmp_path / "r.pdf") == shown.json
+    assert "“r.pdf” is saved." in dialog.line.words.text()
+    assert dialog.sign_button.isVisible()
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_a_written_report_can_be_signed(opened: Any, window: Any, qtbot: Any,
+                                        tmp_path: Path) -> None:  # fmt: skip
+    from pura_audit.reports.sign import ReportSignDialog
+
+    dialog = opened()
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    dialog.sign_button.click()
+    (sign,) = window.findChildren(ReportSignDialog)
+    assert sign.report == tmp_path / "r.pdf"
+    sign.reject()
+    dialog.form.report.case.widget.setText("another")
+    assert not dialog.sign_button.isVisible()
+
+
+def test_nothing_is_replaced_without_being_asked(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+    dialog = opened()
+    dialog.files.record.setChecked(True)
+    (tmp_path / "r.json").write_text("mine")
+    dialog.save_to(tmp_path / "r.pdf")
+    qtbot.waitUntil(lambda: dialog.line.question is not None, timeout=WAIT)
+    box: QMessageBox = dialog.line.question
+    assert "“r.json”" in box.text()
+    assert box.defaultButton().text() == "Keep it"
+    box.defaultButton().click()
+    assert (tmp_path / "r.json").read_text() == "mine"
+    assert not (tmp_path / "r.pdf").exists()
+    dialog.line.question = None
+    dialog.save_to(tmp_path / "r.pdf")
+    qtbot.waitUntil(lambda: dialog.line.question is not None, timeout=WAIT)
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT):
+        dialog.line.question.buttons()[0].click()
+    assert (tmp_path / "r.json").read_bytes() == record_of(tmp_path / "r.pdf")
+
+
+def test_saving_can_be_stopped_before_anything_is_written(
+    opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = opened()
+    gate, plan = threading.Event(), report_desk.planned_files
+    monkeypatch.setattr(
+        report_desk, "planned_files", lambda job, built: gate.wait(9) and plan(job, built)
+    )
+    dialog.save_to(tmp_path / "r.pdf")
+    assert not dialog.left.isEnabled()
+    dialog.line.stop.click()
+    gate.set()
+    qtbot.waitUntil(lambda: not dialog.line.busy, timeout=WAIT)
+    assert "nothing was written" in dialog.line.words.text()
+    assert not (tmp_path / "r.pdf").exists()
+    assert dialog.left.isEnabled()
+
+
+def test_a_folder_that_refuses_is_told(opened: Any, qtbot: Any, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    dialog = opened()
+    dialog.save_to(tmp_path / "file" / "r.pdf")
+    qtbot.waitUntil(lambda: "cannot be written" in dialog.line.words.text(), timeout=WAIT)
+    assert dialog.save_button.isEnabled()
+    assert not dialog.sign_button.isVisible()
+
+
+def test_names_go_into_an_annex_of_their_own(
+    opened: Any, named: Audit, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened(named)
+    assert not dialog.files.annex.isHidden()
+    assert dialog.files.locks
+    dialog.files.lock.setChecked(False)
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    annex = tmp_path / "r-sealed.pdf"
+    assert "Jane Roe" in words_of(annex)
+    assert annex.stat().st_mode & 0o077 == 0
+    assert "Jane Roe" not in words_of(tmp_path / "r.pdf")
+    assert b"Jane Roe" not in record_of(tmp_path / "r.pdf")
+    assert "“r-sealed.pdf”" in dialog.line.words.text()
+
+
+def test_the_annex_opens_with_its_passphrase_only(
+    opened: Any, named: Audit, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened(named)
+    dialog.save_to(tmp_path / "r.pdf")
+    [ask] = dialog.findChildren(PassphraseDialog)
+    for line in (ask.first, ask.again):
+        line.setText("grüner Baum am Fluss")
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT):
+        ask.ok.click()
+    annex = tmp_path / "r-sealed.pdf"
+    with pytest.raises(pikepdf.PasswordError):
+        pikepdf.open(annex)
+    with pikepdf.open(annex, password="grüner Baum am Fluss") as document:
+        assert document.encryption.bits == 256
+        plain = document.attachments["annex.pdf"].get_file().read_bytes()
+    assert "Jane Roe" in words_of(plain)
+    printed = words_of(tmp_path / "r.pdf").replace(" ", "").replace("\u200b", "")
+    assert hashlib.sha256(plain).hexdigest() in printed
+    assert annex.stat().st_mode & 0o077 == 0
+
+
+def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
+    opened: Any, window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened()
+    logo = tmp_path / "logo.svg"
+    logo.write_text('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
+    fields = dialog.form.parties.fields
+    for name in fields:
+        fields[name].set_text(f"My {name}")
+    dialog.form.report.case.set_text("Secret case")
+    dialog.form.layout_.take_logo(logo)
+    dialog.form.layout_.language.setCurrentIndex(1)
+    dialog.form.layout_.paper.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    dialog.reject()
+    held = window.session.settings.path.read_text()
+    assert "Secret case" not in held
+    assert "My customer" not in held
+    assert SettingsFile(window.session.settings.path.parent).problems == ()
+    again = opened()
+    kept = {n: w.text for n, w in again.form.parties.fields.items() if w.text}
+    assert kept == {n: f"My {n}" for n in ("organisation", "address", "place", "examiner")}
+    assert again.form.report.case.text == ""
+    assert again.form.layout_.logo == logo
+    request = again.preview.built.request
+    assert (request.language, request.paper, request.logo) == ("de", "us-letter", logo.read_bytes())
+
+
+def test_closing_asks_when_something_was_filled_in(opened: Any, qtbot: Any) -> None:
+    dialog = opened()
+    dialog.form.report.case.widget.setText("C")
+    dialog.reject()
+    assert dialog.isVisible()
+    with qtbot.waitSignal(dialog.finished):
+        dialog._question.buttons()[0].click()
+
+
+def test_a_preview_does_not_wait_for_an_audit(
+    opened: Any, window: Any, engine: Any, qtbot: Any
+) -> None:
+    engine.gate.clear()
+    window.session.add_text("Some text that is audited for a long time.")
+    window.session.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    dialog = opened()
+    assert window.session.jobs.busy
+    assert dialog.preview.view.pages > 3
+
+
+def test_a_report_among_the_texts_is_pointed_out(
+    opened: Any, window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    dialog = opened()
+    saved(dialog, tmp_path / "r.pdf", qtbot)
+    dialog.reject()
+    window.session.add_paths([tmp_path / "r.pdf"])
+    qtbot.waitUntil(lambda: "Verify a report" in window.status.words.text(), timeout=WAIT)
+    assert window.session.current.path == tmp_path / "r.pdf"
+
+
+def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    for data, found in (
+        (b"%PDF-1.7 plain", False),
+        (b"text /F(record.json)", False),
+        (b"%PDF-1.7 " + b"x" * ((1 << 20) - 14) + b"/F(record.json)", True),
+    ):
+        path.write_bytes(data)
+        assert carries_record(path) is found
+    assert not carries_record(tmp_path / "gone.pdf")
+
+
+def test_a_final_report_without_an_authoriser_is_pointed_out(opened: Any) -> None:
+    dialog = opened()
+    caution = dialog.form.report.caution
+    assert caution.isHidden()
+    dialog.form.report.final.setChecked(True)
+    assert not caution.isHidden()
+    dialog.form.parties.fields["authoriser"].widget.setText("B. Example")
+    assert caution.isHidden()
+
+
+def test_another_ending_never_replaces_another_kind_of_file(
+    opened: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "memo.txt").write_text("mine")
+    dialog = opened()
+    with qtbot.waitSignal(dialog.saved, timeout=WAIT) as signal:
+        dialog.save_to(tmp_path / "memo.txt")
+    assert signal.args[2] == tmp_path / "memo.txt.pdf"
+    assert (tmp_path / "memo.txt").read_text() == "mine"
+
+
+def test_each_of_several_texts_is_blacked_out_for_itself(
+    opened: Any, audit: Audit, second: Audit, qtbot: Any
+) -> None:
+    other = replace(second, text=audit.text.swapcase())
+    dialog = opened(audit, other, every=True)
+    group = dialog.form.text
+    group.mode.setCurrentIndex(group.mode.findData("redacted"))
+    assert not group.which_field.isHidden()
+    assert "In 2 texts" in group.caution.text()
+    group.redaction.select(0, 3)
+    group.redaction.black.click()
+    group.which.setCurrentIndex(1)
+    assert group.redaction.text == other.text
+    assert group.redaction.ranges == ()
+    assert "In 1 text" in group.caution.text()
+    group.redaction.select(5, 9)
+    group.redaction.black.click()
+    assert group.caution.isHidden()
+    request = dialog.form.job().request
+    assert (request.redactions, request.further) == (((0, 3),), (((5, 9),),))
+    dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
+    assert group.which_field.isHidden()
+    assert group.redaction.text == other.text
+    assert dialog.form.job().request.redactions == ((5, 9),)
+    dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Checked)
+    assert dialog.form.job().request.redactions == ((0, 3),)
+    group.mode.setCurrentIndex(group.mode.findData("full"))
+    assert dialog.form.job().request.redactions == ()

@@ -1,0 +1,113 @@
+"""The window “Sign a report …”, with the real signing behind it."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typst
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
+
+from pura.caselog import CaseLog, open_case, record_report
+from pura.caselog.verify import verify_log
+from pura.keys import KeyStore
+from pura.report.check import check_report
+from pura_audit.jobs.chores import do_chore
+from pura_audit.workbench import dialogs
+
+
+@pytest.fixture
+def desk(tmp_path: Path, engine: Any, paths: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A PDF and a certificate, and an engine that really signs."""
+    keys = KeyStore(paths.config / "keys.json")
+    monkeypatch.setattr(
+        type(engine), "do",
+        lambda _self, chore, progress, checkpoint: do_chore(
+            chore, paths, keys, {}, progress, checkpoint
+        ),
+    )  # fmt: skip
+    now = datetime.now(UTC)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=9))
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    lock = serialization.BestAvailableEncryption("Grüße 7".encode())
+    (tmp_path / "org.p12").write_bytes(
+        pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
+    )
+    (tmp_path / "r.pdf").write_bytes(typst.compile(b"#set document(date: none)\nHello"))
+    return tmp_path
+
+
+def opened(window: Any, desk: Path, passphrase: str) -> Any:
+    dialog: Any = dialogs.sign_report(window)
+    assert not dialog.sign_button.isEnabled()
+    dialog.take(report=desk / "r.pdf", certificate=desk / "org.p12")
+    assert not dialog.sign_button.isEnabled()
+    dialog.passphrase.setText(passphrase)
+    assert dialog.sign_button.isEnabled()
+    return dialog
+
+
+def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
+    dialog = opened(window, desk, "Grüße 7")
+    dialog.seal.setChecked(True)
+    with qtbot.waitSignal(dialog.ended, timeout=60_000) as end:
+        dialog.sign_to(desk / "signed.pdf")
+    assert end.args == [True]
+    assert dialog.passphrase.text() == ""
+    qtbot.waitUntil(lambda: "signed as Reports Desk" in dialog.words.text())
+    signed = (desk / "signed.pdf").read_bytes()
+    keys = {one.key for one in check_report(signed, moment=datetime.now(UTC)).checks}
+    assert {"integrity.intact", "coverage.whole", "changes.none"} <= keys
+
+
+def test_the_case_log_notes_it_and_its_head_is_signed_too(
+    window: Any, desk: Path, paths: Any, qtbot: Any
+) -> None:
+    with CaseLog(paths.caselog, create=True) as log:
+        anna = log.person("Anna")
+        case = open_case(log, "Thesis", anna)
+        digest = hashlib.sha256((desk / "r.pdf").read_bytes()).hexdigest()
+        record_report(log, case.id, anna, action="report-issued", number="1", sha256=digest,
+                      items=[], final=True)  # fmt: skip
+    window.session.settings.update(auditor="Anna")
+    dialog = opened(window, desk, "Grüße 7")
+    assert dialog.log.isChecked()
+    with qtbot.waitSignal(dialog.ended, timeout=60_000) as end:
+        dialog.sign_to(desk / "signed.pdf")
+    assert end.args == [True], dialog.words.text()
+    with CaseLog(paths.caselog, read_only=True) as log:
+        noted, head = list(log.entries())[-2:]
+        assert (noted.action, noted.case, head.action) == ("report-signed", case.id, "head-signed")
+        signed = hashlib.sha256((desk / "signed.pdf").read_bytes()).hexdigest()
+        assert noted.facts["sha256"] == signed
+        assert {check.key for check in verify_log(log)} >= {"signatures.untrusted"}
+
+
+def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, qtbot: Any) -> None:
+    dialog = opened(window, desk, "another")
+    with qtbot.waitSignal(dialog.ended, timeout=60_000) as end:
+        dialog.sign_to(desk / "signed.pdf")
+    assert end.args == [False]
+    assert "passphrase does not open" in dialog.words.text()
+    assert not (desk / "signed.pdf").exists()
+
+
+def test_the_unsigned_report_is_never_replaced(window: Any, desk: Path) -> None:
+    before = (desk / "r.pdf").read_bytes()
+    dialog = opened(window, desk, "Grüße 7")
+    dialog.sign_to(desk / "r.pdf")
+    assert "another name" in dialog.words.text()
+    assert (desk / "r.pdf").read_bytes() == before

@@ -1,0 +1,263 @@
+"""What a person does with the window, from dropping a file to closing it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from pura.base.errors import ModelError
+from pura_audit.jobs.key_chores import KeyChore
+from pura_audit.session.items import ItemState
+from pura_audit.session.queue_model import verdict_words
+
+
+def drop(window: Any, data: QMimeData) -> None:
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(
+        QPointF(400, 400).toPoint(), Qt.DropAction.CopyAction, data, buttons, keys
+    )
+    QApplication.sendEvent(window, enter)
+    assert enter.isAccepted()
+    event = QDropEvent(QPointF(400, 400), Qt.DropAction.CopyAction, data, buttons, keys)
+    QApplication.sendEvent(window, event)
+
+
+def drop_files(window: Any, *paths: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(p)) for p in paths])
+    drop(window, data)
+
+
+def states(window: Any) -> list[str]:
+    return [item.state.value for item in window.session.queue.items]
+
+
+def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
+    window: Any, qtbot: Any, tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "Entwurf für März.txt"
+    path.write_text(text, encoding="utf-8")
+    drop_files(window, path)
+    qtbot.waitUntil(lambda: states(window) == ["ready"])
+    qtbot.mouseClick(window.header.audit, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    audit = window.session.current.audit
+    assert window.work.stack.currentWidget() is window.work.answer
+    assert window.work.answer.payload_text() == audit.payload.bits
+    assert window.work.answer.heading.text() == "A mark was found"
+    assert window.selection.audit is audit
+
+
+def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    drop(window, data)
+    QGuiApplication.clipboard().setText("another text to look at")
+    window.paste()
+    assert states(window) == ["ready", "ready"]
+    assert window.session.current.document.text == "another text to look at"
+
+
+def test_paste_and_remove_can_be_undone(window: Any) -> None:
+    session = window.session
+    session.add_text("one text here")
+    session.add_text("two texts here")
+    session.remove([session.queue.items[0]])
+    assert [i.document.text for i in session.queue.items] == ["two texts here"]
+    session.undo.undo()
+    assert [i.document.text for i in session.queue.items] == ["one text here", "two texts here"]
+    session.undo.undo()
+    session.undo.undo()
+    assert session.queue.items == ()
+    assert session.current is None
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("empty.txt", b"", "no text"),
+        ("blank.txt", b"  \n\t ", "no text"),
+        ("nul.txt", b"half a text\x00and more", "not plain text"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "a picture"),
+        ("huge.txt", b"word " * 500_000, "2,500,000 characters"),
+    ],
+)
+def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
+    window: Any, qtbot: Any, tmp_path: Path, text: str, name: str, data: bytes, words: str
+) -> None:
+    bad, good = tmp_path / name, tmp_path / "good.txt"
+    bad.write_bytes(data)
+    good.write_text(text, encoding="utf-8")
+    drop_files(window, bad, good)
+    qtbot.waitUntil(lambda: states(window) == ["failed", "ready"])
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["failed", "done"])
+    window.session.show(window.session.queue.items[0])
+    assert window.work.stack.currentWidget() is window.work.error
+    assert words in window.work.error.what.text()
+    assert window.work.error.way.text()
+
+
+def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "case"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "a.txt").write_text(text, encoding="utf-8")
+    (folder / "inner" / "b.txt").write_text(text, encoding="utf-8")
+    (folder / ".hidden").write_text(text, encoding="utf-8")
+    drop_files(window, folder, tmp_path / "gone.txt")
+    qtbot.waitUntil(lambda: sorted(states(window)) == ["failed", "ready", "ready"])
+    assert [i.name for i in window.session.queue.items] == ["gone.txt", "a.txt", "b.txt"]
+
+
+def test_text_with_lone_surrogates_is_refused_in_words(window: Any) -> None:
+    window.session.add_text("a broken \ud800 text")
+    assert states(window) == ["failed"]
+    assert "surrogates" in window.session.current.failure.message
+
+
+def test_cancel_stops_the_running_and_the_waiting(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    window.session.add_text(text)
+    window.session.add_text(text + " again")
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: window.session.queue.items[0].progress is not None)
+    assert states(window) == ["running", "waiting"]
+    assert window.header.cancel.isVisible()
+    qtbot.mouseClick(window.header.cancel, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: states(window) == ["cancelled", "cancelled"])
+    qtbot.waitUntil(lambda: not window.header.cancel.isVisible())
+    engine.gate.set()
+    window.audit_current()
+    qtbot.waitUntil(lambda: "done" in states(window))
+
+
+def test_a_failed_audit_never_stops_the_queue(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    engine.error = ModelError("The model is damaged.", "Install it again.")
+    window.session.add_text(text)
+    window.session.add_text(text + " more")
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    engine.gate.set()
+    qtbot.waitUntil(lambda: states(window) == ["failed", "failed"])
+    engine.error = None
+    window.audit_current()
+    qtbot.waitUntil(lambda: states(window)[1] == "done")
+    assert states(window)[0] == "failed"
+    assert verdict_words(window.session.queue.items[0]) == "The model is damaged."
+
+
+def test_a_fault_of_the_program_is_words_and_never_the_text(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.error = RuntimeError(f"oops near: {text}")
+    window.session.add_text(text)
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["failed"])
+    failure = window.session.current.failure
+    assert failure.code == "internal"
+    assert "RuntimeError" in failure.message
+    assert text[:20] not in failure.message + failure.hint
+
+
+def test_pause_holds_the_queue_and_order_can_change(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    window.toggle_pause()
+    for word in ("first", "second", "third"):
+        window.session.add_text(f"{word} {text}")
+    window.audit()
+    jobs = window.session.jobs
+    first, second, third = (i.number for i in window.session.queue.items)
+    assert jobs.order() == (first, second, third)
+    jobs.move(third, -1)
+    assert jobs.order() == (first, third, second)
+    window.toggle_pause()
+    qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
+    assert [r.document.text.split()[0] for r in engine.requests] == ["first", "third", "second"]
+
+
+def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
+    engine.gate.clear()
+    window.session.add_text(text)
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    window.session.remove(list(window.session.queue.items))
+    qtbot.waitUntil(lambda: not window.session.jobs.busy)
+    assert window.session.queue.items == ()
+
+
+def test_closing_while_busy_asks_once_then_cancels_and_waits(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    window.session.add_text(text)
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    window.close()
+    window.close()
+    assert window.isVisible()
+    boxes = [w for w in QApplication.topLevelWidgets() if w.inherits("QMessageBox")]
+    assert len([b for b in boxes if b.isVisible()]) == 1
+    stop = next(b for b in boxes[0].findChildren(QPushButton) if "Cancel" in b.text())
+    qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert window.session.queue.items[0].state is ItemState.CANCELLED
+    assert not window.session.jobs._model_thread.isRunning()
+
+
+def test_the_model_is_never_used_on_the_window_s_thread(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    window.session.add_text(text)
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert engine.threads
+    assert threading.current_thread().name not in engine.threads
+
+
+def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text: str) -> None:
+    window.session.add_text(text)
+    window.work.ready.prompt.setPlainText("Write about the council.")
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert engine.requests[0].prompt == "Write about the council."
+
+
+def test_first_run_says_what_is_missing_and_sets_it_up(
+    window: Any, qtbot: Any, engine: Any
+) -> None:
+    setup = window.empty.setup
+    assert not setup.isVisible()
+    engine.empty = True
+    window.session.jobs.refresh()
+    qtbot.waitUntil(setup.isVisible)
+    assert not window.header.audit.isEnabled()
+    engine.error = ModelError("No space is left.", "Free 600 MB.")
+    qtbot.mouseClick(setup.model.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "No space is left." in setup.words.text())
+    engine.error = None
+    window.setup.begin(KeyChore(kind="new-key", name="Newsroom"))
+    qtbot.waitUntil(lambda: not setup.isVisible())
+    assert [c.kind for c in engine.chores] == ["install-model", "new-key"]
+
+
+def test_importing_the_window_loads_no_torch() -> None:
+    code = (
+        "import sys, pura_audit.application;"
+        "sys.exit(any(m in sys.modules for m in ('torch', 'transformers')))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -1,0 +1,68 @@
+"""The user guide: shown from what ships, searched, and never a way out of its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QTextDocument
+
+from pura.base.resources import resource
+from pura_audit.workbench import dialogs
+from pura_audit.workbench.guide import Pages
+
+
+def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:
+    dialog = dialogs.show_guide(window)
+    qtbot.addWidget(dialog)
+    assert not dialog.isModal()
+    assert "User guide" in dialog.pages.toPlainText()
+    dialog.search.setText("fingerprint")
+    assert dialog.pages.textCursor().selectedText().lower() == "fingerprint"
+    first = dialog.pages.textCursor().position()
+    dialog.search.returnPressed.emit()
+    assert dialog.pages.textCursor().position() > first
+    dialog.search.setText("no such words anywhere")
+    assert dialog.found.text() == "not found"
+
+
+def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
+    dialog = dialogs.show_guide(window)
+    qtbot.addWidget(dialog)
+    assert dialog.pages.follow(QUrl("reporting.md"))
+    assert Path(dialog.pages.source().toLocalFile()).name == "reporting.md"
+    assert dialog.back.isEnabled()
+    dialog.back.click()
+    assert Path(dialog.pages.source().toLocalFile()).name == "guide.md"
+
+
+@pytest.mark.parametrize(
+    "link",
+    ["https://example.org/", "file:///etc/passwd", "../README.md", "/etc/hostname", "nowhere.md",
+     "javascript:alert(1)"],
+)  # fmt: skip
+def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
+    pages = Pages(resource("docs"))
+    qtbot.addWidget(pages)
+    pages.open_page(resource("docs", "guide.md"))
+    before = pages.source()
+    assert not pages.follow(QUrl(link))
+    assert pages.source() == before
+    kind = QTextDocument.ResourceType.ImageResource.value
+    assert pages.loadResource(kind, QUrl(link)) is None or not link.startswith(("h", "f", "/"))
+
+
+def test_pictures_are_no_wider_than_the_page(qtbot: Any, tmp_path: Path) -> None:
+    from PySide6.QtGui import QImage
+
+    QImage(1600, 900, QImage.Format.Format_RGB32).save(str(tmp_path / "wide.png"))
+    (tmp_path / "page.md").write_text("# Title\n\n![A picture](wide.png)\n", encoding="utf-8")
+    pages = Pages(tmp_path)
+    qtbot.addWidget(pages)
+    pages.resize(500, 400)
+    pages.show()
+    pages.open_page(tmp_path / "page.md")
+    assert pages.document().idealWidth() <= 500
+    assert pages.horizontalScrollBar().maximum() == 0

@@ -1,0 +1,87 @@
+"""How a file is read: another encoding, other parts, with a preview before it counts."""
+
+from __future__ import annotations
+
+import mailbox
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+
+from pura_audit.session.items import ItemState
+from pura_audit.workbench import dialogs
+
+RUSSIAN = "Совет собрался во вторник вечером, чтобы обсудить будущее гавани."
+
+
+@pytest.fixture
+def opened(window: Any, qtbot: Any) -> Any:
+    def open_(path: Path) -> Any:
+        window.session.add_paths([path])
+        qtbot.waitUntil(lambda: window.session.current.state is not ItemState.LOADING)
+        dialog = dialogs.show_reading(window)
+        qtbot.addWidget(dialog)
+        qtbot.waitUntil(lambda: bool(dialog.preview.toPlainText() or dialog.notes.text()))
+        return dialog
+
+    return open_
+
+
+def test_another_encoding_is_seen_first_and_holds_afterwards(
+    window: Any, qtbot: Any, opened: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "memo.txt"
+    path.write_bytes(RUSSIAN.encode("koi8-r"))
+    dialog = opened(path)
+    place = dialog.encoding.findData("koi8-r")
+    assert place > 0, [dialog.encoding.itemData(i) for i in range(dialog.encoding.count())]
+    dialog.encoding.setCurrentIndex(place)
+    dialog.encoding.activated.emit(place)
+    qtbot.waitUntil(lambda: "your choice" in dialog.how.text())
+    assert RUSSIAN in dialog.preview.toPlainText()
+    assert "koi8-r" in dialog.how.text().replace("_", "-")
+    assert not dialog.parts.isVisibleTo(dialog)
+    qtbot.mouseClick(dialog.apply, Qt.MouseButton.LeftButton)
+    item = window.session.current
+    assert item.document.text == RUSSIAN
+    assert item.document.encoding_source == "chosen"
+    assert item.state is ItemState.READY
+
+
+def test_parts_of_a_mailbox_are_chosen(
+    window: Any, qtbot: Any, opened: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "box.mbox"
+    box = mailbox.mbox(path)
+    for words in ("First message, a few words long.", "Second message, also short."):
+        message = EmailMessage()
+        message["From"], message["Subject"] = "a@example.org", words.split()[0]
+        message.set_content(words)
+        box.add(message)
+    box.close()
+    dialog = opened(path)
+    assert dialog.parts.count() == 2
+    assert not dialog.encoding.isVisibleTo(dialog) or dialog.encoding.count()
+    dialog.parts.item(0).setCheckState(Qt.CheckState.Unchecked)
+    dialog.parts.setCurrentRow(1)
+    assert "Second message" in dialog.preview.toPlainText()
+    dialog.parts.item(1).setCheckState(Qt.CheckState.Unchecked)
+    assert not dialog.apply.isEnabled()
+    dialog.parts.item(1).setCheckState(Qt.CheckState.Checked)
+    dialog.apply.click()
+    assert "Second message" in window.session.current.document.text
+
+
+def test_a_damaged_file_says_why_and_changes_nothing(opened: Any, tmp_path: Path) -> None:
+    path = tmp_path / "broken.pdf"
+    path.write_bytes(b"%PDF-1.7\n garbage")
+    dialog = opened(path)
+    assert dialog.notes.text()
+    assert not dialog.apply.isEnabled()
+
+
+def test_a_pasted_text_has_no_file_to_read_otherwise(window: Any) -> None:
+    window.session.add_text("Pasted words.")
+    assert dialogs.show_reading(window) is None

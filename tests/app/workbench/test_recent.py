@@ -1,0 +1,56 @@
+"""Recent files: offered, opened, forgotten, switched off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pura_audit.platform.i18n import translate
+
+
+def opened(window: Any, qtbot: Any, path: Path) -> None:
+    path.write_text("Some words to be read.", encoding="utf-8")
+    window.session.add_paths([path])
+    qtbot.waitUntil(lambda: window.session.current.document is not None)
+
+
+def test_a_file_that_was_opened_can_be_opened_again(
+    window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "salt & pepper.txt"
+    opened(window, qtbot, path)
+    menu = window.recent
+    menu.aboutToShow.emit()
+    first = menu.actions()[0]
+    assert first.text() == "&1  salt && pepper.txt"
+    assert first.toolTip() == str(path)
+    first.trigger()
+    assert [item.path for item in window.session.queue.items] == [path, path]
+    qtbot.waitUntil(lambda: window.session.queue.items[1].document is not None)
+
+
+def test_the_list_can_be_emptied(window: Any, qtbot: Any, tmp_path: Path) -> None:
+    opened(window, qtbot, tmp_path / "a.txt")
+    window.recent.fill()
+    window.recent.clearing.trigger()
+    assert window.session.settings.current.recent == ()
+    window.recent.fill()
+    assert window.recent.actions()[0].text() == translate("Menu", "No recent files")
+    assert not window.recent.clearing.isEnabled()
+
+
+def test_switched_off_nothing_is_kept_and_nothing_is_written(
+    window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    opened(window, qtbot, tmp_path / "secret-name.txt")
+    window.recent.fill()
+    window.recent.keeping.trigger()
+    opened(window, qtbot, tmp_path / "secret-name-2.txt")
+    settings = window.session.settings
+    assert settings.current.recent == ()
+    assert "secret-name" not in settings.path.read_text(encoding="utf-8")
+    window.recent.fill()
+    assert not window.recent.keeping.isChecked()
+    window.recent.keeping.trigger()
+    opened(window, qtbot, tmp_path / "c.txt")
+    assert settings.current.recent == (str(tmp_path / "c.txt"),)

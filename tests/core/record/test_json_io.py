@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from pura.base.errors import RecordError
+from pura.base.resources import resource
+from pura.record import audit as record
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.scheme import Field, FieldValue, Profile
+
+
+def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None) -> Audit:
+    """A record in which every field is set to something of its own."""
+    entropy = np.array([0.1, 7.25]) if entropy is None else entropy
+    size = entropy.size
+    llr = np.array([[0.5, -1 / 3, np.nan]]) if llr is None else llr
+    layout = (Field(name="who", bits=12, kind="integer"),)
+    key = record.KeyFacts(fingerprint="ab" * 8, label="Newsroom “2026”")
+    return Audit(
+        id="0" * 32,
+        created="2026-11-21T04:00:00+00:00",
+        input=record.InputFacts(
+            name="a\u202eb.txt", sha256="1" * 64, size_bytes=9, characters=8, tokens=size
+        ),
+        text="Grüße 🙂",
+        prompt=record.PromptFacts(known=True, sha256="2" * 64, tokens=3),
+        key=key,
+        keys=(key, record.KeyFacts(fingerprint="cd" * 8)),
+        profile=Profile(payload_bits=12, blocks=3, vocab_size=100, fields=layout),
+        model=record.ModelFacts(
+            name="m", fingerprint="3" * 16, tokenizer="4" * 16, architecture="Llama",
+            parameters=5, vocab_size=100, context_length=7, weights="gguf",
+        ),
+        device=record.DeviceFacts(kind="cpu", name="chip", dtype="float32", reason="asked"),
+        tokens=record.TokenEvidence(
+            ids=np.arange(size, dtype=np.int64),
+            spans=np.zeros((size, 2), dtype=np.int64),
+            entropy_bits=entropy,
+            lo=np.zeros(size),
+            hi=np.full(size, 0.1 + 0.2),
+            gate=np.zeros(size, dtype=np.uint8),
+            log10_evidence=np.full(size, -1e-17),
+            marked=np.ones(size),
+        ),
+        steps=record.StepEvidence(
+            token=np.zeros(len(llr), dtype=np.int64),
+            arity=np.ones(len(llr), dtype=np.int64),
+            phase=np.full(len(llr), math.pi / 4),
+            index=np.zeros(len(llr), dtype=np.int64),
+            llr_nats=llr,
+        ),
+        bits=(
+            record.BitEvidence(
+                position=0, llr_nats=-2.5, readings=3, bit=1, repaired=True, parity=False, weak=True
+            ),
+        ),
+        payload=record.PayloadFacts(
+            bits="010101010101", posterior=np.full(12, 0.75), repaired=1,
+            fields=(FieldValue(name="who", raw=417, text="417"),),
+        ),
+        decoder="exact",
+        candidates=(record.CandidateFacts(bits="010101010101", posterior=1e-300),),
+        evidence=record.EvidenceFacts(
+            log10_e=-0.25, p_bound=1.0, p_redraw=None, draws=0, seed=2**52 - 1, scale_word="weak",
+            power=None, keys_tried=2, usable=1, needed=40, lr_capped=0.5, capped=False,
+        ),
+        verdict="insufficient",
+        sentences=(record.Sentence(key="outcome.mark", values={"lr": 1.5, "n": 3, "w": "x"}),),
+        cautions=(record.Sentence(key="caution.unmeasured"),),
+        passages=(record.Passage(first_token=0, last_token=1, start=0, end=7),),
+        register=record.RegisterFacts(
+            version="v", date="2026-01-01", entries=2, none_weight=0.5, prior_none=0.1, chance=1e-9,
+            matches=(
+                record.RegisterMatch(
+                    entry=1, payload="0" * 12, who="w", when="x", model="m", posterior=0.4
+                ),
+            ),
+        ),
+        policy={"schema": "pura-policy/1", "t_found": 6.0, "languages": []},
+        log=(record.StepReport(number=1, name="input", done=True, note="n", seconds=0.25),),
+        versions={"pura": "0.1.0"},
+    )  # fmt: skip
+
+
+def same(a: Any, b: Any) -> bool:
+    if dataclasses.is_dataclass(a) and not isinstance(a, type):
+        return type(a) is type(b) and all(
+            same(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a)
+        )
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b) and type(a) is type(b)
+
+
+@given(
+    hnp.arrays(np.float64, 5, elements=st.floats(allow_nan=False, allow_infinity=False)),
+    st.integers(0, 4),
+)
+def test_out_and_in_again_without_loss(entropy: np.ndarray, steps: int) -> None:
+    audit = make_audit(np.full((steps, 3), np.nan), entropy)
+    assert same(json_io.from_json(json_io.to_json(audit)), audit)
+
+
+def test_an_empty_text_comes_back_with_its_shapes() -> None:
+    audit = make_audit(np.zeros((0, 3)), np.zeros(0))
+    back = json_io.from_json(json_io.to_json(audit))
+    assert back.tokens.spans.shape == (0, 2)
+    assert back.steps.llr_nats.shape == (0, 3)
+
+
+def test_the_schema_that_ships_is_the_record() -> None:
+    shipped = json.loads(resource("audit.schema.json").read_text(encoding="utf-8"))
+    assert shipped == json_io.json_schema()
+    jsonschema.Draft202012Validator.check_schema(shipped)
+    data = json.loads(json_io.to_json(make_audit()))
+    jsonschema.validate(data, shipped)
+    data["bits"][0]["extra"] = 1
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, shipped)
+
+
+def test_the_summary_is_part_of_the_record() -> None:
+    audit = make_audit()
+    whole, part = json_io.to_dict(audit), json_io.summary(audit)
+    assert part.items() <= whole.items()
+    assert part["bits"][0]["llr"] == -2.5
+
+
+def damage(change: Any) -> str:
+    data = json.loads(json_io.to_json(make_audit()))
+    change(data)
+    with pytest.raises(RecordError) as caught:
+        json_io.from_dict(data)
+    assert caught.value.hint
+    return caught.value.message
+
+
+def test_damage_is_named() -> None:
+    assert "record.verdict" in damage(lambda d: d.pop("verdict"))
+    assert "surprise" in damage(lambda d: d.update(surprise=1))
+    assert "tokens" in damage(lambda d: d["input"].update(tokens="3"))
+    assert "spans" in damage(lambda d: d["tokens"].update(spans=[1, 2]))
+    assert "ids" in damage(lambda d: d["tokens"].update(ids=["a"]))
+    assert "schema" in damage(lambda d: d.update(schema="pura-audit/999"))
+    assert "temperature" in damage(lambda d: d["profile"].update(temperature=0))
+
+
+@pytest.mark.parametrize("text", ["", "[", "[" * 100_000, "null", '{"schema": 3}', b"\xff"])
+def test_what_is_no_record_is_refused(text: str | bytes) -> None:
+    with pytest.raises(RecordError):
+        json_io.from_json(text)

@@ -1,0 +1,456 @@
+"""Signing a report, and naming what was done to it afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pikepdf
+import pytest
+import typst
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from pura.base.errors import InputError, PuraError, ReportFileError, SigningError
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.findings_digest import findings_digest
+from pura.report.check import (
+    BAD,
+    GOOD,
+    NOTICE,
+    OPEN,
+    ReportCheck,
+    check_report,
+    compare,
+    load_trust,
+    words,
+)
+from pura.report.sign import SignOptions, free_place, load_identity, sign_report
+from pura.words.linter import forbidden
+
+NOW = datetime.now(UTC).replace(microsecond=0)
+DAY = timedelta(days=1)
+SECRET = "grüner Baum am Fluss".encode()
+SOURCE = b"""
+#set document(title: "Report", date: datetime(year: 2026, month: 11, day: 21))
+#set text(lang: "en")
+#let d = json(bytes(sys.inputs.data))
+#pdf.attach("record.json", bytes(d.json), relationship: "data",
+  mime-type: "application/json", description: "Record")
+= Report
+#for line in d.lines [#line #linebreak()]
+"""
+
+
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        name, Path(__file__).parents[1] / "record" / f"{name}.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def audit() -> Audit:
+    return _module("test_json_io").make_audit()
+
+
+def render(record: str, lines: list[str]) -> bytes:
+    made = typst.compile(
+        SOURCE, sys_inputs={"data": json.dumps({"json": record, "lines": lines})},
+        pdf_standards=["a-3a", "ua-1"],
+    )  # fmt: skip
+    assert isinstance(made, bytes)
+    return made
+
+
+def lines_of(audit: Audit, record: str) -> list[str]:
+    digest = hashlib.sha256(record.encode()).hexdigest()
+    return [
+        f"Item: {audit.input.sha256}", f"Key: {audit.key.fingerprint}",
+        f"Payload: {audit.payload.bits}", f"Record: {digest[:32]}", digest[32:],
+        f"Findings: {findings_digest(audit)}",
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def report(audit: Audit) -> bytes:
+    record = json_io.to_json(audit)
+    return render(record, lines_of(audit, record))
+
+
+def make_p12(
+    key: Any = None, *, since: timedelta = -DAY, until: timedelta = 30 * DAY,
+    usage: bool = True, with_key: bool = True, stamps: bool = False,
+) -> bytes:  # fmt: skip
+    key = key or ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name(
+        [
+            x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk"),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, "Beispiel & Söhne"),
+        ]
+    )
+    hashed = None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(7).not_valid_before(NOW + since).not_valid_after(NOW + until)
+        .add_extension(
+            x509.KeyUsage(usage, usage, not usage, False, False, False, False, False, False),
+            critical=True,
+        )
+    )  # fmt: skip
+    if stamps:
+        purpose = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING])
+        builder = builder.add_extension(purpose, critical=True)
+    cert = builder.sign(key, hashed)
+    lock = serialization.BestAvailableEncryption(SECRET)
+    if not with_key:
+        return pkcs12.serialize_key_and_certificates(None, None, None, [cert], lock)
+    return pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
+
+
+@pytest.fixture(scope="module")
+def p12() -> bytes:
+    return make_p12()
+
+
+@pytest.fixture(scope="module")
+def signed(report: bytes, p12: bytes) -> bytes:
+    return sign_report(report, load_identity(p12, SECRET, now=NOW), SignOptions(), now=NOW)
+
+
+def trust_of(p12: bytes) -> tuple[bytes, ...]:
+    return (load_identity(p12, SECRET, now=NOW).cert_der,)
+
+
+def found(check: ReportCheck) -> dict[str, list[tuple[str, str]]]:
+    rows: dict[str, list[tuple[str, str]]] = {}
+    for one in check.checks:
+        rows.setdefault(one.name, []).append((one.state, one.key))
+    return rows
+
+
+def bad(data: bytes, trust: tuple[bytes, ...] = ()) -> set[str]:
+    result = check_report(data, moment=NOW, trust=trust)
+    for one in result.checks:
+        assert one.text("en") != one.text("de")
+    return {one.key for one in result.checks if one.state == BAD}
+
+
+def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: bytes) -> None:
+    result = check_report(signed, moment=NOW, trust=trust_of(p12))
+    assert found(result) == {
+        "file": [(GOOD, "file.sound")], "record": [(GOOD, "record.found")],
+        "digest": [(GOOD, "digest.same")], "schema": [(GOOD, "schema.valid")],
+        "printed": [(GOOD, "printed.same")], "findings": [(GOOD, "findings.same")],
+        "integrity": [(GOOD, "integrity.intact")],
+        "signer": [(NOTICE, "signer.who")], "time": [(NOTICE, "time.clock")],
+        "trust": [(GOOD, "trust.trusted")], "coverage": [(GOOD, "coverage.whole")],
+        "changes": [(GOOD, "changes.none")], "repeat": [(OPEN, "repeat.not-asked")],
+    }  # fmt: skip
+    assert result.sound
+    assert len(result.audits) == 1
+    who = next(one for one in result.checks if one.name == "signer")
+    assert "Reports Desk, Beispiel & Söhne" in who.text()
+
+
+def test_an_unsigned_report_says_what_that_leaves_open(report: bytes) -> None:
+    result = check_report(report, moment=NOW)
+    assert ("notice", "integrity.none") in found(result)["integrity"]
+    assert result.sound
+
+
+def test_trust_is_said_and_never_assumed(signed: bytes) -> None:
+    assert found(check_report(signed, moment=NOW))["trust"] == [(OPEN, "trust.none-given")]
+    assert bad(signed, trust_of(make_p12())) == {"trust.unknown"}
+    late = check_report(signed, moment=NOW + 60 * DAY)
+    assert found(late)["trust"] == [(BAD, "trust.expired")]
+
+
+# Tampered samples, each named for what it is
+
+
+def test_one_byte_is_named(signed: bytes, p12: bytes) -> None:
+    place = signed.index(b"/Title") + 8
+    other = signed[:place] + bytes([signed[place] ^ 1]) + signed[place + 1 :]
+    assert "integrity.broken" in bad(other, trust_of(p12))
+
+
+def test_a_byte_of_the_signature_itself_is_named(signed: bytes) -> None:
+    place = signed.index(b"/Contents <") + 400
+    swapped = b"0" if signed[place : place + 1] != b"0" else b"1"
+    other = signed[:place] + swapped + signed[place + 1 :]
+    assert bad(other) & {"integrity.broken", "integrity.invalid", "integrity.unreadable"}
+
+
+def test_appended_bytes_are_named(signed: bytes, p12: bytes) -> None:
+    keys = bad(signed + b"appended", trust_of(p12))
+    assert keys == {"file.tail", "coverage.part", "changes.tail"}
+
+
+def updated(signed: bytes, act: Any) -> bytes:
+    from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+
+    writer = IncrementalPdfFileWriter(io.BytesIO(signed))
+    act(writer)
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def test_an_incremental_update_that_edits_text_names_the_page(signed: bytes, p12: bytes) -> None:
+    from pyhanko.pdf_utils import generic
+
+    def empty(writer: Any) -> None:
+        page = writer.root["/Pages"]["/Kids"][0]
+        page = writer.root["/Pages"].raw_get("/Kids").get_object() if page is None else page
+        page["/Contents"] = writer.add_object(generic.StreamObject(stream_data=b"BT ET"))
+        writer.update_container(page)
+
+    keys = bad(updated(signed, empty), trust_of(p12))
+    assert {"coverage.part", "changes.pages", "changes.saved"} & keys >= {"changes.pages"}
+    assert "printed.other" in keys
+    assert "digest.other" in keys
+
+
+def test_a_harmless_incremental_update_is_still_named(signed: bytes, p12: bytes) -> None:
+    def touch(writer: Any) -> None:
+        writer.update_root()
+
+    keys = bad(updated(signed, touch), trust_of(p12))
+    assert keys == {"file.saved", "coverage.part", "changes.saved"}
+
+
+def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audit) -> None:
+    other = replace(audit, evidence=replace(audit.evidence, log10_e=99.0))
+
+    def swap(pdf: bytes) -> bytes:
+        with pikepdf.open(io.BytesIO(pdf)) as document:
+            del document.attachments["record.json"]
+            document.attachments["record.json"] = pikepdf.AttachedFileSpec(
+                document, json_io.to_json(other).encode(), filename="record.json"
+            )
+            out = io.BytesIO()
+            document.save(out)
+        return out.getvalue()
+
+    assert bad(swap(report)) == {"digest.other", "findings.other"}
+    assert "digest.other" in bad(swap(signed))
+
+
+def test_an_attachment_swapped_after_signing_is_named(
+    signed: bytes, p12: bytes, audit: Audit
+) -> None:
+    from pyhanko.pdf_utils import generic
+
+    other = json_io.to_json(replace(audit, verdict="no-mark")).encode()
+
+    def swap(writer: Any) -> None:
+        tree = writer.root["/Names"]["/EmbeddedFiles"]
+        names = tree["/Names"] if "/Names" in tree else tree["/Kids"][0]["/Names"]
+        holder = names[1]["/EF"]
+        holder["/F"] = holder["/UF"] = writer.add_object(
+            generic.StreamObject(
+                dict_data={generic.pdf_name("/Type"): generic.pdf_name("/EmbeddedFile")},
+                stream_data=other,
+            )
+        )
+        writer.update_container(holder)
+
+    result = check_report(updated(signed, swap), moment=NOW, trust=trust_of(p12))
+    said = {one.key: one.text() for one in result.checks if one.state == BAD}
+    assert {"digest.other", "coverage.part", "changes.attachments"} <= said.keys()
+    assert "record.json" in said["changes.attachments"]
+
+
+def test_edited_text_of_an_unsigned_report_is_named(audit: Audit) -> None:
+    record = json_io.to_json(audit)
+    lines = lines_of(audit, record)
+    lines[0] = "Item: " + "e" * 64
+    assert bad(render(record, lines)) == {"printed.other"}
+
+
+def test_a_damaged_record_is_named(audit: Audit) -> None:
+    record = json_io.to_json(audit).replace('"verdict"', '"verdikt"')
+    assert "schema.invalid" in bad(render(record, lines_of(audit, record)))
+
+
+def test_other_files_are_named_for_what_they_are(report: bytes) -> None:
+    assert bad(b"hello") == {"file.not-pdf"}
+    assert bad(b"%PDF-1.7\nnonsense") == {"file.damaged"}
+    with pikepdf.open(io.BytesIO(report)) as document:
+        del document.attachments["record.json"]
+        out = io.BytesIO()
+        document.save(out)
+    assert bad(out.getvalue()) == {"record.none"}
+
+
+def test_a_file_that_is_too_large_is_refused() -> None:
+    with pytest.raises(ReportFileError, match="64 MiB"):
+        check_report(b"%PDF-" + bytes(64 << 20), moment=NOW)
+
+
+# A fresh audit
+
+
+def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -> None:
+    same = check_report(signed, moment=NOW, again=lambda one: one)
+    assert found(same)["repeat"] == [(GOOD, "repeat.identical")]
+
+    def unknown(_: Audit) -> Audit:
+        raise InputError("The key is not here.", "Add it.")
+
+    gone = check_report(signed, moment=NOW, again=unknown)
+    assert found(gone)["repeat"] == [(OPEN, "repeat.not-possible")]
+    assert "The key is not here." in gone.checks[-1].text()
+    moved = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 0.01))
+    assert compare(audit, moved).state == GOOD
+    far = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 1))
+    assert compare(audit, far).values["what"] == "evidence"
+    flipped = replace(audit, payload=replace(audit.payload, bits=audit.payload.bits[::-1] + "1"))
+    assert compare(audit, flipped).state == BAD
+
+
+# The certificate
+
+
+@pytest.mark.parametrize("kind", ["rsa", "ec", "ed25519"])
+def test_every_kind_of_key_signs_and_is_checked_in_the_cage(report: bytes, kind: str) -> None:
+    made: Any = {
+        "rsa": lambda: rsa.generate_private_key(65537, 2048),
+        "ec": lambda: ec.generate_private_key(ec.SECP384R1()),
+        "ed25519": ed25519.Ed25519PrivateKey.generate,
+    }[kind]()
+    file = make_p12(made)
+    identity = load_identity(file, SECRET, now=NOW)
+    done = sign_report(report, identity, SignOptions(reason="Issue", seal=True), now=NOW)
+    assert done.startswith(report)
+    assert bad(done, trust_of(file)) == set()
+
+
+@pytest.mark.parametrize(
+    ("file", "passphrase", "code"),
+    [
+        (make_p12(), b"wrong", "signing-passphrase"),
+        (make_p12(), None, "signing-passphrase"),
+        (make_p12()[:-9], SECRET, "signing-file"),
+        (b"hello", SECRET, "signing-file"),
+        (b"-----BEGIN CERTIFICATE-----", SECRET, "signing-file"),
+        (make_p12(until=-DAY / 2), SECRET, "signing-expired"),
+        (make_p12(since=DAY), SECRET, "signing-not-yet-valid"),
+        (make_p12(rsa.generate_private_key(65537, 1024)), SECRET, "signing-weak"),
+        (make_p12(dsa.generate_private_key(2048)), SECRET, "signing-weak"),
+        (make_p12(with_key=False), SECRET, "signing-no-certificate"),
+        (make_p12(usage=False), SECRET, "signing-usage"),
+    ],
+)
+def test_what_is_wrong_with_a_certificate_is_said(
+    file: bytes, passphrase: bytes | None, code: str
+) -> None:
+    with pytest.raises(SigningError) as caught:
+        load_identity(file, passphrase, now=NOW)
+    assert caught.value.code == code
+    assert caught.value.hint
+    assert SECRET.decode() not in str(caught.value)
+
+
+def test_the_key_is_not_in_the_words_of_an_identity(p12: bytes) -> None:
+    identity = load_identity(p12, SECRET, now=NOW)
+    assert "key_der" not in repr(identity)
+
+
+def test_a_signed_report_is_not_signed_again(signed: bytes, p12: bytes) -> None:
+    identity = load_identity(p12, SECRET, now=NOW)
+    with pytest.raises(SigningError, match="already signed"):
+        sign_report(signed, identity, SignOptions(), now=NOW)
+    with pytest.raises(SigningError, match="not a sound PDF"):
+        sign_report(b"%PDF-1.7 nonsense", identity, SignOptions(), now=NOW)
+
+
+def test_a_bad_or_silent_time_stamp_authority_is_named(report: bytes, p12: bytes) -> None:
+    identity = load_identity(p12, SECRET, now=NOW)
+    with pytest.raises(SigningError, match="not a web address"):
+        sign_report(report, identity, SignOptions(tsa_url="file:///etc"), now=NOW)
+
+
+def test_a_time_stamp_is_read(report: bytes, p12: bytes) -> None:
+    from asn1crypto import keys as asn1_keys
+    from asn1crypto import x509 as asn1_x509
+    from pyhanko.sign.timestamps import DummyTimeStamper
+
+    identity = load_identity(p12, SECRET, now=NOW)
+    other = make_p12(rsa.generate_private_key(65537, 2048), stamps=True)
+    authority = load_identity(other, SECRET, now=NOW)
+    stamper = DummyTimeStamper(
+        asn1_x509.Certificate.load(authority.cert_der),
+        asn1_keys.PrivateKeyInfo.load(authority.key_der),
+    )
+    done = sign_report(report, identity, SignOptions(), now=NOW, time_stamper=stamper)
+    result = check_report(done, moment=NOW)
+    assert found(result)["time"] == [(NOTICE, "time.unknown-authority")]
+    both = (*trust_of(p12), authority.cert_der)
+    known = check_report(done, moment=NOW, trust=both)
+    assert found(known)["time"] == [(GOOD, "time.stamped")]
+
+
+def test_the_seal_covers_nothing(report: bytes) -> None:
+    place = free_place(report)
+    assert place is not None
+    page, (left, low, right, high) = place
+    assert page == 0
+    with pikepdf.open(io.BytesIO(report)) as document:
+        box = [float(v) for v in document.pages[0].mediabox]
+    assert 0 < left < right < box[2]
+    assert 0 < low < high < box[3]
+    import pypdfium2
+
+    document = pypdfium2.PdfDocument(report)
+    text = document[0].get_textpage().get_text_bounded(left, low, right, high)
+    document.close()
+    assert text == ""
+
+
+def test_trust_files(p12: bytes) -> None:
+    der = trust_of(p12)[0]
+    pem = x509.load_der_x509_certificate(der).public_bytes(Encoding.PEM)
+    assert load_trust(der) == load_trust(pem) == (der,)
+    assert len(load_trust(pem + pem)) == 2
+    for wrong in (b"hello", b"-----BEGIN CERTIFICATE-----\nxx"):
+        with pytest.raises(PuraError, match="no certificate"):
+            load_trust(wrong)
+
+
+def test_no_sentence_says_more_than_was_examined() -> None:
+    for english, german in words.SENTENCES.values():
+        assert not forbidden(english, "en"), english
+        assert not forbidden(german, "de"), german
+
+
+@pytest.mark.skipif(shutil.which("pdfsig") is None, reason="poppler-utils is not installed")
+def test_another_program_reads_the_signature(signed: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "signed.pdf"
+    path.write_bytes(signed)
+    told = subprocess.run(["pdfsig", path], capture_output=True, text=True, check=False).stdout
+    assert "ETSI.CAdES.detached" in told
+    assert "Total document signed" in told
+    assert "Signature is Valid" in told
+    facts = subprocess.run(["pdfinfo", path], capture_output=True, text=True, check=True).stdout
+    assert "PDF version:     1.7" in facts
+    assert "Tagged:          yes" in facts

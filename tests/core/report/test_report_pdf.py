@@ -1,0 +1,334 @@
+"""Reports, read back by other programs: what they say, what they carry, what they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+
+from pura.audit.run import Options, audit_text
+from pura.base.errors import InputError
+from pura.record import json_io
+from pura.record.audit import Audit, RegisterFacts, RegisterMatch
+from pura.report import (
+    ItemNotes,
+    Parties,
+    ReportRequest,
+    bits_csv,
+    build_report,
+    html_page,
+    page_count,
+    render_pages,
+    safe_name,
+    tokens_csv,
+)
+from pura.report.check import BAD, check_report
+from pura.report.findings import ratio
+from pura.report.labels import Labels, catalogue
+from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
+from pura.words.linter import forbidden
+from pura.words.sentences import fill, say
+
+pytestmark = pytest.mark.model
+SCRIPTS = {
+    "Greek": "Καλημέρα κόσμε", "Cyrillic": "Привет мир", "Chinese": "你好世界",
+    "Japanese": "こんにちは", "Arabic": "مرحبا", "Hebrew": "שלום", "Devanagari": "नमस्ते",
+}  # fmt: skip
+HOSTILE = '#import "x" $a$ *b* _c_ ] #panic() <label> @ref `raw` \\ #let x = 1 // no\n= Heading'
+
+
+@pytest.fixture(scope="session")
+def real(builtin_model: Any, samples: dict[str, Any]) -> Audit:
+    """A real audit of a marked text."""
+    data = samples["marked-tbcc"]
+    return audit_text(
+        data["texts"][1]["text"], model=builtin_model, name="statement.docx",
+        keys=[(SecretKey.from_hex(data["key_hex"]), "Newsroom")],
+        profile=Profile.from_dict(data["profile"]), options=Options(policy=Policy(draws=99)),
+    )  # fmt: skip
+
+
+def run(*command: str | Path) -> str:
+    # pdfinfo prints a title beyond Latin 1 as it stands in the file.
+    done = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def text_of(pdf: bytes, folder: Path) -> str:
+    path = folder / "report.pdf"
+    path.write_bytes(pdf)
+    return run("pdftotext", "-layout", path, "-")
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"[\s\u200b]+", "", text)
+
+
+def attached(pdf: bytes, folder: Path) -> dict[str, bytes]:
+    path = folder / "attached.pdf"
+    path.write_bytes(pdf)
+    with pikepdf.open(path) as document:
+        return {n: bytes(document.attachments[n].get_file().read_bytes())
+                for n in document.attachments}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("paper", ["a4", "us-letter"])
+def test_other_programs_read_the_report(
+    real: Audit, tmp_path: Path, language: str, paper: str
+) -> None:
+    report = build_report([real], ReportRequest(language=language, paper=paper))
+    text = text_of(report.pdf, tmp_path)
+    path = tmp_path / "report.pdf"
+    facts = run("pdfinfo", path)
+    assert "Tagged:          yes" in facts
+    assert ("A4" if paper == "a4" else "letter") in facts
+    assert run("qpdf", "--check", path)
+    fonts = run("pdffonts", path).splitlines()[2:]
+    assert fonts
+    assert all(" yes yes yes " in f"{' '.join(line.split())} ".replace("Type 1C", "") or
+               re.search(r"yes\s+yes\s+yes", line) for line in fonts), fonts  # fmt: skip
+    tree = run("pdfinfo", "-struct-text", path)
+    for tag in ("H1", "H2", "Table", "TH", "Figure"):
+        assert tag in tree, tag
+    with pikepdf.open(path) as document:
+        assert str(document.Root.Lang) == language
+        assert bool(document.Root.MarkInfo.Marked)
+        metadata = str(document.open_metadata())
+        assert "pdfaid" in metadata
+        assert "pdfuaid" in metadata
+    for number in range(1, 15):
+        title = catalogue()[f"s{number}"][0 if language == "en" else 1]
+        assert squeezed(f"{number} {title}") in squeezed(text)
+    assert squeezed(say("note.n1", language)) in squeezed(text)
+    for sentence in real.sentences:
+        assert squeezed(fill(sentence, language)) in squeezed(text)
+    assert real.input.sha256 in squeezed(text)
+    assert real.payload.bits in squeezed(text)
+    assert report.digest in squeezed(text)
+
+
+def test_sections_stand_in_their_order(real: Audit, tmp_path: Path) -> None:
+    report = build_report([real], ReportRequest())
+    assert [s.number for s in report.content.sections] == list(range(1, 15))
+    text = text_of(report.pdf, tmp_path)
+    places = [
+        text.index(found.group(0))
+        for n in range(1, 15)
+        if (
+            found := re.search(rf"^ *{n} +{re.escape(catalogue()[f's{n}'][0])}", text, re.MULTILINE)
+        )
+    ]
+    assert len(places) == 14
+    assert places == sorted(places)
+    assert "End of report" in text
+    pages = page_count(report.pdf)
+    assert f"Page {pages} of {pages}" in text
+
+
+def test_the_same_record_gives_the_same_bytes(real: Audit) -> None:
+    request = ReportRequest(case="7", parties=Parties(organisation="Examples Ltd"))
+    assert build_report([real], request).pdf == build_report([real], request).pdf
+
+
+def test_the_record_is_inside_and_its_digest_is_printed(real: Audit, tmp_path: Path) -> None:
+    report = build_report([real], ReportRequest())
+    assert attached(report.pdf, tmp_path) == {"record.json": report.json}
+    assert hashlib.sha256(report.json).hexdigest() == report.digest
+    assert json_io.from_json(report.json).payload.bits == real.payload.bits
+
+
+def test_our_own_check_finds_it_whole_and_finds_a_swapped_record(real: Audit) -> None:
+    from datetime import UTC, datetime
+
+    now = datetime(2026, 11, 21, tzinfo=UTC)
+    report = build_report([real], ReportRequest())
+    found = check_report(report.pdf, moment=now)
+    assert [c.name for c in found.checks if c.state == BAD] == []
+    other = build_report([real], ReportRequest(text="omitted"))
+    mixed = build_report([replace(real, id="f" * 32)], ReportRequest())
+    assert mixed.digest != report.digest != other.digest
+
+
+def test_every_script_is_shown_or_named(real: Audit, tmp_path: Path) -> None:
+    words = "\n".join(SCRIPTS.values()) + "\n한국어 🧿 \u202e\x07 end"
+    audit = replace(real, text=words, passages=(), tokens=_one_token(real, len(words)))
+    text = squeezed(text_of(build_report([audit], ReportRequest()).pdf, tmp_path))
+    for name in ("Greek", "Cyrillic", "Chinese", "Japanese"):
+        assert squeezed(SCRIPTS[name]) in text, name
+    for name in ("Arabic", "Hebrew"):
+        # pdftotext writes right-to-left words in either order; no letter may be missing.
+        assert set(squeezed(SCRIPTS[name])) <= set(text), name
+    assert "न" in text
+    assert "한국어" in text
+    for code in ("U+1F9FF", "U+202E"):
+        assert code in text, code
+    assert "␇" in text or "U+0007" in text
+
+
+def _one_token(audit: Audit, size: int) -> Any:
+    import numpy as np
+
+    one = slice(0, 1)
+    tokens = audit.tokens
+    return replace(
+        tokens, ids=tokens.ids[one], spans=np.array([[0, size]]), lo=tokens.lo[one],
+        hi=tokens.hi[one], entropy_bits=tokens.entropy_bits[one], gate=tokens.gate[one],
+        log10_evidence=tokens.log10_evidence[one], marked=tokens.marked[one],
+    )  # fmt: skip
+
+
+def test_a_text_is_never_markup(real: Audit, tmp_path: Path) -> None:
+    audit = replace(real, text=HOSTILE, passages=(), tokens=_one_token(real, len(HOSTILE)),
+                    input=replace(real.input, name=HOSTILE[:60]))  # fmt: skip
+    request = ReportRequest(
+        case="#panic()", parties=Parties(organisation="$x$ *y*", question="#import"),
+        item=ItemNotes(source="] #sys.version"),
+    )  # fmt: skip
+    report = build_report([audit], request)
+    text = squeezed(text_of(report.pdf, tmp_path))
+    for piece in HOSTILE.split("\n"):
+        assert squeezed(piece) in text
+    for piece in ("#panic()", "$x$*y*", "]#sys.version"):
+        assert piece in text
+    page = html_page(report.content)
+    assert "<label>" not in page
+    assert "&lt;label&gt;" in page
+
+
+@pytest.mark.parametrize("mode", ["redacted", "omitted", "excerpt"])
+def test_what_is_hidden_is_nowhere_in_the_file(real: Audit, tmp_path: Path, mode: str) -> None:
+    assert real.text is not None
+    secret = real.text[300:340]
+    audit = replace(real, passages=(replace(real.passages[0], start=0, end=20),))
+    request = ReportRequest(text=mode, redactions=((290, 360),))
+    report = build_report([audit], request)
+    text = text_of(report.pdf, tmp_path)
+    inside = attached(report.pdf, tmp_path)["record.json"].decode()
+    page = html_page(report.content)
+    for place in (text, page, inside):
+        assert squeezed(secret) not in squeezed(place)
+    back = json_io.from_json(inside)
+    hidden = [t for t, (a, b) in enumerate(real.tokens.spans.tolist()) if a >= 300 and b <= 340]
+    assert hidden
+    assert all(back.tokens.ids[t] == -1 for t in hidden)
+    assert secret not in tokens_csv(back)
+
+
+def test_several_audits_share_a_report_with_an_overview(real: Audit, tmp_path: Path) -> None:
+    other = replace(real, id="a" * 32, input=replace(real.input, name="second.txt"))
+    report = build_report([real, other], ReportRequest())
+    text = text_of(report.pdf, tmp_path)
+    assert "Overview" in text
+    assert "second.txt" in text
+    assert len(json.loads(report.json)["audits"]) == 2
+
+
+def test_names_stand_in_the_sealed_annex_only(real: Audit, tmp_path: Path) -> None:
+    match = RegisterMatch(entry=4, payload=real.payload.bits, who="Erika Mustermann",
+                          when="2026-01-02", model="m", posterior=0.99)  # fmt: skip
+    register = RegisterFacts(version="v1", date="2026-11-01", entries=9, matches=(match,),
+                             none_weight=0.01, prior_none=0.1, chance=1e-9)  # fmt: skip
+    report = build_report([replace(real, register=register)], ReportRequest())
+    assert report.annex is not None
+    text = squeezed(text_of(report.pdf, tmp_path))
+    assert "Mustermann" not in text
+    assert b"Mustermann" not in report.json
+    assert hashlib.sha256(report.annex).hexdigest() in text
+    assert "Erika Mustermann" in text_of(report.annex, tmp_path)
+    assert build_report([real], ReportRequest()).annex is None
+
+
+def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
+    real: Audit, tmp_path: Path
+) -> None:
+    draft = text_of(build_report([real], ReportRequest()).pdf, tmp_path)
+    pages = page_count(build_report([real], ReportRequest()).pdf)
+    assert draft.count("Draft: not reviewed and not authorised") == pages
+    final = ReportRequest(final=True, replaces="R-1", reason="A wrong page", version=2)
+    text = text_of(build_report([real], final).pdf, tmp_path)
+    assert "Draft" not in text
+    assert "R-1" in text
+    assert "A wrong page" in text
+
+
+def test_a_remark_that_says_too_much_is_refused(real: Audit) -> None:
+    with pytest.raises(InputError, match="says more"):
+        build_report([real], ReportRequest(remark="This proves that the author is guilty."))
+    for name in ("deviations", "external", "review"):
+        with pytest.raises(InputError, match=name) as caught:
+            build_report([real], replace(ReportRequest(), **{name: "It proves guilt."}))
+        assert caught.value.code == f"report-words-{name}"
+
+
+def test_no_label_says_too_much() -> None:
+    for key, (english, german) in catalogue().items():
+        assert forbidden(english, "en") == [], key
+        assert forbidden(german, "de") == [], key
+        assert set(re.findall(r"\{\w+\}", english)) == set(re.findall(r"\{\w+\}", german)), key
+
+
+def test_the_page_takes_nothing_from_outside(real: Audit) -> None:
+    page = html_page(build_report([real], ReportRequest()).content)
+    assert "default-src 'none'" in page
+    assert not re.search(r"(src|href)=\"(?!data:)", page)
+    assert "<script" not in page
+    assert page.count("<h2>") == 14
+
+
+def test_tables_hold_every_bit_and_token_and_run_nothing(real: Audit) -> None:
+    assert bits_csv(real).count("\r\n") == len(real.bits) + 1
+    words = '=cmd|"/c calc"!A1'
+    audit = replace(real, text=words, tokens=_one_token(real, len(words)))
+    row = tokens_csv(audit).splitlines()[1]
+    assert "'=cmd" in row
+    assert tokens_csv(real).count("\r\n") >= real.tokens.ids.size
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [("a/b\\c:d", "a-b-c-d"), ("..", "report"), ("CON", "report-CON"), ("", "report"),
+     ("x" * 300, "x" * 80), ("ünïcode 名", "ünïcode 名"), ("a\nb\x00c", "a-b-c")],
+)  # fmt: skip
+def test_file_names_do_no_harm(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+def test_pages_can_be_looked_at(real: Audit) -> None:
+    report = build_report([real], ReportRequest())
+    pictures = render_pages(report.pdf, dpi=40, pages=range(2))
+    assert len(pictures) == 2
+    assert all(p.startswith(b"\x89PNG") for p in pictures)
+
+
+def test_a_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20">'
+    svg += b'<rect width="40" height="20"/></svg>'
+    assert len(build_report([real], ReportRequest(logo=svg)).pdf) > 10_000
+    with pytest.raises(InputError, match="logo"):
+        build_report([real], ReportRequest(logo=b"GIF89a"))
+
+
+@pytest.mark.parametrize(
+    ("language", "capped", "lr", "words"),
+    [
+        ("en", True, 1e6, "at least 1,000,000"), ("en", True, 0.01, "at most 0.01"),
+        ("de", True, 0.01, "höchstens 0,01"), ("en", False, 0.3, "0.3"),
+    ],
+)  # fmt: skip
+def test_a_capped_ratio_says_on_which_side_the_true_one_lies(
+    real: Audit, language: str, capped: bool, lr: float, words: str
+) -> None:
+    evidence = replace(real.evidence, capped=capped, lr_capped=lr)
+    assert ratio(replace(real, evidence=evidence), Labels(language)) == words

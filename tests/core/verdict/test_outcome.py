@@ -1,0 +1,359 @@
+"""Outcomes and findings: bounds, cap and floor, the order of sentences, both languages."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pura.record.audit import CandidateFacts, RegisterFacts, RegisterMatch
+from pura.verdict.findings import Circumstances, cautions, findings, single_candidate
+from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
+from pura.verdict.policy import Policy
+from pura.words.linter import forbidden, out_of_order
+from pura.words.sentences import LANGUAGES, fill
+
+POLICY = Policy()
+PAYLOAD = "0110" * 9
+
+
+def decide(log10_e, usable=100, power=0.99, policy=POLICY, needed=None):
+    return decide_outcome(log10_e, usable, policy, power=power, needed=needed)
+
+
+def circumstances(**changes):
+    facts = {"tokens": 300, "key": "k" * 16, "payload": PAYLOAD, "positions": 108}
+    facts |= {"verifier": "smollm2", "verifier_fingerprint": "a" * 16, "generator": "a" * 16}
+    return Circumstances(**(facts | {"prompt_known": True} | changes))
+
+
+def candidates(*weights):
+    rows = enumerate(weights)
+    return [CandidateFacts(bits=format(i, "036b"), posterior=w) for i, w in rows]
+
+
+def register(payload=PAYLOAD, posterior=0.9998):
+    match = RegisterMatch(
+        entry=17, payload=payload, who="x", when="2026-01-02", model="m", posterior=posterior
+    )
+    return RegisterFacts(
+        version="0a1b2c3d4e5f6071-3",
+        date="2026-03-14T10:00:00+00:00",
+        entries=3,
+        matches=(match,),
+        none_weight=1 - posterior,
+        prior_none=0.1,
+        chance=3 / 2**36,
+    )
+
+
+def said(outcome, keys=1, p_redraw=None, draws=0, circ=None, **more):
+    facts = outcome.facts(keys_tried=keys, p_redraw=p_redraw, draws=draws)
+    return findings(outcome, facts, POLICY, circ or circumstances(), **more)
+
+
+def keys_of(sentences):
+    return [s.key for s in sentences]
+
+
+# ------------------------------------------------------------------------- the decision rule
+
+
+@pytest.mark.parametrize(
+    ("log10_e", "power", "verdict"),
+    [
+        (6.0, None, "mark"),
+        (4000.0, 0.1, "mark"),
+        (math.nextafter(6, 0), 0.99, "indication"),
+        (3.0, None, "indication"),
+        (math.nextafter(3, 0), 0.95, "no-mark"),
+        (0.0, 0.95, "no-mark"),
+        (-300.0, 1.0, "no-mark"),
+        (-math.inf, 1.0, "no-mark"),
+        (2.9, math.nextafter(0.95, 0), "insufficient"),
+        (-5.0, 0.0, "insufficient"),
+        (0.0, None, "insufficient"),
+    ],
+)
+def test_bounds_are_included_below_and_excluded_above(log10_e, power, verdict):
+    assert decide(log10_e, power=power).verdict == verdict
+
+
+def test_too_few_usable_positions_decide_nothing():
+    for log10_e in (-3.0, 0.0, 4.0, 50.0):
+        out = decide(log10_e, usable=POLICY.min_usable - 1, power=1.0)
+        assert out.verdict == "insufficient"
+        assert out.needed == POLICY.min_usable
+    assert decide(50.0, usable=POLICY.min_usable).verdict == "mark"
+    assert decide(50.0, usable=3, needed=80).needed == 80
+
+
+def test_thresholds_come_from_the_policy():
+    strict = Policy(t_found=8, t_review=5, power_needed=0.99)
+    assert decide(7.9, policy=strict).verdict == "indication"
+    assert decide(4.9, policy=strict, power=0.98).verdict == "insufficient"
+    assert decide(8.0, policy=strict).verdict == "mark"
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_no_outcome_rests_on_what_is_not_a_number(bad):
+    with pytest.raises(ValueError, match="not a number"):
+        decide(bad)
+
+
+@pytest.mark.parametrize("bad", [math.nan, -0.1, 1.1])
+def test_no_outcome_rests_on_a_power_that_is_no_share(bad):
+    with pytest.raises(ValueError, match="power"):
+        decide(0.0, power=bad)
+
+
+# --------------------------------------------------------------------------- cap, floor, word
+
+
+@pytest.mark.parametrize(
+    ("log10_e", "lr", "capped", "word"),
+    [
+        (4000.0, 1e6, True, "extremely strong"),
+        (6.0, 1e6, False, "extremely strong"),
+        (5.0, 1e5, False, "very strong"),
+        (3.0, 1e3, False, "strong"),
+        (0.0, 1.0, False, "no useful support either way"),
+        (0.2, 10**0.2, False, "no useful support either way"),
+        (-0.5, 10**-0.5, False, "weak"),
+        (-1.0, 0.1, False, "moderate"),
+        (-2.0, 0.01, False, "moderate"),
+        (-50.0, 0.01, True, "moderate"),
+        (-math.inf, 0.01, True, "moderate"),
+    ],
+)
+def test_cap_for_h1_and_floor_for_h2(log10_e, lr, capped, word):
+    out = decide(log10_e)
+    assert out.lr_capped == pytest.approx(lr)
+    assert (out.capped, out.scale_word) == (capped, word)
+
+
+@given(st.floats(-1e4, 1e4), st.floats(1e4, 1e9))
+def test_the_reported_ratio_never_passes_the_cap(log10_e, cap):
+    out = decide(log10_e, policy=Policy(lr_cap=cap))
+    assert 0.01 * (1 - 1e-12) <= out.lr_capped <= cap
+    assert 0 < out.p_bound <= 1
+
+
+def test_a_low_cap_also_holds_for_the_word():
+    assert decide(9.0, policy=Policy(lr_cap=1e4)).scale_word == "very strong"
+
+
+def test_the_bound_is_never_zero_and_never_too_small():
+    assert bound(0.0) == bound(-3.0) == bound(-math.inf) == 1.0
+    assert bound(2.0) == pytest.approx(0.01)
+    assert 0 < bound(5000.0) <= bound(400.0) <= bound(308.5) <= bound(300.0)
+
+
+def test_facts_carry_everything_over():
+    facts = decide(7.0, needed=60).facts(keys_tried=3, p_redraw=0.001, draws=999, seed=5)
+    assert (facts.keys_tried, facts.p_redraw, facts.draws, facts.seed) == (3, 0.001, 999, 5)
+    assert (facts.log10_e, facts.usable, facts.power, facts.needed) == (7.0, 100, 0.99, 60)
+    assert (facts.lr_capped, facts.capped) == (1e6, True)
+
+
+# ------------------------------------------------------------------------------- findings
+
+
+def test_a_mark_in_full():
+    out = said(
+        decide(110.0),
+        p_redraw=0.001,
+        draws=999,
+        circ=circumstances(generator="b" * 16, passages=2, passage_share=0.4),
+        candidates=candidates(0.6, 0.3, 0.05),
+        register=register(),
+    )
+    assert keys_of(out) == [
+        "outcome.mark",
+        "note.n1",
+        "note.bound",
+        "note.n2",
+        "candidates.several",
+        "register.match",
+        "text.edited",
+        "verifier.proxy",
+        "scope",
+    ]
+    text = fill(out[0], "en")
+    assert "at least 1,000,000 times" in text
+    assert "extremely strong support" in text
+    assert "1 in 1,000,000" in fill(out[2], "en")
+    assert "1 in 1,000 (999 control draws)" in fill(out[3], "en")
+    assert "3 payloads" in fill(out[4], "en")
+    assert "register entry 17" in fill(out[5], "en")
+
+
+@pytest.mark.parametrize("log10_e", [5.9, 3.0, 2.0, 0.5, 0.0, -0.2, -0.5, -1.5, -40.0, -math.inf])
+@pytest.mark.parametrize("power", [None, 0.3, 0.99])
+@pytest.mark.parametrize("usable", [3, 100])
+def test_without_a_mark_nothing_is_said_of_payload_register_or_passages(log10_e, power, usable):
+    out = said(
+        decide(log10_e, power=power, usable=usable),
+        p_redraw=0.2,
+        draws=99,
+        circ=circumstances(passages=1, passage_share=0.2),
+        candidates=candidates(0.5, 0.5),
+        register=register(),
+    )
+    assert out_of_order(out) == []
+    assert not [k for k in keys_of(out) if k.startswith(("register", "candidates", "text."))]
+    assert keys_of(out)[-1] == "scope"
+
+
+def test_the_ratio_is_said_for_the_right_side():
+    def second(log10_e):
+        return said(decide(log10_e))[1]
+
+    assert second(4.6).key == "evidence.for-h1"
+    assert "are 30,000 times more probable if H1" in fill(second(4.6), "en")
+    assert second(0.1).key == second(-0.3).key == "evidence.neutral"
+    assert second(-1.7).key == "evidence.for-h2"
+    assert "are 50 times more probable if H2" in fill(second(-1.7), "en")
+    assert "at least 100 times more probable if H2" in fill(second(-9.0), "en")
+    assert "moderate support for H2" in fill(second(-9.0), "en")
+
+
+def test_no_mark_says_power_and_keys():
+    assert "with the 3 keys listed. About 97 %" in fill(said(decide(0.0, power=0.975), 3)[0], "en")
+
+
+def test_too_little_says_how_much_is_needed_or_that_nobody_knows():
+    some = said(decide(0.0, usable=30, power=0.2, needed=80))[0]
+    assert "30 usable positions, about 80 are needed" in fill(some, "en")
+    unknown = said(decide(0.0, usable=30, power=None))[0]
+    assert "has not been measured" in fill(unknown, "en")
+
+
+def test_the_register_is_said_with_its_odds():
+    out = said(decide(20.0), register=register(payload="1" * 36, posterior=0.7))
+    assert "register.none" in keys_of(out)
+    assert "register.nearest" in keys_of(out)
+    assert "register.match" not in keys_of(out)
+    faint = said(decide(20.0), register=register(payload="1" * 36, posterior=0.001))
+    assert "register.nearest" not in keys_of(faint)
+
+
+@pytest.mark.parametrize(
+    ("weights", "alone"),
+    [
+        ([0.9995, 0.0003], True),
+        ([0.999, 0.0005], True),
+        ([1.0], True),
+        ([0.9989, 0.0005], False),
+        ([0.9991, 0.0006], False),
+        ([0.5, 0.5], False),
+        ([], False),
+    ],
+)
+def test_the_single_candidate_rule(weights, alone):
+    assert single_candidate(weights, POLICY) is alone
+    out = said(decide(20.0), candidates=candidates(*weights))
+    assert ("candidates.several" in keys_of(out)) is (not alone and len(weights) > 1)
+
+
+def test_many_faint_candidates_are_counted_too():
+    out = said(decide(20.0), candidates=candidates(*[1e-5] * 8))
+    several = next(s for s in out if s.key == "candidates.several")
+    assert several.values["k"] == 8
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["empty", "encoding", "key", "language", "model", "tokenizer"],
+)
+def test_not_examinable_gives_its_reason_and_no_number(reason):
+    out = not_examinable(f"reason.{reason}", POLICY)
+    sentences = said(out)
+    assert keys_of(sentences) == ["outcome.not-examinable", "scope"]
+    assert cautions(out, out.facts(keys_tried=1), circumstances(tokens=0)) == ()
+    for language in LANGUAGES:
+        assert forbidden(fill(sentences[0], language), language) == []
+
+
+def test_an_unknown_reason_is_refused():
+    for bad in ("reason.moon", "scope", ""):
+        with pytest.raises(ValueError, match="no such reason"):
+            not_examinable(bad, POLICY)
+
+
+# -------------------------------------------------------------------------------- cautions
+
+
+def test_nothing_weakens_a_long_text_read_well():
+    out = decide(100.0)
+    assert cautions(out, out.facts(keys_tried=1), circumstances()) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"tokens": 149}, "caution.short"),
+        ({"prompt_known": False}, "caution.prompt-unknown"),
+        ({"generator": "b" * 16}, "caution.model-differs"),
+        ({"generator": None}, "caution.model-unknown"),
+        ({"retokenised": True}, "caution.retokenised"),
+        ({"erasures": 3}, "caution.erasures"),
+        ({"repaired": 1}, "caution.repaired"),
+        ({"decoder": "paper"}, "caution.paper-decoder"),
+        ({"unlike": "signs"}, "caution.signs"),
+        ({"unlike": "language"}, "caution.language"),
+    ],
+)
+def test_each_caution_by_itself(changes, key):
+    out = decide(100.0)
+    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances(**changes))) == [key]
+
+
+def test_cautions_from_the_evidence():
+    few = decide(8.0, usable=20, needed=60)
+    assert keys_of(cautions(few, few.facts(keys_tried=2), circumstances())) == [
+        "caution.few-usable",
+        "caution.several-keys",
+    ]
+    unmeasured = decide(8.0, power=None)
+    facts = unmeasured.facts(keys_tried=1)
+    assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured"]
+    # Where no rate is stated there is none that the language could change.
+    other = circumstances(unlike="language")
+    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.unmeasured"]
+
+
+@given(
+    st.floats(-1e3, 1e3),
+    st.integers(0, 500),
+    st.none() | st.floats(0, 1),
+    st.none() | st.integers(1, 500),
+    st.integers(1, 40),
+    st.none() | st.floats(1e-5, 1),
+    st.booleans(),
+    st.lists(st.floats(0, 1), max_size=5),
+)
+def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
+    log10_e, usable, power, needed, keys, p_redraw, odd, weights
+):
+    out = decide(log10_e, usable=usable, power=power, needed=needed)
+    facts = out.facts(keys_tried=keys, p_redraw=p_redraw, draws=999 if p_redraw else 0)
+    circ = circumstances(
+        generator=None if odd else "b" * 16,
+        tokens=usable,
+        prompt_known=odd,
+        erasures=usable % 3,
+        repaired=usable % 2,
+        unlike=("", "signs", "language")[usable % 3],
+        passages=usable % 4,
+        passage_share=0.5,
+    )
+    ranked = candidates(*sorted((w / (sum(weights) + 1e-12) for w in weights), reverse=True))
+    sentences = findings(
+        out, facts, POLICY, circ, candidates=ranked, register=register() if odd else None
+    )
+    assert out.verdict in VERDICTS
+    assert out_of_order(sentences) == []
+    for sentence in (*sentences, *cautions(out, facts, circ)):
+        for language in LANGUAGES:
+            assert forbidden(fill(sentence, language), language) == []

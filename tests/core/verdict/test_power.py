@@ -1,0 +1,175 @@
+"""The power table: lower limits, no flattering entry, nothing where nothing was measured."""
+
+import json
+import math
+
+import pytest
+
+from pura.base.errors import PolicyError
+from pura.scheme import Profile
+from pura.verdict.policy import Policy
+from pura.verdict.power import load_power, lower_limit
+
+PROFILE = Profile(payload_bits=36, vocab_size=100, code="tbcc")
+MODEL = "0123456789abcdef"
+
+
+def entry(**changes):
+    return {
+        "code": "tbcc",
+        "payload_bits": 36,
+        "threshold": 6.0,
+        "prompt": False,
+        "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
+        "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+        "usable": [20, 40, 60, 80],
+        "found": [10, 80, 60, 100],
+        "texts": [100, 100, 60, 100],
+    } | changes
+
+
+def table(tmp_path, *entries, **changes):
+    data = {
+        "schema": "pura-power/1",
+        "level": 0.95,
+        "conditions": {"models": [MODEL]},
+        "entries": list(entries),
+    } | changes
+    path = tmp_path / "power.json"
+    path.write_text(json.dumps(data))
+    return load_power(path)
+
+
+@pytest.mark.parametrize(
+    ("found", "texts"), [(0, 10), (1, 1), (1, 50), (37, 64), (59, 59), (64, 64), (950, 1000)]
+)
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
+def test_lower_limit_is_clopper_and_pearsons(found, texts, level):
+    limit = lower_limit(found, texts, level)
+    if not found:
+        assert limit == 0.0
+        return
+    # The definition: at the limit, so many successes or more have probability 1 - level.
+    tail = math.fsum(
+        math.comb(texts, k) * limit**k * (1 - limit) ** (texts - k) for k in range(found, texts + 1)
+    )
+    assert tail == pytest.approx(1 - level, abs=1e-9)
+
+
+def test_lower_limit_when_all_were_found_has_a_closed_form():
+    assert lower_limit(64, 64) == pytest.approx(0.05 ** (1 / 64), abs=1e-12)
+
+
+def test_59_of_59_just_show_a_power_of_095():
+    assert lower_limit(58, 58) < 0.95 <= lower_limit(59, 59)
+
+
+def test_power_is_monotone_and_a_lower_limit(tmp_path):
+    t = table(tmp_path, entry())
+    values = [t.power(n, PROFILE, 6.0, False) for n in range(200)]
+    assert values == sorted(values)
+    assert values[0] == values[19] == 0.0
+    assert values[20] == values[39] == pytest.approx(lower_limit(10, 100))
+    assert values[60] == pytest.approx(lower_limit(60, 60))
+    assert values[199] == values[80] == pytest.approx(lower_limit(100, 100))
+
+
+def test_a_class_is_never_credited_with_more_than_a_higher_one(tmp_path):
+    t = table(tmp_path, entry(found=[100, 10, 60, 100]))
+    assert t.power(20, PROFILE, 6.0, False) == pytest.approx(lower_limit(10, 100))
+
+
+def test_needed_is_where_the_power_is_reached(tmp_path):
+    t = table(tmp_path, entry())
+    assert t.needed(PROFILE, 6.0, 0.95, False) == 60
+    assert t.power(60, PROFILE, 6.0, False) >= 0.95 > t.power(59, PROFILE, 6.0, False)
+    assert t.needed(PROFILE, 6.0, 0.99, False) is None
+
+
+def test_harder_conditions_stand_in_for_easier_ones_never_the_other_way(tmp_path):
+    t = table(tmp_path, entry())
+    for easier in (
+        (PROFILE.with_(payload_bits=24), 6.0, False),
+        (PROFILE, 4.5, False),
+        (PROFILE, 6.0, True),
+    ):
+        assert t.power(100, *easier) == t.power(100, PROFILE, 6.0, False)
+    for harder in ((PROFILE.with_(payload_bits=37), 6.0, False), (PROFILE, 6.1, False)):
+        assert t.power(100, *harder) is None
+        assert t.needed(*harder[:2], 0.5, harder[2]) is None
+    known = table(tmp_path, entry(prompt=True))
+    assert known.power(100, PROFILE, 6.0, True) is not None
+    assert known.power(100, PROFILE, 6.0, False) is None
+
+
+def test_the_closest_entry_is_used(tmp_path):
+    near, far = entry(), entry(payload_bits=64, found=[0, 0, 0, 50])
+    prompt = entry(prompt=True, found=[90, 100, 60, 100])
+    t = table(tmp_path, far, prompt, near)
+    assert t.power(40, PROFILE, 6.0, False) == pytest.approx(lower_limit(80, 100))
+    assert t.power(40, PROFILE, 6.0, True) == pytest.approx(lower_limit(60, 60))
+    assert t.power(80, PROFILE.with_(payload_bits=48), 6.0, False) == lower_limit(50, 100)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"temperature": 0.7},
+        {"top_k": 50},
+        {"top_p": 0.9},
+        {"entropy_thresholds_bits": (0.5, 3.0, 5.0)},
+        {"code": "spc", "blocks": 4},
+    ],
+)
+def test_other_conditions_were_not_measured(tmp_path, changes):
+    assert table(tmp_path, entry()).power(100, PROFILE.with_(**changes), 6.0, False) is None
+
+
+def test_another_model_was_not_measured(tmp_path):
+    t = table(tmp_path, entry())
+    assert t.power(100, PROFILE, 6.0, False, model=MODEL) is not None
+    assert t.power(100, PROFILE, 6.0, False, model="f" * 16) is None
+
+
+def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():
+    t = load_power()
+    for e in t.entries:
+        assert e.threshold >= Policy().t_found
+        assert all(0 <= limit < 1 for limit in e.limits)
+        assert list(e.limits) == sorted(e.limits)
+    assert bool(t.entries) == bool(t.models), "measured entries name the models they hold for"
+    unmeasured = PROFILE.with_(temperature=999.0)
+    assert t.power(10**6, unmeasured, 6.0, True) is None
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"usable": [20, 40, 40, 80]},
+        {"usable": [20, 40, 60]},
+        {"usable": [], "found": [], "texts": []},
+        {"found": [10, 80, 61, 100]},
+        {"found": [-1, 80, 60, 100]},
+        {"found": [1.5, 80, 60, 100]},
+        {"sampling": {}},
+        {"sampling": None},
+        {"payload_bits": "many"},
+        {"surprise": 1},
+    ],
+)
+def test_a_damaged_entry_is_named(tmp_path, bad):
+    with pytest.raises(PolicyError, match="entry 2"):
+        table(tmp_path, entry(), entry(**bad))
+
+
+@pytest.mark.parametrize("bad", [{"schema": "x"}, {"level": 2}, {"entries": 1}, {"conditions": []}])
+def test_a_damaged_table_is_refused(tmp_path, bad):
+    with pytest.raises(PolicyError, match="damaged"):
+        table(tmp_path, **bad)
+
+
+def test_a_table_that_is_not_json_or_not_there_is_refused(tmp_path):
+    (tmp_path / "x").write_text("{")
+    for path in (tmp_path / "x", tmp_path / "none", tmp_path):
+        with pytest.raises(PolicyError, match="power table"):
+            load_power(path)

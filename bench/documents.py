@@ -63,11 +63,15 @@ def samples(count: int) -> list[Sample]:
         key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
         found.append(
             [
-                Sample(text=t["text"], payload="".join(map(str, t["payload"])), key=key,
-                       profile=profile)
+                Sample(
+                    text=t["text"],
+                    payload="".join(map(str, t["payload"])),
+                    key=key,
+                    profile=profile,
+                )
                 for t in data["texts"]
             ]
-        )  # fmt: skip
+        )
     return [s for group in found for s in group][:count]
 
 
@@ -176,10 +180,20 @@ def by_office(ending: str, first: Writer = word, filter_: str = "") -> Writer:
         wanted = ending.lstrip(".") + (f":{filter_}" if filter_ else "")
         assert OFFICE is not None
         subprocess.run(
-            [OFFICE, "--headless", f"-env:UserInstallation={path.parent.as_uri()}/office",
-             "--convert-to", wanted, "--outdir", str(path.parent), str(source)],
-            check=True, capture_output=True, timeout=180,
-        )  # fmt: skip
+            [
+                OFFICE,
+                "--headless",
+                f"-env:UserInstallation={path.parent.as_uri()}/office",
+                "--convert-to",
+                wanted,
+                "--outdir",
+                str(path.parent),
+                str(source),
+            ],
+            check=True,
+            capture_output=True,
+            timeout=180,
+        )
         return source.with_suffix(ending)
 
     return write
@@ -267,9 +281,12 @@ class Bench:
             sample = self.texts[number]
             try:
                 found = audit_text(
-                    text, model=self.model, keys=[(sample.key, None)], profile=sample.profile,
+                    text,
+                    model=self.model,
+                    keys=[(sample.key, None)],
+                    profile=sample.profile,
                     options=self._options,
-                )  # fmt: skip
+                )
                 right = found.verdict == "mark" and found.payload.bits == sample.payload
                 self._known[number, text] = right, found.evidence.log10_e
             except PuraError:
@@ -327,10 +344,16 @@ def main() -> None:
             folder.mkdir(parents=True, exist_ok=True)
             tally = bench.run(writer, folder)
             rows.append(
-                [title, f"{100 * tally.words / count:.2f}", f"{tally.same}/{count}",
-                 f"{100 * tally.payloads / count:.1f}", f"{tally.evidence / count:.1f}",
-                 str(tally.failed), f"{1000 * tally.seconds / count:.0f}"]
-            )  # fmt: skip
+                [
+                    title,
+                    f"{100 * tally.words / count:.2f}",
+                    f"{tally.same}/{count}",
+                    f"{100 * tally.payloads / count:.1f}",
+                    f"{tally.evidence / count:.1f}",
+                    str(tally.failed),
+                    f"{1000 * tally.seconds / count:.0f}",
+                ]
+            )
             print(" ".join(rows[-1]), flush=True)
     columns = [
         "format",

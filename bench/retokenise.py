@@ -26,9 +26,12 @@ def row(shelf: Shelf, cell: str) -> tuple[str, ...]:
     differ = sum(not np.array_equal(a, b) for a, b in zip(made, anew["ids"], strict=True))
     rates = np.concatenate([np.ravel(rate) for rate in anew["rate"]])
     return (
-        cell, str(len(made)), f"{differ} ({100 * differ / len(made):.0f} %)",
-        f"{100 * rates.mean():.1f} %", f"{100 * rates.max():.1f} %",
-    )  # fmt: skip
+        cell,
+        str(len(made)),
+        f"{differ} ({100 * differ / len(made):.0f} %)",
+        f"{100 * rates.mean():.1f} %",
+        f"{100 * rates.max():.1f} %",
+    )
 
 
 def main() -> None:

@@ -85,11 +85,16 @@ def main() -> None:
     print_table(
         ["start", "median s", "least s", "most s", "times the interpreter"],
         [
-            [name, f"{statistics.median(took):.2f}", f"{min(took):.2f}", f"{max(took):.2f}",
-             f"{median_ratio(times, name, base):.1f}"]
+            [
+                name,
+                f"{statistics.median(took):.2f}",
+                f"{min(took):.2f}",
+                f"{max(took):.2f}",
+                f"{median_ratio(times, name, base):.1f}",
+            ]
             for name, took in times.items()
         ],
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -45,23 +45,49 @@ def long_audit(audit: Audit, tokens: int) -> Audit:
         return np.concatenate([values] * times)
 
     passages = [
-        replace(p, first_token=p.first_token + i * own.ids.size, start=p.start + i * length,
-                last_token=p.last_token + i * own.ids.size, end=p.end + i * length)
-        for i in range(times) for p in audit.passages
-    ]  # fmt: skip
+        replace(
+            p,
+            first_token=p.first_token + i * own.ids.size,
+            start=p.start + i * length,
+            last_token=p.last_token + i * own.ids.size,
+            end=p.end + i * length,
+        )
+        for i in range(times)
+        for p in audit.passages
+    ]
     place = np.repeat(np.arange(times), step.token.size) * own.ids.size
     return replace(
-        audit, id="f" * 32, text=text, passages=tuple(passages),
-        input=replace(audit.input, name="long.txt", characters=len(text),
-                      tokens=times * own.ids.size, size_bytes=len(text.encode())),
-        tokens=replace(own, ids=again(own.ids), spans=again(own.spans) + moved,
-                       entropy_bits=again(own.entropy_bits), lo=again(own.lo), hi=again(own.hi),
-                       gate=again(own.gate), log10_evidence=again(own.log10_evidence),
-                       marked=again(own.marked)),
-        steps=replace(step, token=again(step.token) + place, arity=again(step.arity),
-                      phase=again(step.phase), index=again(step.index),
-                      llr_nats=again(step.llr_nats)),
-    )  # fmt: skip
+        audit,
+        id="f" * 32,
+        text=text,
+        passages=tuple(passages),
+        input=replace(
+            audit.input,
+            name="long.txt",
+            characters=len(text),
+            tokens=times * own.ids.size,
+            size_bytes=len(text.encode()),
+        ),
+        tokens=replace(
+            own,
+            ids=again(own.ids),
+            spans=again(own.spans) + moved,
+            entropy_bits=again(own.entropy_bits),
+            lo=again(own.lo),
+            hi=again(own.hi),
+            gate=again(own.gate),
+            log10_evidence=again(own.log10_evidence),
+            marked=again(own.marked),
+        ),
+        steps=replace(
+            step,
+            token=again(step.token) + place,
+            arity=again(step.arity),
+            phase=again(step.phase),
+            index=again(step.index),
+            llr_nats=again(step.llr_nats),
+        ),
+    )
 
 
 class Drive:
@@ -171,8 +197,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tokens", type=int, default=200_000)
     parser.add_argument("--shown", action="store_true", help="on the screen, not offscreen")
-    parser.add_argument("--no-model", dest="model", action="store_false",
-                        help="leave the table without the audit")  # fmt: skip
+    parser.add_argument(
+        "--no-model", dest="model", action="store_false", help="leave the table without the audit"
+    )
     arguments = parser.parse_args()
     if not arguments.shown:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"

@@ -110,7 +110,9 @@ def _no_running_qthread() -> None:
     running = [
         thread
         for thread in gc.get_objects()
-        if issubclass(type(thread), QThread) and isValid(thread) and thread.isRunning()
+        if issubclass(type(thread), QThread)
+        and isValid(thread)
+        and thread.isRunning()
         and thread != QThread.currentThread()
-    ]  # fmt: skip
+    ]
     assert not running, f"Qt threads left behind: {running}"

@@ -56,13 +56,29 @@ def run(folder: Path, source: str) -> subprocess.CompletedProcess[str]:
     file = folder / "test_inner.py"
     file.write_text(source, encoding="utf-8")
     command = [
-        sys.executable, "-m", "pytest", "-q", "-p", "conftest", "-p", "no:cacheprovider",
-        "-c", str(TESTS.parent / "pyproject.toml"), "--rootdir", str(folder), str(file),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "conftest",
+        "-p",
+        "no:cacheprovider",
+        "-c",
+        str(TESTS.parent / "pyproject.toml"),
+        "--rootdir",
+        str(folder),
+        str(file),
+    ]
     return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=folder, timeout=120,
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+        timeout=120,
         env={**os.environ, "PYTHONPATH": str(TESTS), "DBUS_SESSION_BUS_ADDRESS": "unix:path=x"},
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize("what", BROKEN)

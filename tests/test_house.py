@@ -153,17 +153,21 @@ def test_make_knows_every_target_that_the_pages_name() -> None:
     named = {
         target
         for page in PAGES
-        for target in re.findall(r"^ {4}make ([a-z-]+)|`make ([a-z-]+)`", page.read_text("utf-8"),
-                                 flags=re.MULTILINE)
+        for target in re.findall(
+            r"^ {4}make ([a-z-]+)|`make ([a-z-]+)`", page.read_text("utf-8"), flags=re.MULTILINE
+        )
         for target in target
         if target
-    }  # fmt: skip
+    }
     assert {"demo", "test", "install"} <= named
     assert named <= targets
     listed = subprocess.run(
-        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True,
+        ["make", "--no-print-directory", "help"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
         check=True,
-    ).stdout  # fmt: skip
+    ).stdout
     for target in named:
         assert f"make {target} " in listed
 

@@ -63,9 +63,12 @@ def parse(arguments: Sequence[str]) -> Flags:
     )
     found = parser.parse_args(list(arguments))
     return Flags(
-        files=tuple(found.files), log_level=found.log_level, config_dir=found.config_dir,
-        device=found.device, debug_stalls=found.debug_stalls or stall.wanted(),
-    )  # fmt: skip
+        files=tuple(found.files),
+        log_level=found.log_level,
+        config_dir=found.config_dir,
+        device=found.device,
+        debug_stalls=found.debug_stalls or stall.wanted(),
+    )
 
 
 def make_application() -> QApplication:
@@ -88,9 +91,13 @@ def make_application() -> QApplication:
 
 
 def make_window(
-    paths: Paths, *, engine: Engine | None = None, device: str | None = None,
-    session_keys: Mapping[str, SecretKey] | None = None, theme: str | None = None,
-) -> MainWindow:  # fmt: skip
+    paths: Paths,
+    *,
+    engine: Engine | None = None,
+    device: str | None = None,
+    session_keys: Mapping[str, SecretKey] | None = None,
+    theme: str | None = None,
+) -> MainWindow:
     """Build the window; nothing heavy happens before it is shown.
 
     Args:
@@ -121,8 +128,13 @@ def make_window(
     return window
 
 
-def show_audit(audit: Audit, *, paths: Paths, theme: str | None = None,
-               session_keys: Mapping[str, SecretKey] | None = None) -> MainWindow:  # fmt: skip
+def show_audit(
+    audit: Audit,
+    *,
+    paths: Paths,
+    theme: str | None = None,
+    session_keys: Mapping[str, SecretKey] | None = None,
+) -> MainWindow:
     """Return a window that shows an audit that was done elsewhere."""
     window = make_window(paths, theme=theme, session_keys=session_keys)
     window.session.add_audit(audit)

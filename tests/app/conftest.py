@@ -78,40 +78,89 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
     )
     mark = Sentence(
         key="outcome.mark",
-        values={"rule": "default/1", "one_in": 1_000_000, "capped": 1, "lr": 1e6,
-                "word": "extremely strong"},
-    )  # fmt: skip
+        values={
+            "rule": "default/1",
+            "one_in": 1_000_000,
+            "capped": 1,
+            "lr": 1e6,
+            "word": "extremely strong",
+        },
+    )
     none = Sentence(key="outcome.insufficient-unmeasured", values={"n": len(plan)})
     found_mark = verdict == "mark"
     return Audit(
-        id="0" * 32, created="2026-11-21T00:00:00+00:00",
-        input=InputFacts(name="memo.txt", sha256="0" * 64, size_bytes=len(text.encode()),
-                         characters=len(text), tokens=size),
-        text=text, prompt=PromptFacts(), key=KeyFacts(fingerprint=key.fingerprint, label="Test"),
-        keys=(KeyFacts(fingerprint=key.fingerprint, label="Test"),), profile=profile,
-        model=ModelFacts(name="tiny", fingerprint="a" * 16, tokenizer="b" * 16,
-                         architecture="Tiny", parameters=1, vocab_size=profile.vocab_size,
-                         context_length=64, weights="safetensors"),
+        id="0" * 32,
+        created="2026-11-21T00:00:00+00:00",
+        input=InputFacts(
+            name="memo.txt",
+            sha256="0" * 64,
+            size_bytes=len(text.encode()),
+            characters=len(text),
+            tokens=size,
+        ),
+        text=text,
+        prompt=PromptFacts(),
+        key=KeyFacts(fingerprint=key.fingerprint, label="Test"),
+        keys=(KeyFacts(fingerprint=key.fingerprint, label="Test"),),
+        profile=profile,
+        model=ModelFacts(
+            name="tiny",
+            fingerprint="a" * 16,
+            tokenizer="b" * 16,
+            architecture="Tiny",
+            parameters=1,
+            vocab_size=profile.vocab_size,
+            context_length=64,
+            weights="safetensors",
+        ),
         device=DeviceFacts(kind="cpu", name="Test", dtype="float32", reason="Test."),
-        tokens=TokenEvidence(ids=ids, spans=spans, entropy_bits=entropy, lo=lo, hi=hi,
-                             gate=plan.gate, log10_evidence=per_token, marked=np.ones(size)),
-        steps=StepEvidence(token=plan.token, arity=plan.arity, phase=plan.phase,
-                           index=plan.index, llr_nats=local.llr_nats),
-        bits=bits, payload=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
+        tokens=TokenEvidence(
+            ids=ids,
+            spans=spans,
+            entropy_bits=entropy,
+            lo=lo,
+            hi=hi,
+            gate=plan.gate,
+            log10_evidence=per_token,
+            marked=np.ones(size),
+        ),
+        steps=StepEvidence(
+            token=plan.token,
+            arity=plan.arity,
+            phase=plan.phase,
+            index=plan.index,
+            llr_nats=local.llr_nats,
+        ),
+        bits=bits,
+        payload=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
         decoder="exact",
-        candidates=(CandidateFacts(bits=payload, posterior=0.98),
-                    CandidateFacts(bits=payload[::-1], posterior=0.02)),
+        candidates=(
+            CandidateFacts(bits=payload, posterior=0.98),
+            CandidateFacts(bits=payload[::-1], posterior=0.02),
+        ),
         evidence=EvidenceFacts(
-            log10_e=12.0 if found_mark else 0.1, p_bound=1e-6, p_redraw=0.001, draws=999, seed=1,
+            log10_e=12.0 if found_mark else 0.1,
+            p_bound=1e-6,
+            p_redraw=0.001,
+            draws=999,
+            seed=1,
             scale_word="extremely strong" if found_mark else "no useful support either way",
-            power=None, keys_tried=1, usable=len(plan), needed=None,
-            lr_capped=1e6 if found_mark else 1.2, capped=found_mark),
-        verdict=verdict, sentences=(mark if found_mark else none, Sentence(key="note.n1")),
-        cautions=(Sentence(key="caution.prompt-unknown"),), passages=passages, register=None,
+            power=None,
+            keys_tried=1,
+            usable=len(plan),
+            needed=None,
+            lr_capped=1e6 if found_mark else 1.2,
+            capped=found_mark,
+        ),
+        verdict=verdict,
+        sentences=(mark if found_mark else none, Sentence(key="note.n1")),
+        cautions=(Sentence(key="caution.prompt-unknown"),),
+        passages=passages,
+        register=None,
         policy={"t_found": 6.0},
         log=tuple(StepReport(number=i, name="step", done=True) for i in range(1, 13)),
         versions={},
-    )  # fmt: skip
+    )
 
 
 def _bits(
@@ -120,12 +169,16 @@ def _bits(
     size = profile.payload_bits // profile.block_count + 1
     return tuple(
         BitEvidence(
-            position=i, llr_nats=float(llr[i]), readings=int(readings[i]), bit=int(word[i]),
+            position=i,
+            llr_nats=float(llr[i]),
+            readings=int(readings[i]),
+            bit=int(word[i]),
             repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
-            parity=profile.code == "spc" and i % size == size - 1, weak=abs(llr[i]) < 2,
+            parity=profile.code == "spc" and i % size == size - 1,
+            weak=abs(llr[i]) < 2,
         )
         for i in range(len(llr))
-    )  # fmt: skip
+    )
 
 
 class TestEngine:
@@ -153,8 +206,9 @@ class TestEngine:
             keys=(KeyChoice(label="Newsroom 2026", fingerprint=self.key.fingerprint),),
             models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=1, parameters=1),),
             profiles=(ProfileChoice(name="internal", profile=self.profile),),
-            keyring=State.READY, backend="Test ring",
-        )  # fmt: skip
+            keyring=State.READY,
+            backend="Test ring",
+        )
 
     def device(self) -> DeviceWords:
         return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")

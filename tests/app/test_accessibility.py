@@ -26,8 +26,13 @@ from pura.record.audit import Audit
 from pura_audit.session.items import ItemState
 
 CONTROLS = (
-    QPushButton, QToolButton, QLineEdit, QPlainTextEdit, QAbstractItemView, QAbstractScrollArea,
-)  # fmt: skip
+    QPushButton,
+    QToolButton,
+    QLineEdit,
+    QPlainTextEdit,
+    QAbstractItemView,
+    QAbstractScrollArea,
+)
 
 
 def nameless(root: QWidget) -> list[str]:
@@ -86,9 +91,14 @@ def test_tab_reaches_every_part_of_the_window(window: Any, audit: Audit) -> None
     ring = tab_ring(window)
     cards = window.evidence
     for widget in (
-        window.header.key, window.header.audit, window.queue.list, window.work.text.view,
-        cards.token.ring, cards.bits.plot, cards.course.plot,
-    ):  # fmt: skip
+        window.header.key,
+        window.header.audit,
+        window.queue.list,
+        window.work.text.view,
+        cards.token.ring,
+        cards.bits.plot,
+        cards.course.plot,
+    ):
         if widget.isEnabled():
             assert widget in ring, widget
 

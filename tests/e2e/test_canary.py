@@ -123,9 +123,10 @@ def forms() -> dict[str, bytes]:
             f"{name}, spaced": part.hex(" ").encode(),
         }
     for name, coded in (
-        ("base64", base64.b64encode(KEY)), ("URL-safe", base64.urlsafe_b64encode(KEY)),
+        ("base64", base64.b64encode(KEY)),
+        ("URL-safe", base64.urlsafe_b64encode(KEY)),
         ("base64 of hex", base64.b64encode(KEY.hex().encode())),
-    ):  # fmt: skip
+    ):
         found[name] = coded.rstrip(b"=")[:-2]
     return found
 
@@ -155,15 +156,24 @@ class Machine:
     ) -> subprocess.CompletedProcess[bytes]:
         environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
         environment |= {
-            "HOME": str(self.home), "PURA_HOME": str(self.home / "pura"), "COLUMNS": "200",
-            "XDG_CONFIG_HOME": str(self.home / ".config"), "TMPDIR": str(self.root / "tmp"),
-            "XDG_CACHE_HOME": str(self.home / ".cache"), "QT_QPA_PLATFORM": "offscreen",
+            "HOME": str(self.home),
+            "PURA_HOME": str(self.home / "pura"),
+            "COLUMNS": "200",
+            "XDG_CONFIG_HOME": str(self.home / ".config"),
+            "TMPDIR": str(self.root / "tmp"),
+            "XDG_CACHE_HOME": str(self.home / ".cache"),
+            "QT_QPA_PLATFORM": "offscreen",
             "PURA_PASSPHRASE_FILE": str(self.root / "secret" / "passphrase"),
-        }  # fmt: skip
+        }
         done = subprocess.run(
-            [sys.executable, *map(str, words)], env=environment, input=stdin.encode(),
-            capture_output=True, timeout=280, check=False, cwd=self.home,
-        )  # fmt: skip
+            [sys.executable, *map(str, words)],
+            env=environment,
+            input=stdin.encode(),
+            capture_output=True,
+            timeout=280,
+            check=False,
+            cwd=self.home,
+        )
         self.said += [done.stdout, done.stderr]
         if rc is not None:
             assert done.returncode == rc, done.stderr.decode()
@@ -202,11 +212,13 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     assert fingerprint in machine.pura("key", "import", "Canary", stdin=KEY.hex())
     machine.pura("key", "rename", "Canary", "Renamed")
     machine.pura("key", "note", "Renamed", "sings")
-    machine.pura("key", "export", "Renamed", "-o", copy, "--yes",
-                 "--passphrase-file", secret / "passphrase")  # fmt: skip
+    machine.pura(
+        "key", "export", "Renamed", "-o", copy, "--yes", "--passphrase-file", secret / "passphrase"
+    )
     assert copy.exists()
-    machine.pura("key", "import", "Twice", "--file", copy,
-                 "--passphrase-file", secret / "passphrase", rc=1)  # fmt: skip
+    machine.pura(
+        "key", "import", "Twice", "--file", copy, "--passphrase-file", secret / "passphrase", rc=1
+    )
     machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1], rc=1)
     machine.pura("key", "import", "Damaged", stdin=KEY.hex()[:-1] + "g", rc=1)
     machine.pura("key", "derive", "Renamed", "desk")
@@ -215,19 +227,51 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     # Mark and verify, in words and as the whole record.
     profile = home / "pura" / "config" / "profiles" / "canary.json"
     machine.pura("profile", "new", "--bits", "24", "-o", profile)
-    machine.pura("generate", *key, "--payload", "010110100111100010101101", "--tokens", "60",
-                 "--prompt", "The museum", "-o", text, "--ids", home / "ids.json")  # fmt: skip
+    machine.pura(
+        "generate",
+        *key,
+        "--payload",
+        "010110100111100010101101",
+        "--tokens",
+        "60",
+        "--prompt",
+        "The museum",
+        "-o",
+        text,
+        "--ids",
+        home / "ids.json",
+    )
     (home / "record.json").write_text(
         machine.pura("verify", text, *key, "--key", "Renamed/desk", "--json", "--full")
     )
     # A PDF is compressed; what it carries stands beside it in plain form.
     report = ("--pdf", home / "found.pdf", "--json-file", home / "found.json")
     assert fingerprint in machine.pura("verify", text, *key, "--language", "de", *report)
-    machine.pura("report", "build", home / "found.json", "--pdf", home / "again.pdf",
-                 "--html", home / "report.html", "--tables", home / "tables")  # fmt: skip
+    machine.pura(
+        "report",
+        "build",
+        home / "found.json",
+        "--pdf",
+        home / "again.pdf",
+        "--html",
+        home / "report.html",
+        "--tables",
+        home / "tables",
+    )
     assert fingerprint in (home / "report.html").read_text(encoding="utf-8")
-    machine.pura("verify", text, "--profile", "canary", "--key-file", secret / "key", "--json",
-                 "--save", "Coal", "--auditor", "Anna")  # fmt: skip
+    machine.pura(
+        "verify",
+        text,
+        "--profile",
+        "canary",
+        "--key-file",
+        secret / "key",
+        "--json",
+        "--save",
+        "Coal",
+        "--auditor",
+        "Anna",
+    )
     # The case log compresses records; what it holds is said here in full.
     [case] = [json.loads(row) for row in machine.pura("caselog", "list", "--json").splitlines()]
     assert fingerprint in machine.pura("caselog", "show", "Coal", case["audits"][0]["id"], "--json")
@@ -242,9 +286,14 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     # The window: once an exception in a slot, once a fatal signal.
     for end, code in (("raise", 0), ("die", -11)):
         done = machine.python(
-            "-c", WINDOW, home / "pura", profile, text, rc=None,
+            "-c",
+            WINDOW,
+            home / "pura",
+            profile,
+            text,
+            rc=None,
             stdin=f"{KEY.hex()}\n{PASSPHRASE}\n{end}",
-        )  # fmt: skip
+        )
         assert b"audited" in done.stdout, done.stderr.decode()
         assert done.returncode == code, done.stderr.decode()
         machine.pura("key", "delete", "Renamed/window", "--yes")

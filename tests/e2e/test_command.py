@@ -63,9 +63,23 @@ def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, mar
     prompt.write_text("The museum opened its doors to visitors on Sunday, and", newline="")
     key = ["--key-file", marked / "key.txt"]
     made = pura(
-        "generate", "--prompt-file", prompt, "--payload", payload, "--profile", profile, *key,
-        "--tokens", "120", "--seed", "7", "--ids", ids, "-o", text,
-    )  # fmt: skip
+        "generate",
+        "--prompt-file",
+        prompt,
+        "--payload",
+        payload,
+        "--profile",
+        profile,
+        *key,
+        "--tokens",
+        "120",
+        "--seed",
+        "7",
+        "--ids",
+        ids,
+        "-o",
+        text,
+    )
     assert made.returncode == 0, made.stderr
     assert len(json.loads(ids.read_text())["ids"]) == 120
     done = pura(
@@ -90,18 +104,36 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
     empty.write_bytes(b"")
     words.write_text("a quiet passphrase")
     done = pura(
-        "verify", marked / "00.txt", empty, *options(marked), "--save", "Thesis", "--auditor",
-        "Anna", "--keep-text", "seal", "--text-passphrase-file", words, "--pdf", pdf,
-    )  # fmt: skip
+        "verify",
+        marked / "00.txt",
+        empty,
+        *options(marked),
+        "--save",
+        "Thesis",
+        "--auditor",
+        "Anna",
+        "--keep-text",
+        "seal",
+        "--text-passphrase-file",
+        words,
+        "--pdf",
+        pdf,
+    )
     assert done.returncode == 1, done.stderr  # one file was empty
     assert pdf.read_bytes().startswith(b"%PDF")
     [case] = rows(pura("caselog", "list", "--json").stdout)
     [audit] = case["audits"]
     assert (case["failures"], audit["verdict"], audit["auditor"]) == (1, "mark", "Anna")
-    history = [e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0][
-        "history"]]  # fmt: skip
-    assert history == ["case-opened", "examination-started", "examination-finished",
-                       "examination-failed", "report-drafted"]  # fmt: skip
+    history = [
+        e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0]["history"]
+    ]
+    assert history == [
+        "case-opened",
+        "examination-started",
+        "examination-finished",
+        "examination-failed",
+        "report-drafted",
+    ]
     show = ("caselog", "show", "Thesis", audit["id"], "--json")
     assert rows(pura(*show).stdout)[0]["text"] is None
     opened = pura(*show, "--unlock", "--passphrase-file", words)

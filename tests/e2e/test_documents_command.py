@@ -28,9 +28,16 @@ def test_a_batch_of_formats(
     (marked / "b.pdf").write_bytes(b"%PDF-1.7\nnot a PDF at all")
     (marked / "c.jsonl").write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
     done = pura(
-        "verify", marked / "a.docx", marked / "b.pdf", marked / "c.jsonl", "--json",
-        "--profile", marked / "profile.json", "--key-file", marked / "key.txt",
-    )  # fmt: skip
+        "verify",
+        marked / "a.docx",
+        marked / "b.pdf",
+        marked / "c.jsonl",
+        "--json",
+        "--profile",
+        marked / "profile.json",
+        "--key-file",
+        marked / "key.txt",
+    )
     assert done.returncode == 1, done.stderr
     word, broken, rows = (json.loads(line) for line in done.stdout.splitlines())
     assert word["input"]["format"] == "docx"

@@ -65,10 +65,19 @@ def test_the_watch_sees_a_socket(watched: dict[str, str]) -> None:
 @pytest.mark.model
 def test_an_audit_opens_no_socket(watched: dict[str, str], marked: Path) -> None:
     done = start(
-        watched, "-m", "pura.cli", "verify", str(marked / "00.txt"),
-        "--key-file", str(marked / "key.txt"), "--profile", str(marked / "profile.json"),
-        "--model", "smollm2-135m", "--json",
-    )  # fmt: skip
+        watched,
+        "-m",
+        "pura.cli",
+        "verify",
+        str(marked / "00.txt"),
+        "--key-file",
+        str(marked / "key.txt"),
+        "--profile",
+        str(marked / "profile.json"),
+        "--model",
+        "smollm2-135m",
+        "--json",
+    )
     assert done.returncode == 0, done.stderr
     assert len(json.loads(done.stdout)["payload"]["bits"]) == 36
     assert Path(watched["SOCKET_LOG"] + ".seen").exists()

@@ -51,9 +51,14 @@ class Desktop:
 
     def run(self, *words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            list(map(str, words)), env=self.environment, input=stdin, capture_output=True,
-            text=True, check=False, timeout=120,
-        )  # fmt: skip
+            list(map(str, words)),
+            env=self.environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
 
     def pura(self, *words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
         done = self.run(sys.executable, "-m", "pura.cli", *words, stdin=stdin)
@@ -74,9 +79,12 @@ class Desktop:
         self.log_out()
         daemon = subprocess.Popen(
             ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"],
-            env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         assert daemon.stdin is not None
         assert daemon.stdout is not None
         daemon.stdin.write(LOGIN)
@@ -101,15 +109,22 @@ def desktop(tmp_path: Path) -> Iterator[Desktop]:
         kept = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
         environment = {name: os.environ[name] for name in kept if name in os.environ}
         environment |= {
-            "HOME": str(tmp_path), "XDG_RUNTIME_DIR": runtime, "COLUMNS": "200",
-            "XDG_DATA_HOME": str(tmp_path / "share"), "XDG_CONFIG_HOME": str(tmp_path / "config"),
-            "XDG_CACHE_HOME": str(tmp_path / "cache"), "PURA_HOME": str(tmp_path / "pura"),
-        }  # fmt: skip
+            "HOME": str(tmp_path),
+            "XDG_RUNTIME_DIR": runtime,
+            "COLUMNS": "200",
+            "XDG_DATA_HOME": str(tmp_path / "share"),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            "PURA_HOME": str(tmp_path / "pura"),
+        }
         bus = subprocess.Popen(
             ["dbus-run-session", "--", "sh", "-c", 'echo "$DBUS_SESSION_BUS_ADDRESS"; cat'],
-            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
             stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        )
         assert bus.stdout is not None
         environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
         user = Desktop(environment=environment)

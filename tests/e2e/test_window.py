@@ -62,9 +62,13 @@ def drop(window: Any, path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["marked", "marked-tbcc"])
 def test_a_dropped_file_gives_the_payload_that_was_embedded(
-    window: Any, qtbot: Any, tmp_path: Path, samples: dict[str, Any], name: str,
+    window: Any,
+    qtbot: Any,
+    tmp_path: Path,
+    samples: dict[str, Any],
+    name: str,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     sample = samples[name]["texts"][0]
     path = tmp_path / "memo.txt"
     path.write_text(sample["text"], encoding="utf-8")

@@ -142,9 +142,13 @@ def test_start_drop_audit_close_on_a_real_screen(
     key.write_text(samples["marked-tbcc"]["key_hex"], encoding="ascii")
     done = subprocess.run(
         [sys.executable, "-c", PERSON, *map(str, (text, key, folder, picture))],
-        env=environment(screen), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        check=False, timeout=WAIT,
-    )  # fmt: skip
+        env=environment(screen),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT,
+    )
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout.splitlines()[-1])
     assert seen["platform"] == "xcb"
@@ -191,9 +195,13 @@ def test_a_file_on_the_command_line_is_opened_and_a_closed_window_ends_the_progr
     )
     done = subprocess.run(
         [sys.executable, "-c", driver, "--config-dir", str(home), str(text)],
-        env=environment(screen), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        check=False, timeout=WAIT,
-    )  # fmt: skip
+        env=environment(screen),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WAIT,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("letter.txt")
     assert "Traceback" not in done.stderr

@@ -47,8 +47,10 @@ def test_every_start_script_can_be_its_own_child_first() -> None:
 def test_the_package_can_show_that_its_keyrings_are_there() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pura_audit.tools.packaged_check", "keyrings"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "SecretService" in done.stdout
 

@@ -109,9 +109,12 @@ def test_renamed_packages_are_chosen_by_what_is_offered(machine: Machine) -> Non
 
 @pytest.mark.parametrize(
     ("version", "package"),
-    [("3.11.2-1+b1", "python3-venv"), ("3.12.3-0ubuntu2", "python3-venv"),
-     ("3.10.6-1~22.04", "python3.11-venv")],
-)  # fmt: skip
+    [
+        ("3.11.2-1+b1", "python3-venv"),
+        ("3.12.3-0ubuntu2", "python3-venv"),
+        ("3.10.6-1~22.04", "python3.11-venv"),
+    ],
+)
 def test_a_missing_python_comes_in_a_version_that_serves(
     machine: Machine, version: str, package: str
 ) -> None:

@@ -59,15 +59,20 @@ class CaseActs(QObject):
         if shown is None:
             return
         acts: dict[str, Callable[[Case], object]] = {
-            "note": self.ask_note, "rename": self.ask_name, "tags": self.ask_tags,
-            "event": self.ask_event, "close": self._close, "hold": self.ask_hold,
+            "note": self.ask_note,
+            "rename": self.ask_name,
+            "tags": self.ask_tags,
+            "event": self.ask_event,
+            "close": self._close,
+            "hold": self.ask_hold,
             "export": self.ask_export,
             "erase": lambda case: self.ask_erase(case, text_only=False),
             "erase-text": lambda case: self.ask_erase(case, text_only=True),
             "open": lambda case: self._opened(self._show),
             "compare": lambda case: self._opened(self._compare),
-            "report": self._report, "review": self.ask_review,
-        }  # fmt: skip
+            "report": self._report,
+            "review": self.ask_review,
+        }
         acts[name](shown.case)
 
     # Who acts
@@ -81,8 +86,10 @@ class CaseActs(QObject):
         dialog = AskDialog(
             translate("Cases", "Your name"),
             translate("Cases", "The log says who acts. The settings keep the name."),
-            translate("Cases", "Go on"), ((translate("Cases", "Your name"), 1),), self._browser,
-        )  # fmt: skip
+            translate("Cases", "Go on"),
+            ((translate("Cases", "Your name"), 1),),
+            self._browser,
+        )
 
         def given(texts: tuple[str]) -> None:
             settings.update(auditor=texts[0])
@@ -92,13 +99,29 @@ class CaseActs(QObject):
         dialog.open()
 
     def _ask(
-        self, title: str, words: str, action: str, field: tuple[str, int],
-        act: Callable[[CaseLog, str, str], object], *, text: str = "", grave: bool = False,
-        may_be_empty: bool = False, then: Callable[[object], None] | None = None,
-    ) -> AskDialog:  # fmt: skip
+        self,
+        title: str,
+        words: str,
+        action: str,
+        field: tuple[str, int],
+        act: Callable[[CaseLog, str, str], object],
+        *,
+        text: str = "",
+        grave: bool = False,
+        may_be_empty: bool = False,
+        then: Callable[[object], None] | None = None,
+    ) -> AskDialog:
         """Ask for one text, then write under the name of whoever acts."""
-        dialog = AskDialog(title, words, action, (field,), self._browser, texts=(text,),
-                           grave=grave, may_be_empty=may_be_empty)  # fmt: skip
+        dialog = AskDialog(
+            title,
+            words,
+            action,
+            (field,),
+            self._browser,
+            texts=(text,),
+            grave=grave,
+            may_be_empty=may_be_empty,
+        )
 
         def given(texts: tuple[str]) -> None:
             said = texts[0]
@@ -115,27 +138,33 @@ class CaseActs(QObject):
         return self._ask(
             translate("Cases", "Add a note"),
             translate("Cases", "A note cannot be changed later; another one can be added."),
-            translate("Cases", "Add"), (translate("Cases", "Note"), 5),
+            translate("Cases", "Add"),
+            (translate("Cases", "Note"), 5),
             lambda log, text, who: write_note(log, case.id, text, log.person(who)),
-        )  # fmt: skip
+        )
 
     def ask_name(self, case: Case) -> AskDialog:
         """Ask for another name of a case."""
         return self._ask(
-            translate("Cases", "Rename the case"), "", translate("Cases", "Rename"),
+            translate("Cases", "Rename the case"),
+            "",
+            translate("Cases", "Rename"),
             (translate("Cases", "Name"), 1),
             lambda log, text, who: rename_case(log, case.id, text, log.person(who)),
             text=case.name or "",
-        )  # fmt: skip
+        )
 
     def ask_tags(self, case: Case) -> AskDialog:
         """Ask for the tags of a case."""
         return self._ask(
-            translate("Cases", "Tags"), translate("Cases", "Put commas between them."),
-            translate("Cases", "Set"), (translate("Cases", "Tags"), 1),
+            translate("Cases", "Tags"),
+            translate("Cases", "Put commas between them."),
+            translate("Cases", "Set"),
+            (translate("Cases", "Tags"), 1),
             lambda log, text, who: set_tags(log, case.id, text.split(","), log.person(who)),
-            text=", ".join(case.tags), may_be_empty=True,
-        )  # fmt: skip
+            text=", ".join(case.tags),
+            may_be_empty=True,
+        )
 
     def ask_event(self, case: Case) -> EventDialog:
         """Ask what happened to the item."""
@@ -159,11 +188,10 @@ class CaseActs(QObject):
         return self._ask(
             title,
             translate("Cases", "While a hold is set, nothing of the case can be erased."),
-            title, (translate("Cases", "Reason"), 3),
-            lambda log, text, who: set_hold(
-                log, case.id, log.person(who), held=held, reason=text
-            ),
-        )  # fmt: skip
+            title,
+            (translate("Cases", "Reason"), 3),
+            lambda log, text, who: set_hold(log, case.id, log.person(who), held=held, reason=text),
+        )
 
     def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
         """Ask why something is erased for good."""
@@ -181,14 +209,16 @@ class CaseActs(QObject):
             )
         )
         return self._ask(
-            translate("Cases", "Erase"), what.replace("%1", case_name(case)),
-            translate("Cases", "Erase for good"), (translate("Cases", "Reason"), 3),
+            translate("Cases", "Erase"),
+            what.replace("%1", case_name(case)),
+            translate("Cases", "Erase for good"),
+            (translate("Cases", "Reason"), 3),
             lambda log, text, who: erase(
                 log, case.id, log.person(who), reason=text, text_only=text_only
             ),
             grave=True,
             then=lambda count: self._browser.say_erased(count if isinstance(count, int) else 0),
-        )  # fmt: skip
+        )
 
     def _close(self, case: Case) -> None:
         self.named(
@@ -259,17 +289,21 @@ class CaseActs(QObject):
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
             translate("Cases", "Cancel opens the findings without the text."),
-            translate("Cases", "Open"), self._browser, new=False,
-        )  # fmt: skip
+            translate("Cases", "Open"),
+            self._browser,
+            new=False,
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(lambda secret: self._read(items, secret, then))
         dialog.rejected.connect(lambda: self._read(items, None, then))
         dialog.open()
 
     def _read(
-        self, items: Sequence[Item], secret: Secret | None,
+        self,
+        items: Sequence[Item],
+        secret: Secret | None,
         then: Callable[[tuple[Audit, ...]], object],
-    ) -> None:  # fmt: skip
+    ) -> None:
         def act(log: CaseLog, who: str) -> tuple[Audit, ...]:
             actor = log.person(who)
             words = secret.copy() if secret is not None else None

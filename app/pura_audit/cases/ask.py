@@ -39,10 +39,17 @@ class AskDialog(FittedDialog):
     given = Signal(tuple)
 
     def __init__(
-        self, title: str, words: str, action: str, fields: Sequence[tuple[str, int]],
-        parent: QWidget | None = None, *, texts: Sequence[str] = (), grave: bool = False,
+        self,
+        title: str,
+        words: str,
+        action: str,
+        fields: Sequence[tuple[str, int]],
+        parent: QWidget | None = None,
+        *,
+        texts: Sequence[str] = (),
+        grave: bool = False,
         may_be_empty: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._may_be_empty = may_be_empty
         self.setWindowTitle(title)

@@ -169,8 +169,11 @@ class CasesDialog(QDialog):
         before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
         self._wanted = ""
         self._cases = result
-        headers = (translate("Cases", "Case"), translate("Cases", "Saved"),
-                   translate("Cases", "Changed"))  # fmt: skip
+        headers = (
+            translate("Cases", "Case"),
+            translate("Cases", "Saved"),
+            translate("Cases", "Changed"),
+        )
         fill_table(self.table, headers, [case_row(case) for case in self._cases])
         modes = QHeaderView.ResizeMode
         for column in range(len(headers)):
@@ -221,17 +224,24 @@ class CasesDialog(QDialog):
     def ask_new(self) -> AskDialog:
         """Ask for the name of a new case."""
         dialog = AskDialog(
-            translate("Cases", "New case"), "", translate("Cases", "Open the case"),
-            ((translate("Cases", "Name"), 1), (translate("Cases", "Notes (may stay empty)"), 3),
-             (translate("Cases", "Your name"), 1)),
-            self, texts=("", "", self.session.settings.current.auditor),
-        )  # fmt: skip
+            translate("Cases", "New case"),
+            "",
+            translate("Cases", "Open the case"),
+            (
+                (translate("Cases", "Name"), 1),
+                (translate("Cases", "Notes (may stay empty)"), 3),
+                (translate("Cases", "Your name"), 1),
+            ),
+            self,
+            texts=("", "", self.session.settings.current.auditor),
+        )
 
         def opened(texts: tuple[str, str, str]) -> None:
             name, notes, who = texts
             self.session.settings.update(auditor=who)
-            self.write(lambda log: open_case(log, name, log.person(who), notes=notes).id,
-                       self._opened)  # fmt: skip
+            self.write(
+                lambda log: open_case(log, name, log.person(who), notes=notes).id, self._opened
+            )
 
         dialog.given.connect(opened)
         dialog.open()
@@ -246,10 +256,12 @@ class CasesDialog(QDialog):
         """Ask for a case that was exported elsewhere."""
         dialog = QFileDialog(self, translate("Cases", "Import a case"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([
-            translate("Cases", "Exported cases (*.puracase)"),
-            translate("Register", "All files (*)"),
-        ])  # fmt: skip
+        dialog.setNameFilters(
+            [
+                translate("Cases", "Exported cases (*.puracase)"),
+                translate("Register", "All files (*)"),
+            ]
+        )
         dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
         dialog.open()
         return dialog
@@ -291,8 +303,13 @@ class CasesDialog(QDialog):
 
     def say_erased(self, count: int) -> None:
         """Say how many things were erased."""
-        self.say(plural(count, translate("Cases", "1 thing was erased."),
-                        translate("Cases", "%1 things were erased.")))  # fmt: skip
+        self.say(
+            plural(
+                count,
+                translate("Cases", "1 thing was erased."),
+                translate("Cases", "%1 things were erased."),
+            )
+        )
 
     def done(self, result: int) -> None:
         """Want nothing any more."""

@@ -29,9 +29,11 @@ class EventDialog(FittedDialog):
         self.setWindowTitle(title)
         self.setMinimumWidth(560)
         field, self.kind = choice(
-            translate("Cases", "What happened"), list(event_words().items()), "item-received",
+            translate("Cases", "What happened"),
+            list(event_words().items()),
+            "item-received",
             self._check,
-        )  # fmt: skip
+        )
         self.details = Words(translate("Cases", "From whom, how, where"), lines=3)
         self.handed = Words(translate("Cases", "Released by (may stay empty)"))
         self.taken = Words(translate("Cases", "Received by (may stay empty)"))
@@ -44,11 +46,17 @@ class EventDialog(FittedDialog):
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(label(title, "answer"))
-        layout.addWidget(label(translate(
-            "Cases",
-            "Every handler and every transfer of the item belongs on record. An entry cannot be "
-            "changed later.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "Cases",
+                    "Every handler and every transfer of the item belongs on record. An entry "
+                    "cannot be changed later.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         layout.addWidget(field)
         layout.addWidget(self.details)
         layout.addLayout(pair(self.handed, self.taken))
@@ -74,8 +82,11 @@ class EventDialog(FittedDialog):
 
     def _give(self) -> None:
         event = Event(
-            action=self.kind.currentData(), details=self.details.text, handed=self.handed.text,
-            taken=self.taken.text, digest=self.digest.text,
-        )  # fmt: skip
+            action=self.kind.currentData(),
+            details=self.details.text,
+            handed=self.handed.text,
+            taken=self.taken.text,
+            digest=self.digest.text,
+        )
         self.accept()
         self.given.emit(event)

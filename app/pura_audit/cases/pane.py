@@ -148,9 +148,9 @@ class CasePane(Card):
 
     def show_case(self, found: Shown | None) -> None:
         """Show a case, or none."""
-        same = found is not None and self.shown is not None and (
-            found.case.id == self.shown.case.id
-        )  # fmt: skip
+        same = (
+            found is not None and self.shown is not None and (found.case.id == self.shown.case.id)
+        )
         chosen = {item.id for item in self.chosen} if same else set()
         self.shown = found
         self.setEnabled(found is not None)

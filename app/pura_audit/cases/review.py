@@ -42,9 +42,10 @@ class ReviewDialog(FittedDialog):
         self.setMinimumWidth(580)
         self.who = Words(translate("Cases", "Your name"))
         self.recomputed = Words(
-            translate("Cases", "What you recomputed, and with what result"), lines=3,
+            translate("Cases", "What you recomputed, and with what result"),
+            lines=3,
             hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
-        )  # fmt: skip
+        )
         self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
         self.words = label("", "attention", wrap=True)
         self.words.hide()
@@ -58,11 +59,17 @@ class ReviewDialog(FittedDialog):
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(label(heading, "answer"))
-        layout.addWidget(label(translate(
-            "Cases",
-            "A finding needs a second pair of eyes: not those of the person who examined the "
-            "text. Both names stand in the log and in reports.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "Cases",
+                    "A finding needs a second pair of eyes: not those of the person who examined "
+                    "the text. Both names stand in the log and in reports.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         layout.addWidget(_finding(case, item))
         for field in (self.who, self.recomputed, self.remark):
             layout.addWidget(field)
@@ -96,8 +103,10 @@ class ReviewDialog(FittedDialog):
             lambda log, _: sign_off(
                 log, item, log.person(who), agree=agree, recomputed=recomputed, words=remark
             ),
-            self._signed, self, writes=True,
-        )  # fmt: skip
+            self._signed,
+            self,
+            writes=True,
+        )
 
     def _signed(self, result: object) -> None:
         self._working = False

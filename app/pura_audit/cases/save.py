@@ -64,9 +64,13 @@ class SaveDialog(FittedDialog):
     """The case that was saved to last in this run; it is written nowhere."""
 
     def __init__(
-        self, desk: CaseDesk, settings: SettingsFile, current: Audit, others: Sequence[Audit],
+        self,
+        desk: CaseDesk,
+        settings: SettingsFile,
+        current: Audit,
+        others: Sequence[Audit],
         parent: QWidget | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._desk, self._settings = desk, settings
         self._current, self._others = current, tuple(others)
@@ -100,11 +104,17 @@ class SaveDialog(FittedDialog):
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(label(title, "answer"))
-        layout.addWidget(label(translate(
-            "Cases",
-            "What is saved can be opened again without the model. Every step is an entry in the "
-            "case log, which is only ever added to.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "Cases",
+                    "What is saved can be opened again without the model. Every step is an entry "
+                    "in the case log, which is only ever added to.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         layout.addWidget(Field(translate("Cases", "Case"), self.case))
         layout.addWidget(self.who)
         layout.addWidget(self.purpose)
@@ -112,9 +122,12 @@ class SaveDialog(FittedDialog):
         layout.addLayout(self._modes())
         count = len(self._others)
         self.all.setText(
-            plural(count, translate("Cases", "Also the other finished audit of the list"),
-                   translate("Cases", "Also the other %1 finished audits of the list"))
-        )  # fmt: skip
+            plural(
+                count,
+                translate("Cases", "Also the other finished audit of the list"),
+                translate("Cases", "Also the other %1 finished audits of the list"),
+            )
+        )
         self.all.setVisible(count > 0)
         layout.addWidget(self.all)
         layout.addWidget(self.words)
@@ -135,11 +148,13 @@ class SaveDialog(FittedDialog):
         column = QVBoxLayout()
         column.setSpacing(GRID)
         self.modes = QButtonGroup(self)
-        for place, words in enumerate((
-            translate("Cases", "Keep it, readable for whoever can open the log"),
-            translate("Cases", "Keep it encrypted, under a passphrase"),
-            translate("Cases", "Leave it out; the findings and its digest are kept"),
-        )):  # fmt: skip
+        for place, words in enumerate(
+            (
+                translate("Cases", "Keep it, readable for whoever can open the log"),
+                translate("Cases", "Keep it encrypted, under a passphrase"),
+                translate("Cases", "Leave it out; the findings and its digest are kept"),
+            )
+        ):
             button = QRadioButton(words)
             self.modes.addButton(button, place)
             column.addWidget(button)
@@ -176,8 +191,10 @@ class SaveDialog(FittedDialog):
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
             translate("Cases", "Whoever shall read the text later needs it. It is kept nowhere."),
-            translate("Cases", "Save"), self, new=True,
-        )  # fmt: skip
+            translate("Cases", "Save"),
+            self,
+            new=True,
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(self._save)
         dialog.open()
@@ -189,9 +206,13 @@ class SaveDialog(FittedDialog):
         self.words.hide()
         self._check()
         act = saving(
-            self.case.currentText().strip(), self.who.text, audits, self.mode, secret,
+            self.case.currentText().strip(),
+            self.who.text,
+            audits,
+            self.mode,
+            secret,
             self.purpose.text,
-        )  # fmt: skip
+        )
         self._desk.do(act, self._saved, self, writes=True)
 
     def _saved(self, result: object) -> None:
@@ -237,8 +258,7 @@ def saving(
                     )
                 for audit in new:
                     checkpoint()
-                    save_audit(log, case.id, audit, actor, text=mode, vault=vault,
-                               purpose=purpose)  # fmt: skip
+                    save_audit(log, case.id, audit, actor, text=mode, vault=vault, purpose=purpose)
                 found = find_case(log, case.id)
         finally:
             if vault is not None:

@@ -49,19 +49,25 @@ def case_line(case: Case) -> str:
         parts.append(translate("Cases", "taken over from another log"))
     if case.failures:
         parts.append(
-            plural(case.failures, translate("Cases", "1 examination failed"),
-                   translate("Cases", "%1 examinations failed"))
-        )  # fmt: skip
+            plural(
+                case.failures,
+                translate("Cases", "1 examination failed"),
+                translate("Cases", "%1 examinations failed"),
+            )
+        )
     return " · ".join(parts)
 
 
 def item_headers() -> tuple[str, ...]:
     """Return the headers of the table of audits."""
     return (
-        translate("Cases", "File"), translate("Cases", "Outcome"), "log₁₀ e",
-        translate("Cases", "Text"), translate("Cases", "Examined by"),
+        translate("Cases", "File"),
+        translate("Cases", "Outcome"),
+        "log₁₀ e",
+        translate("Cases", "Text"),
+        translate("Cases", "Examined by"),
         translate("Cases", "Second person"),
-    )  # fmt: skip
+    )
 
 
 def item_row(item: Item) -> tuple[str, ...]:
@@ -71,10 +77,13 @@ def item_row(item: Item) -> tuple[str, ...]:
         again = translate("Cases", "%1 (examination %2)").replace("%1", name)
         name = again.replace("%2", number(item.run))
     return (
-        name, title(item.verdict, language()),
-        ERASED if item.log10_e is None else decimal(item.log10_e, 1), text_words(item),
-        item.auditor or ERASED, review_words(item.review),
-    )  # fmt: skip
+        name,
+        title(item.verdict, language()),
+        ERASED if item.log10_e is None else decimal(item.log10_e, 1),
+        text_words(item),
+        item.auditor or ERASED,
+        review_words(item.review),
+    )
 
 
 def text_words(item: Item) -> str:
@@ -102,9 +111,11 @@ def review_words(review: Review | None) -> str:
 def history_headers() -> tuple[str, ...]:
     """Return the headers of the table of entries."""
     return (
-        translate("Cases", "No."), translate("Cases", "When"), translate("Cases", "Who"),
+        translate("Cases", "No."),
+        translate("Cases", "When"),
+        translate("Cases", "Who"),
         translate("Cases", "What"),
-    )  # fmt: skip
+    )
 
 
 def history_row(entry: Entry, who: str | None) -> tuple[str, ...]:

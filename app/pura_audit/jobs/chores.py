@@ -18,9 +18,13 @@ from pura_audit.platform.i18n import number, translate
 
 
 def do_chore(
-    chore: Chore, paths: Paths, keys: KeyStore, session_keys: dict[str, SecretKey],
-    progress: Callable[[Progress], None], checkpoint: Callable[[], None],
-) -> object:  # fmt: skip
+    chore: Chore,
+    paths: Paths,
+    keys: KeyStore,
+    session_keys: dict[str, SecretKey],
+    progress: Callable[[Progress], None],
+    checkpoint: Callable[[], None],
+) -> object:
     """Do one thing of the first-run page, or of the menu.
 
     Returns:
@@ -72,9 +76,11 @@ def _path(chore: Chore) -> Path:
 
 
 def _model(
-    chore: Chore, paths: Paths, progress: Callable[[Progress], None],
+    chore: Chore,
+    paths: Paths,
+    progress: Callable[[Progress], None],
     checkpoint: Callable[[], None],
-) -> None:  # fmt: skip
+) -> None:
     from pura.model import offline
 
     offline.prepare()
@@ -101,9 +107,13 @@ def _new_profile(chore: Chore, paths: Paths) -> None:
         )
     model = next(iter(models.values()))
     profile = Profile(
-        payload_bits=chore.bits, code="tbcc", vocab_size=model.vocab_size,
-        tokenizer=model.tokenizer_fingerprint, model=model.fingerprint, name=chore.name,
-    )  # fmt: skip
+        payload_bits=chore.bits,
+        code="tbcc",
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        model=model.fingerprint,
+        name=chore.name,
+    )
     _store_profile(paths, chore.name, profile)
 
 

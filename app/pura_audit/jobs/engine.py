@@ -87,9 +87,12 @@ class PuraEngine:
     """
 
     def __init__(
-        self, paths: Paths, session_keys: Mapping[str, SecretKey] | None = None,
-        device: str = "auto", dtype: str = "float32",
-    ) -> None:  # fmt: skip
+        self,
+        paths: Paths,
+        session_keys: Mapping[str, SecretKey] | None = None,
+        device: str = "auto",
+        dtype: str = "float32",
+    ) -> None:
         self.paths = paths
         self._session = dict(session_keys or {})
         self._request, self._dtype = device, dtype
@@ -113,18 +116,29 @@ class PuraEngine:
         except PuraError as error:
             problems.append(Failure.of(error))
         models = tuple(
-            ModelChoice(name=m.name, fingerprint=m.fingerprint, size_bytes=m.size_bytes,
-                        parameters=m.parameters, facts=m,
-                        room=room_for(m.parameters, self._dtype, free=free, place=place))
+            ModelChoice(
+                name=m.name,
+                fingerprint=m.fingerprint,
+                size_bytes=m.size_bytes,
+                parameters=m.parameters,
+                facts=m,
+                room=room_for(m.parameters, self._dtype, free=free, place=place),
+            )
             for m in ModelStore(self.paths.models).list()
-        )  # fmt: skip
+        )
         profiles = self._profiles(problems)
         policy = self._policy(problems)
         state = store.state() if store.available else State.NO_BACKEND
         return Catalogue(
-            keys=tuple(keys), models=models, profiles=profiles, keyring=state,
-            backend=store.title, files=store.files.state(), problems=tuple(problems), policy=policy,
-        )  # fmt: skip
+            keys=tuple(keys),
+            models=models,
+            profiles=profiles,
+            keyring=state,
+            backend=store.title,
+            files=store.files.state(),
+            problems=tuple(problems),
+            policy=policy,
+        )
 
     def device(self) -> DeviceWords:
         """Say where a model would run; this is where torch is first imported."""
@@ -164,9 +178,14 @@ class PuraEngine:
         with ExitStack() as fetched:
             keys = [(self._secret(key, fetched), key.label) for key in request.keys]
             return audit_document(
-                request.document, model=model, keys=keys, profile=request.profile,
-                options=options, progress=report, checkpoint=checkpoint,
-            )  # fmt: skip
+                request.document,
+                model=model,
+                keys=keys,
+                profile=request.profile,
+                options=options,
+                progress=report,
+                checkpoint=checkpoint,
+            )
 
     def do(
         self,
@@ -202,11 +221,13 @@ class PuraEngine:
         entries, paths = store.list(), self.paths
         return [
             KeyChoice(
-                label=entry.name, fingerprint=entry.fingerprint, entry=entry,
+                label=entry.name,
+                fingerprint=entry.fingerprint,
+                entry=entry,
                 usage=find_usage(entry, entries, paths.profiles, paths.register),
             )
             for entry in entries
-        ]  # fmt: skip
+        ]
 
     def _secret(self, choice: KeyChoice, fetched: ExitStack) -> SecretKey:
         # Session keys and the public one of the sample stay; what was fetched is wiped afterwards.

@@ -125,10 +125,15 @@ def _keep(
         return
     with found.key:
         keys.add(
-            name, found.key, chore.note or found.note, role=found.role, master=found.master,
-            deployment=found.deployment, created=found.created,
+            name,
+            found.key,
+            chore.note or found.note,
+            role=found.role,
+            master=found.master,
+            deployment=found.deployment,
+            created=found.created,
             place=Place(chore.place) if chore.place else None,
-        )  # fmt: skip
+        )
 
 
 def _free(name: str, keys: KeyStore, session_keys: dict[str, SecretKey]) -> None:

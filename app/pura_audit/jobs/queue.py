@@ -223,8 +223,11 @@ class JobQueue(QObject):
             self._context.cancel()
         ended = True
         threads = (
-            self._file_thread, self._model_thread, self._report_thread, self._case_thread,
-        )  # fmt: skip
+            self._file_thread,
+            self._model_thread,
+            self._report_thread,
+            self._case_thread,
+        )
         for thread in threads:
             thread.quit()
         for thread in threads:

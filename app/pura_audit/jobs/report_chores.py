@@ -48,9 +48,12 @@ class Checked:
 
 
 def do_check(
-    chore: CheckChore, paths: Paths, keys: KeyStore,
-    progress: Callable[[Progress], None], checkpoint: Callable[[], None],
-) -> Checked:  # fmt: skip
+    chore: CheckChore,
+    paths: Paths,
+    keys: KeyStore,
+    progress: Callable[[Progress], None],
+    checkpoint: Callable[[], None],
+) -> Checked:
     """Check a report.
 
     Raises:
@@ -71,9 +74,12 @@ def do_check(
         )
 
     found = check_report(
-        read_whole(chore.path), moment=datetime.now(UTC), trust=trust,
-        again=again if chore.rerun else None, beat=checkpoint,
-    )  # fmt: skip
+        read_whole(chore.path),
+        moment=datetime.now(UTC),
+        trust=trust,
+        again=again if chore.rerun else None,
+        beat=checkpoint,
+    )
     return Checked(chore=chore, found=found)
 
 

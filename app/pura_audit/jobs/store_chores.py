@@ -111,9 +111,13 @@ def _model(chore: StoreChore, paths: Paths, progress: Report, checkpoint: Checkp
             return _said(translate("Models", "The model “%1” is installed."), name)
         case "add-model" if chore.path is not None:
             name = store.add(
-                chore.path, chore.name or None, copy=chore.copy, licence=chore.licence,
-                progress=report, checkpoint=checkpoint,
-            ).name  # fmt: skip
+                chore.path,
+                chore.name or None,
+                copy=chore.copy,
+                licence=chore.licence,
+                progress=report,
+                checkpoint=checkpoint,
+            ).name
             return _said(translate("Models", "The model “%1” is installed."), name)
         case "verify-model":
             found = store.verify(chore.name, report, checkpoint)
@@ -130,9 +134,12 @@ def _said(words: str, name: str) -> str:
 
 
 def measure_fitness(
-    chore: FitnessChore, key: SecretKey, load: Callable[[str], LanguageModel],
-    progress: Report, checkpoint: Checkpoint,
-) -> ProxyFitness:  # fmt: skip
+    chore: FitnessChore,
+    key: SecretKey,
+    load: Callable[[str], LanguageModel],
+    progress: Report,
+    checkpoint: Checkpoint,
+) -> ProxyFitness:
     """Measure a model; the texts are made first, where none were given.
 
     Args:
@@ -155,11 +162,22 @@ def measure_fitness(
         samples = read_samples(Path(chore.path))
     else:
         samples = make_samples(
-            source or load(chore.name), chore.profile, key, texts=chore.texts,
-            tokens=chore.tokens, progress=report("texts"), checkpoint=checkpoint,
-        )  # fmt: skip
+            source or load(chore.name),
+            chore.profile,
+            key,
+            texts=chore.texts,
+            tokens=chore.tokens,
+            progress=report("texts"),
+            checkpoint=checkpoint,
+        )
     model = load(chore.name)
     return measure(
-        model, samples, chore.profile, key, source=source, made_here=chore.path is None,
-        progress=report("fitness"), checkpoint=checkpoint,
-    )  # fmt: skip
+        model,
+        samples,
+        chore.profile,
+        key,
+        source=source,
+        made_here=chore.path is None,
+        progress=report("fitness"),
+        checkpoint=checkpoint,
+    )

@@ -123,12 +123,11 @@ class KeysDialog(QDialog):
         self.title.setText(title)
         self.state.setText(f"{said} {way_out}".strip())
         self.unlock.setText(
-            translate("Keys", "Set up encrypted files …") if self._unset(found)
+            translate("Keys", "Set up encrypted files …")
+            if self._unset(found)
             else translate("Keys", "Unlock …")
-        )  # fmt: skip
-        self.unlock.setVisible(
-            State.LOCKED in (found.keyring, found.files) or self._unset(found)
-        )  # fmt: skip
+        )
+        self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or self._unset(found))
         chosen = self.selected
         self._rows = found.keys
         self._fill(chosen.fingerprint if chosen is not None else "")
@@ -136,19 +135,20 @@ class KeysDialog(QDialog):
 
     def _fill(self, chosen: str) -> None:
         headers = (
-            translate("Keys", "Name"), translate("Keys", "Fingerprint"),
-            translate("Keys", "Created"), translate("Keys", "Kind"),
-            translate("Keys", "Kept in"), translate("Keys", "Note"),
-        )  # fmt: skip
+            translate("Keys", "Name"),
+            translate("Keys", "Fingerprint"),
+            translate("Keys", "Created"),
+            translate("Keys", "Kind"),
+            translate("Keys", "Kept in"),
+            translate("Keys", "Note"),
+        )
         old = self.table.model()
         self.table.setModel(RowsModel(headers, [_row(key) for key in self._rows], self.table))
         if old is not None:
             old.deleteLater()
         self._fit_columns()
         self.none.setVisible(not self._rows)
-        self.table.selectionModel().selectionChanged.connect(
-            lambda *_: self._refresh_buttons()
-        )  # fmt: skip
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._refresh_buttons())
         places = [p for p, key in enumerate(self._rows) if key.fingerprint == chosen]
         if self._rows:
             self.table.selectRow(places[0] if places else 0)
@@ -173,10 +173,14 @@ class KeysDialog(QDialog):
         key, busy = self.selected, self._chore is not None
         stored = key is not None and key.entry is not None
         able = {
-            "new-key": True, "import-key": True, "rename-key": key is not None,
-            "delete-key": key is not None, "export-key": stored, "note-key": stored,
+            "new-key": True,
+            "import-key": True,
+            "rename-key": key is not None,
+            "delete-key": key is not None,
+            "export-key": stored,
+            "note-key": stored,
             "derive-key": key is not None and key.entry is not None and not key.entry.deployment,
-        }  # fmt: skip
+        }
         for kind, button in self.buttons.items():
             button.setEnabled(able[kind] and not busy)
         self.unlock.setEnabled(not busy)
@@ -275,9 +279,10 @@ class KeysDialog(QDialog):
             "session. Without it they are lost: nobody can reset it.",
         )
         title = (
-            translate("Keys", "Passphrase for encrypted key files") if new
+            translate("Keys", "Passphrase for encrypted key files")
+            if new
             else translate("Keys", "Passphrase of the encrypted key files")
-        )  # fmt: skip
+        )
         action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
         dialog = PassphraseDialog(title, words if new else "", action, self, new=new)
         dialog.given.connect(lambda secret: self.begin(replace(chore, folder=secret)))
@@ -320,9 +325,11 @@ class KeysDialog(QDialog):
         found = self._session.catalogue or Catalogue()
         if state.code == "key-file-passphrase" and chore.kind == "import-key":
             self._ask_file(replace(chore, passphrase=None, folder=None))
-        elif state.code == "keyring-locked" and found.files is State.LOCKED and (
-            found.backend == "Encrypted key files" or self._in_file(chore)
-        ):  # fmt: skip
+        elif (
+            state.code == "keyring-locked"
+            and found.files is State.LOCKED
+            and (found.backend == "Encrypted key files" or self._in_file(chore))
+        ):
             self.ask_folder(replace(chore, folder=None), new=False)
 
     def _in_file(self, chore: KeyChore) -> bool:

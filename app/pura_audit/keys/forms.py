@@ -43,9 +43,14 @@ class KeyForm(FittedDialog):
     wanted = Signal(object)
 
     def __init__(
-        self, kind: str, found: Catalogue, parent: QWidget | None = None, *, name: str = "",
+        self,
+        kind: str,
+        found: Catalogue,
+        parent: QWidget | None = None,
+        *,
+        name: str = "",
         text: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._kind, self._name = kind, name
         self._path: Path | None = None
@@ -119,8 +124,9 @@ class KeyForm(FittedDialog):
         if len(self.places) > 1:
             self._form.addRow(translate("Keys", "Keep it"), column)
         usable = ring and found.keyring is State.READY
-        self.places["keyring" if usable or (ring and "files" not in self.places) else
-                    "files"].setChecked(True)  # fmt: skip
+        self.places[
+            "keyring" if usable or (ring and "files" not in self.places) else "files"
+        ].setChecked(True)
 
     def _buttons(self, action: str) -> QHBoxLayout:
         self.ok = QPushButton(action)
@@ -174,10 +180,15 @@ class KeyForm(FittedDialog):
         self.accept()
         self.wanted.emit(
             KeyChore(
-                kind=self._kind, name=self._name if about else text, text=text if about else "",
-                note=self.note.text().strip(), place=place, path=self._path, typed=typed,
+                kind=self._kind,
+                name=self._name if about else text,
+                text=text if about else "",
+                note=self.note.text().strip(),
+                place=place,
+                path=self._path,
+                typed=typed,
             )
-        )  # fmt: skip
+        )
 
 
 def _line_name(kind: str) -> str:
@@ -220,6 +231,7 @@ def _texts(kind: str, name: str) -> tuple[str, str, str]:
             )
         case _:
             return (
-                translate("Keys", "Note on “%1”").replace("%1", name), "",
+                translate("Keys", "Note on “%1”").replace("%1", name),
+                "",
                 translate("Keys", "Save"),
-            )  # fmt: skip
+            )

@@ -94,7 +94,7 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
     """
     said = [
         translate("Keys", "Texts marked with it can no longer be examined on this computer."),
-    ]  # fmt: skip
+    ]
     entry, usage = choice.entry, choice.usage
     if entry is not None and entry.deployment:
         said.append(_derived(entry))

@@ -167,10 +167,16 @@ def from_palette(palette: QPalette) -> Tokens:
         for key in ("support", "against", "found", "repaired")
     }
     return Tokens(
-        background=ground, card=ground, line=text, text=text, muted=text,
-        accent=name(roles.Highlight), accent_soft=mix(ground, text, 0.12),
-        on_accent=name(roles.HighlightedText), **strong,
-    )  # fmt: skip
+        background=ground,
+        card=ground,
+        line=text,
+        text=text,
+        muted=text,
+        accent=name(roles.Highlight),
+        accent_soft=mix(ground, text, 0.12),
+        on_accent=name(roles.HighlightedText),
+        **strong,
+    )
 
 
 _first_palette: list[QPalette] = []
@@ -252,13 +258,21 @@ def _palette(tokens: Tokens) -> QPalette:
     palette = QPalette()
     roles = QPalette.ColorRole
     pairs = {
-        roles.Window: tokens.background, roles.WindowText: tokens.text,
-        roles.Base: tokens.card, roles.AlternateBase: tokens.background,
-        roles.Text: tokens.text, roles.Button: tokens.card, roles.ButtonText: tokens.text,
-        roles.Highlight: tokens.accent, roles.HighlightedText: tokens.on_accent,
-        roles.PlaceholderText: tokens.muted, roles.ToolTipBase: tokens.card,
-        roles.ToolTipText: tokens.text, roles.Link: tokens.accent, roles.Mid: tokens.line,
-    }  # fmt: skip
+        roles.Window: tokens.background,
+        roles.WindowText: tokens.text,
+        roles.Base: tokens.card,
+        roles.AlternateBase: tokens.background,
+        roles.Text: tokens.text,
+        roles.Button: tokens.card,
+        roles.ButtonText: tokens.text,
+        roles.Highlight: tokens.accent,
+        roles.HighlightedText: tokens.on_accent,
+        roles.PlaceholderText: tokens.muted,
+        roles.ToolTipBase: tokens.card,
+        roles.ToolTipText: tokens.text,
+        roles.Link: tokens.accent,
+        roles.Mid: tokens.line,
+    }
     for role, colour in pairs.items():
         palette.setColor(role, QColor(colour))
     for role in (roles.WindowText, roles.Text, roles.ButtonText):

@@ -85,14 +85,18 @@ class ModelsDialog(StoreDialog):
         chosen = self.selected.name if self.selected is not None else ""
         self._rows = (self.session.catalogue or Catalogue()).models
         headers = (
-            translate("Models", "Name"), translate("Models", "Architecture"),
-            translate("Models", "Parameters"), translate("Models", "Size"),
-            translate("Models", "Licence"), translate("Models", "Tokenizer"),
+            translate("Models", "Name"),
+            translate("Models", "Architecture"),
+            translate("Models", "Parameters"),
+            translate("Models", "Size"),
+            translate("Models", "Licence"),
+            translate("Models", "Tokenizer"),
             translate("Models", "Fits here"),
-        )  # fmt: skip
+        )
         names = [model.name for model in self._rows]
-        self.fill(headers, [_row(m) for m in self._rows],
-                  names.index(chosen) if chosen in names else 0)  # fmt: skip
+        self.fill(
+            headers, [_row(m) for m in self._rows], names.index(chosen) if chosen in names else 0
+        )
 
     @property
     def selected(self) -> ModelChoice | None:
@@ -170,11 +174,13 @@ class ModelsDialog(StoreDialog):
             )
         )
         return ask_first(
-            self, translate("Models", "Remove a model"),
-            translate("Models", "Remove “%1”?").replace("%1", model.name), words,
+            self,
+            translate("Models", "Remove a model"),
+            translate("Models", "Remove “%1”?").replace("%1", model.name),
+            words,
             translate("Models", "Remove"),
             lambda: self.begin(StoreChore(kind="remove-model", name=model.name)),
-        )  # fmt: skip
+        )
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""
@@ -194,11 +200,14 @@ def _row(model: ModelChoice) -> tuple[str, ...]:
     fits = model.room.fits if model.room is not None else None
     words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
     return (
-        model.name, facts.architecture if facts else "–",
+        model.name,
+        facts.architecture if facts else "–",
         translate("Models", "%1 M").replace("%1", decimal(model.parameters / 1e6, 0)),
-        size(model.size_bytes), (facts.licence if facts else "") or unknown,
-        facts.tokenizer_fingerprint[:8] if facts else "–", words[fits],
-    )  # fmt: skip
+        size(model.size_bytes),
+        (facts.licence if facts else "") or unknown,
+        facts.tokenizer_fingerprint[:8] if facts else "–",
+        words[fits],
+    )
 
 
 def _detail(model: ModelChoice) -> str:
@@ -208,13 +217,16 @@ def _detail(model: ModelChoice) -> str:
         place = str(facts.path) if facts.referenced else translate("Models", "in the store")
         lines.append(
             translate("Models", "%1 · stored as %2 · %3 tokens · lies %4")
-            .replace("%1", facts.source).replace("%2", facts.dtype)
-            .replace("%3", number(facts.vocab_size)).replace("%4", place)
-        )  # fmt: skip
+            .replace("%1", facts.source)
+            .replace("%2", facts.dtype)
+            .replace("%3", number(facts.vocab_size))
+            .replace("%4", place)
+        )
         lines.append(
             translate("Models", "Fingerprint %1, tokenizer %2")
-            .replace("%1", facts.fingerprint).replace("%2", facts.tokenizer_fingerprint)
-        )  # fmt: skip
+            .replace("%1", facts.fingerprint)
+            .replace("%2", facts.tokenizer_fingerprint)
+        )
     if model.room is not None:
         lines.append(model.room.reason)
     return "\n".join(lines)

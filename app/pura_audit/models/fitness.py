@@ -73,11 +73,17 @@ class FitnessDialog(WorkingDialog):
         layout.setSpacing(GAP)
         title = translate("Fitness", "How well does “%1” read marks?").replace("%1", self._model)
         layout.addWidget(label(title, "answer", wrap=True))
-        layout.addWidget(label(translate(
-            "Fitness",
-            "Texts with known payloads are read with this model. They are made on the spot by the "
-            "generating model, or come from a file.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "Fitness",
+                    "Texts with known payloads are read with this model. They are made on the spot "
+                    "by the generating model, or come from a file.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         form = QFormLayout()
         form.setSpacing(GRID)
         for words, widget in (
@@ -150,20 +156,24 @@ class FitnessDialog(WorkingDialog):
             widget.hide()
         self.begin(
             FitnessChore(
-                name=self._model, key=self._keys[self.key.currentIndex()],
+                name=self._model,
+                key=self._keys[self.key.currentIndex()],
                 profile=self._profiles[self.profile.currentIndex()].profile,
-                source=str(self.source.currentData()), texts=self.texts.value(),
-                tokens=self.tokens.value(), path=self._path if self._path.name else None,
+                source=str(self.source.currentData()),
+                texts=self.texts.value(),
+                tokens=self.tokens.value(),
+                path=self._path if self._path.name else None,
             )
-        )  # fmt: skip
+        )
 
     def show_result(self, found: ProxyFitness) -> None:
         """Show the numbers and what they mean."""
         self.sentence.setText(sentence(found))
         headers = (
-            translate("Fitness", "What"), translate("Fitness", "Value"),
+            translate("Fitness", "What"),
+            translate("Fitness", "Value"),
             translate("Fitness", "95 % interval"),
-        )  # fmt: skip
+        )
         fill_table(self.table, headers, rows(found), 340)
         self.rule.setText(rule())
         for widget in (self.sentence, self.table, self.rule):
@@ -175,19 +185,24 @@ def sentence(found: ProxyFitness) -> str:
     count = len(found.results)
     judged = {
         "good": translate("Fitness", "A good proxy for this profile: %1"),
-        "usable": translate("Fitness", "A usable proxy for this profile; short or edited texts "
-                            "may be missed: %1"),
-        "poor": translate("Fitness", "A poor proxy for this profile; most marked texts would be "
-                          "missed: %1"),
+        "usable": translate(
+            "Fitness", "A usable proxy for this profile; short or edited texts may be missed: %1"
+        ),
+        "poor": translate(
+            "Fitness", "A poor proxy for this profile; most marked texts would be missed: %1"
+        ),
         "undecided": translate("Fitness", "Too few texts for a word: %1"),
-    }[found.word]  # fmt: skip
+    }[found.word]
     facts = (
-        translate("Fitness", "of %1 marked texts, %2 reached the evidence of a mark and %3 gave "
-                  "their whole payload.")
+        translate(
+            "Fitness",
+            "of %1 marked texts, %2 reached the evidence of a mark and %3 gave "
+            "their whole payload.",
+        )
         .replace("%1", number(count))
         .replace("%2", number(round(found.found.value * count)))
         .replace("%3", number(round(found.matched.value * count)))
-    )  # fmt: skip
+    )
     words = judged.replace("%1", facts)
     if found.made_here and found.source is None:
         words += " " + translate(
@@ -217,9 +232,11 @@ def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
         (whole, *_cells(found.matched, 100, 0, " %")),
         (bits, *_cells(found.bits_right, 100, 1, " %")),
         (translate("Fitness", "Evidence a text (log10 e)"), *_cells(found.evidence, 1, 1, "")),
-        (translate("Fitness", "Evidence for 100 tokens (log10 e)"),
-         *_cells(found.evidence_per_100, 1, 2, "")),
-    ]  # fmt: skip
+        (
+            translate("Fitness", "Evidence for 100 tokens (log10 e)"),
+            *_cells(found.evidence_per_100, 1, 2, ""),
+        ),
+    ]
     if found.kl_bits is not None:
         words = translate("Fitness", "Divergence from “%1” (bits a token)")
         made.append((words.replace("%1", found.source or ""), *_cells(found.kl_bits, 1, 3, "")))

@@ -60,9 +60,12 @@ class StallMeter(QObject):
     """
 
     def __init__(
-        self, *, threshold: float = THRESHOLD, parent: QObject | None = None,
+        self,
+        *,
+        threshold: float = THRESHOLD,
+        parent: QObject | None = None,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self._threshold, self._clock = threshold, clock
         self._watched = threading.get_ident()

@@ -49,13 +49,19 @@ class ProfilesDialog(StoreDialog):
         chosen = self.selected.name if self.selected is not None else ""
         self._rows = (self.session.catalogue or Catalogue()).profiles
         headers = (
-            translate("Profiles", "Name"), translate("Profiles", "Payload"),
-            translate("Profiles", "Code"), translate("Profiles", "Temperature"),
-            translate("Profiles", "Fingerprint"), translate("Profiles", "Note"),
-        )  # fmt: skip
+            translate("Profiles", "Name"),
+            translate("Profiles", "Payload"),
+            translate("Profiles", "Code"),
+            translate("Profiles", "Temperature"),
+            translate("Profiles", "Fingerprint"),
+            translate("Profiles", "Note"),
+        )
         names = [row.name for row in self._rows]
-        self.fill(headers, [_row(row) for row in self._rows],
-                  names.index(chosen) if chosen in names else 0)  # fmt: skip
+        self.fill(
+            headers,
+            [_row(row) for row in self._rows],
+            names.index(chosen) if chosen in names else 0,
+        )
 
     @property
     def selected(self) -> ProfileChoice | None:
@@ -76,15 +82,20 @@ class ProfilesDialog(StoreDialog):
         if facts is None:
             return ""
         found = mismatches(
-            profile, model=facts.name, vocab_size=facts.vocab_size,
+            profile,
+            model=facts.name,
+            vocab_size=facts.vocab_size,
             tokenizer=facts.tokenizer_fingerprint,
             keys=[key.fingerprint for key in self.session.keys],
-        )  # fmt: skip
+        )
         if found:
             return "\n".join(f"{error.message} {error.hint}" for error in found)
         if profile.model not in (None, facts.fingerprint):
-            words = translate("Profiles", "“%1” is not the generating model, and would read it "
-                              "as a proxy: see Models, Fitness.")  # fmt: skip
+            words = translate(
+                "Profiles",
+                "“%1” is not the generating model, and would read it "
+                "as a proxy: see Models, Fitness.",
+            )
             return words.replace("%1", facts.name)
         words = translate("Profiles", "It fits the model “%1” and the chosen keys.")
         return words.replace("%1", facts.name)
@@ -135,13 +146,17 @@ class ProfilesDialog(StoreDialog):
         if one is None:
             return None
         return ask_first(
-            self, translate("Profiles", "Delete a profile"),
+            self,
+            translate("Profiles", "Delete a profile"),
             translate("Profiles", "Delete “%1”?").replace("%1", one.title),
-            translate("Profiles", "Texts that were marked with it cannot be read without it. "
-                      "Export it first if there may be such texts."),
+            translate(
+                "Profiles",
+                "Texts that were marked with it cannot be read without it. "
+                "Export it first if there may be such texts.",
+            ),
             translate("Profiles", "Delete"),
             lambda: self.begin(StoreChore(kind="remove-profile", name=one.name)),
-        )  # fmt: skip
+        )
 
 
 def _row(choice: ProfileChoice) -> tuple[str, ...]:
@@ -149,6 +164,10 @@ def _row(choice: ProfileChoice) -> tuple[str, ...]:
     bits = translate("Profiles", "%1 bits").replace("%1", number(profile.payload_bits))
     fields = ", ".join(field.name for field in profile.fields)
     return (
-        choice.title, f"{bits}: {fields}" if fields else bits, profile.code,
-        decimal(profile.temperature, 2), profile.fingerprint, profile.note or "",
-    )  # fmt: skip
+        choice.title,
+        f"{bits}: {fields}" if fields else bits,
+        profile.code,
+        decimal(profile.temperature, 2),
+        profile.fingerprint,
+        profile.note or "",
+    )

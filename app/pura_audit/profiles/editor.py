@@ -52,9 +52,10 @@ class ProfileEditor(QDialog):
         self._keys = found.keys
         self._start = choice.profile if choice is not None else None
         self.setWindowTitle(
-            translate("ProfileEditor", "Edit a profile") if choice is not None
+            translate("ProfileEditor", "Edit a profile")
+            if choice is not None
             else translate("ProfileEditor", "New profile")
-        )  # fmt: skip
+        )
         self.resize(980, 720)
         self.inputs = self._make_inputs()
         self.fields = FieldsTable(self._start.fields if self._start else ())
@@ -210,15 +211,23 @@ class ProfileEditor(QDialog):
             )
         size, tokenizer, fingerprint = model.currentData()
         data |= {
-            "name": self._text("name"), "note": self._text("note"), "code": self._text("code"),
-            "payload_bits": self._number("payload_bits"), "top_k": self._number("top_k"),
-            "context_window": self._number("context_window"), "history": self._text("history"),
-            "prefix": self._text("prefix"), "temperature": _decimal(self._text("temperature")),
-            "top_p": _decimal(self._text("top_p")), "vocab_size": size, "tokenizer": tokenizer,
-            "model": fingerprint, "fields": self.fields.entries(),
+            "name": self._text("name"),
+            "note": self._text("note"),
+            "code": self._text("code"),
+            "payload_bits": self._number("payload_bits"),
+            "top_k": self._number("top_k"),
+            "context_window": self._number("context_window"),
+            "history": self._text("history"),
+            "prefix": self._text("prefix"),
+            "temperature": _decimal(self._text("temperature")),
+            "top_p": _decimal(self._text("top_p")),
+            "vocab_size": size,
+            "tokenizer": tokenizer,
+            "model": fingerprint,
+            "fields": self.fields.entries(),
             "entropy_thresholds_bits": [_decimal(x) for x in self._text("thresholds").split()],
             "blocks": self._number("blocks") if self._text("code") == "spc" else None,
-        }  # fmt: skip
+        }
         key = self.inputs["key"]
         assert isinstance(key, QComboBox)
         data["key"] = key.currentData()

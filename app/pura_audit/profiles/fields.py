@@ -37,10 +37,12 @@ class FieldsTable(QWidget):
         self.table.setAccessibleName(translate("ProfileEditor", "Fields of the payload"))
         self.table.setHorizontalHeaderLabels(
             [
-                translate("ProfileEditor", "Field"), translate("ProfileEditor", "Bits"),
-                translate("ProfileEditor", "Kind"), translate("ProfileEditor", "More"),
+                translate("ProfileEditor", "Field"),
+                translate("ProfileEditor", "Bits"),
+                translate("ProfileEditor", "Kind"),
+                translate("ProfileEditor", "More"),
             ]
-        )  # fmt: skip
+        )
         self.table.setTabKeyNavigation(False)
         self.table.setShowGrid(False)
         self.table.verticalHeader().hide()

@@ -82,26 +82,35 @@ def explain(setting: str) -> str:
 def odd(profile: Profile) -> str:
     """Return what is odd about a profile; nothing when all is well."""
     words = {
-        "few-bits": translate("ProfileEditor", "So few bits tell only a handful of recipients "
-                              "apart."),
+        "few-bits": translate(
+            "ProfileEditor", "So few bits tell only a handful of recipients apart."
+        ),
         "many-bits": translate("ProfileEditor", "So many bits take long texts."),
         "paper-code": translate("ProfileEditor", "“tbcc” reads edited texts better than “spc”."),
         "cold": translate("ProfileEditor", "At so low a temperature few tokens can carry bits."),
         "hot": translate("ProfileEditor", "At so high a temperature texts lose their thread."),
         "narrow-k": translate("ProfileEditor", "Top-k leaves little choice to carry bits."),
         "narrow-p": translate("ProfileEditor", "Top-p leaves little choice to carry bits."),
-        "low-gate": translate("ProfileEditor", "So low a first threshold lets positions in that "
-                              "carry next to nothing."),
-        "high-gate": translate("ProfileEditor", "So high a first threshold leaves few positions "
-                               "that carry bits."),
+        "low-gate": translate(
+            "ProfileEditor",
+            "So low a first threshold lets positions in that carry next to nothing.",
+        ),
+        "high-gate": translate(
+            "ProfileEditor", "So high a first threshold leaves few positions that carry bits."
+        ),
         "short-window": translate("ProfileEditor", "A window of one token repeats itself often."),
-        "long-window": translate("ProfileEditor", "With so long a window each edited word "
-                                 "disturbs many positions."),
-        "no-tokenizer": translate("ProfileEditor", "Without a tokenizer's fingerprint a wrong "
-                                  "model is noticed by its size only."),
-        "no-key": translate("ProfileEditor", "The profile names no key: a wrong key is not "
-                            "noticed before the audit."),
-    }  # fmt: skip
+        "long-window": translate(
+            "ProfileEditor", "With so long a window each edited word disturbs many positions."
+        ),
+        "no-tokenizer": translate(
+            "ProfileEditor",
+            "Without a tokenizer's fingerprint a wrong model is noticed by its size only.",
+        ),
+        "no-key": translate(
+            "ProfileEditor",
+            "The profile names no key: a wrong key is not noticed before the audit.",
+        ),
+    }
     return "\n".join(words[advice.code] for advice in advise(profile))
 
 

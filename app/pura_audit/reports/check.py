@@ -30,8 +30,12 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
 
-_MARK: Final = {GOOD: ("✓", "done"), NOTICE: ("i", "value"), BAD: ("✕", "attention"),
-                OPEN: ("–", "muted")}  # fmt: skip
+_MARK: Final = {
+    GOOD: ("✓", "done"),
+    NOTICE: ("i", "value"),
+    BAD: ("✕", "attention"),
+    OPEN: ("–", "muted"),
+}
 
 
 class ReportCheckDialog(QDialog):
@@ -93,8 +97,14 @@ class ReportCheckDialog(QDialog):
         self.show_audits.clicked.connect(self._show_audits)
         self.stop = QPushButton(translate("ReportCheck", "Stop"))
         self.stop.clicked.connect(self._session.cancel_chore)
-        for button in (self.choose, self.add_trust, self.start, self.copy_button,
-                       self.show_audits, self.stop):  # fmt: skip
+        for button in (
+            self.choose,
+            self.add_trust,
+            self.start,
+            self.copy_button,
+            self.show_audits,
+            self.stop,
+        ):
             button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
@@ -102,11 +112,17 @@ class ReportCheckDialog(QDialog):
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("ReportCheck", "Verify a report"), "answer"))
-        layout.addWidget(label(translate(
-            "ReportCheck",
-            "The PDF is taken apart without access to files or network. Each check has its own "
-            "result; no single tick stands for all of them.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "ReportCheck",
+                    "The PDF is taken apart without access to files or network. Each check has its "
+                    "own result; no single tick stands for all of them.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         for widgets in ((self.choose, self.file), (self.add_trust, self.trusted)):
             row = QHBoxLayout()
             row.setSpacing(GAP)
@@ -194,18 +210,22 @@ class ReportCheckDialog(QDialog):
     def _ask_file(self) -> None:
         dialog = self._file_dialog(
             translate("ReportCheck", "Choose a report"),
-            [translate("ReportCheck", "Reports (*.pdf)"),
-             translate("ReportCheck", "All files (*)")],
-        )  # fmt: skip
+            [
+                translate("ReportCheck", "Reports (*.pdf)"),
+                translate("ReportCheck", "All files (*)"),
+            ],
+        )
         dialog.fileSelected.connect(lambda name: self.take(Path(name)))
         dialog.open()
 
     def _ask_trust(self) -> None:
         dialog = self._file_dialog(
             translate("ReportCheck", "Trust a certificate"),
-            [translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
-             translate("ReportCheck", "All files (*)")],
-        )  # fmt: skip
+            [
+                translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
+                translate("ReportCheck", "All files (*)"),
+            ],
+        )
         dialog.fileSelected.connect(lambda name: self.trust([Path(name)]))
         dialog.open()
 

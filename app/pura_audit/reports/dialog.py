@@ -55,9 +55,14 @@ class ReportDialog(QDialog):
     sign_wanted = Signal(object)
 
     def __init__(
-        self, session: Session, audits: Sequence[tuple[str, Audit]],
-        base: ReportRequest | None = None, parent: QWidget | None = None, *, every: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        session: Session,
+        audits: Sequence[tuple[str, Audit]],
+        base: ReportRequest | None = None,
+        parent: QWidget | None = None,
+        *,
+        every: bool = False,
+    ) -> None:
         super().__init__(parent)
         self._session = session
         self._dirty = False
@@ -111,8 +116,7 @@ class ReportDialog(QDialog):
         foot = QHBoxLayout()
         foot.setSpacing(GRID)
         foot.addWidget(self.line, 1)
-        for button in (self.folder_button, self.sign_button, self.close_button,
-                       self.save_button):  # fmt: skip
+        for button in (self.folder_button, self.sign_button, self.close_button, self.save_button):
             foot.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(PADDING, PADDING - GRID, PADDING, PADDING - GRID)
@@ -189,8 +193,10 @@ class ReportDialog(QDialog):
         dialog = PassphraseDialog(
             translate("Report", "Passphrase of the annex"),
             translate("Report", "Whoever shall read the names needs it. It is kept nowhere."),
-            translate("Report", "Save the report"), self, new=True,
-        )  # fmt: skip
+            translate("Report", "Save the report"),
+            self,
+            new=True,
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.given.connect(lambda secret: self._write(path, secret))
         dialog.open()
@@ -228,11 +234,13 @@ class ReportDialog(QDialog):
             super().reject()
         else:
             self._question = ask_first(
-                self, translate("Report", "Close the report"),
+                self,
+                translate("Report", "Close the report"),
                 translate("Report", "Close without saving?"),
                 translate("Report", "What was filled in is lost."),
-                translate("Report", "Close"), self._leave,
-            )  # fmt: skip
+                translate("Report", "Close"),
+                self._leave,
+            )
 
     def _leave(self) -> None:
         self._dirty = False

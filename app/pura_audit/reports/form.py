@@ -57,9 +57,13 @@ class ReportForm(QScrollArea):
     changed = Signal()
 
     def __init__(
-        self, audits: Sequence[tuple[str, Audit]], base: ReportRequest, settings: Settings, *,
+        self,
+        audits: Sequence[tuple[str, Audit]],
+        base: ReportRequest,
+        settings: Settings,
+        *,
         every: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.base = base
         self.audits = AuditsGroup(audits, every=every)
@@ -74,9 +78,14 @@ class ReportForm(QScrollArea):
         column.setContentsMargins(0, 0, GRID, 0)
         column.setSpacing(GRID)
         self.groups: tuple[Fold, ...] = (
-            self.audits, self.report, self.parties, self.item, self.text, self.remarks,
+            self.audits,
+            self.report,
+            self.parties,
+            self.item,
+            self.text,
+            self.remarks,
             self.layout_,
-        )  # fmt: skip
+        )
         for group in self.groups:
             column.addWidget(group)
             group.changed.connect(self._changed)  # type: ignore[attr-defined]
@@ -182,11 +191,14 @@ class ReportGroup(Fold):
         relation = SUPPLEMENTS if base.supplements else REPLACES if base.replaces else FIRST
         field, self.relation = choice(
             translate("Report", "Earlier reports"),
-            [(FIRST, translate("Report", "None: this is the first")),
-             (REPLACES, translate("Report", "Replaces a report")),
-             (SUPPLEMENTS, translate("Report", "Supplements a report"))],
-            relation, self._related,
-        )  # fmt: skip
+            [
+                (FIRST, translate("Report", "None: this is the first")),
+                (REPLACES, translate("Report", "Replaces a report")),
+                (SUPPLEMENTS, translate("Report", "Supplements a report")),
+            ],
+            relation,
+            self._related,
+        )
         self.replaces = Words(translate("Report", "Number of the earlier report"))
         self.reason = Words(translate("Report", "Reason"), lines=2)
         self.final = QCheckBox(translate("Report", "Final: reviewed and authorised"))
@@ -196,19 +208,35 @@ class ReportGroup(Fold):
         self.final.setChecked(base.final)
         self.caution = label(
             translate("Report", "A final report names its authoriser; the parties name none."),
-            "attention", wrap=True,
-        )  # fmt: skip
+            "attention",
+            wrap=True,
+        )
         for words, text in (
-            (self.number, base.number), (self.case, base.case), (self.reason, base.reason),
-            (self.classification, base.classification), (self.replaces, base.replaces),
-        ):  # fmt: skip
+            (self.number, base.number),
+            (self.case, base.case),
+            (self.reason, base.reason),
+            (self.classification, base.classification),
+            (self.replaces, base.replaces),
+        ):
             words.set_text(text)
-        self._words = (self.number, self.case, self.classification, self.issued, self.replaces,
-                       self.reason)  # fmt: skip
+        self._words = (
+            self.number,
+            self.case,
+            self.classification,
+            self.issued,
+            self.replaces,
+            self.reason,
+        )
         self.body.addLayout(pair(self.number, version, shares=(3, 1)))
         self.body.addLayout(pair(self.case, self.issued))
-        for widget in (self.classification, field, self.replaces, self.reason, self.final,
-                       self.caution):  # fmt: skip
+        for widget in (
+            self.classification,
+            field,
+            self.replaces,
+            self.reason,
+            self.final,
+            self.caution,
+        ):
             self.body.addWidget(widget)
         for one in self._words:
             one.edited.connect(self._edited)
@@ -223,8 +251,9 @@ class ReportGroup(Fold):
         self._edited()
 
     def _edited(self) -> None:
-        self.tell(translate("Report", "final") if self.final.isChecked() else
-                  translate("Report", "draft"))  # fmt: skip
+        self.tell(
+            translate("Report", "final") if self.final.isChecked() else translate("Report", "draft")
+        )
         self.changed.emit()
 
     def warn(self, *, authoriser: str) -> None:
@@ -244,8 +273,14 @@ class ReportGroup(Fold):
         relation = self.relation.currentData()
         earlier = relation != FIRST
         return replace(
-            request, number=self.number.text, version=self.version.value(), case=self.case.text,
-            classification=self.classification.text, final=self.final.isChecked(),
-            issued=self.issued.text, replaces=self.replaces.text if earlier else "",
-            reason=self.reason.text if earlier else "", supplements=relation == SUPPLEMENTS,
-        )  # fmt: skip
+            request,
+            number=self.number.text,
+            version=self.version.value(),
+            case=self.case.text,
+            classification=self.classification.text,
+            final=self.final.isChecked(),
+            issued=self.issued.text,
+            replaces=self.replaces.text if earlier else "",
+            reason=self.reason.text if earlier else "",
+            supplements=relation == SUPPLEMENTS,
+        )

@@ -163,10 +163,18 @@ class ItemGroup(_WordsGroup):
         self.add("source", translate("Report", "Source and how it was received"), base.source)
         self.add("received", translate("Report", "Date and time of receipt"), base.received)
         self.add("custody", translate("Report", "Custody since"), base.custody, lines=2)
-        self.add("supplied", translate("Report", "What the customer said about it"),
-                 base.supplied, lines=2)  # fmt: skip
-        self.add("disclosed", translate("Report", "Case information disclosed, and when"),
-                 base.disclosed, lines=2)  # fmt: skip
+        self.add(
+            "supplied",
+            translate("Report", "What the customer said about it"),
+            base.supplied,
+            lines=2,
+        )
+        self.add(
+            "disclosed",
+            translate("Report", "Case information disclosed, and when"),
+            base.disclosed,
+            lines=2,
+        )
         self.count()
 
     def into(self, request: ReportRequest) -> ReportRequest:
@@ -179,24 +187,37 @@ class RemarksGroup(_WordsGroup):
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Remarks"))
-        self.add("deviations", translate("Report", "Deviations from the method"),
-                 base.deviations, lines=2)  # fmt: skip
-        self.add("external", translate("Report", "Parts that others provided"), base.external,
-                 lines=2)  # fmt: skip
-        self.remark = self.add("remark", translate("Report", "Remark of the examiner"),
-                               base.remark, lines=4)  # fmt: skip
+        self.add(
+            "deviations",
+            translate("Report", "Deviations from the method"),
+            base.deviations,
+            lines=2,
+        )
+        self.add(
+            "external", translate("Report", "Parts that others provided"), base.external, lines=2
+        )
+        self.remark = self.add(
+            "remark", translate("Report", "Remark of the examiner"), base.remark, lines=4
+        )
         self.remark.set_hint(translate("Report", "In a box of its own, apart from the findings"))
-        self.add("review", translate("Report", "What the reviewer recomputed, and the result"),
-                 base.review, lines=2)  # fmt: skip
+        self.add(
+            "review",
+            translate("Report", "What the reviewer recomputed, and the result"),
+            base.review,
+            lines=2,
+        )
         self.count()
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with these remarks."""
         found = self.texts()
         return replace(
-            request, deviations=found["deviations"], external=found["external"],
-            remark=found["remark"], review=found["review"],
-        )  # fmt: skip
+            request,
+            deviations=found["deviations"],
+            external=found["external"],
+            remark=found["remark"],
+            review=found["review"],
+        )
 
 
 class LayoutGroup(Fold):
@@ -214,13 +235,17 @@ class LayoutGroup(Fold):
         if base.paper != plain.paper:
             paper = base.paper
         first, self.language = choice(
-            translate("Report", "Language"), [("en", "English"), ("de", "Deutsch")], tongue,
+            translate("Report", "Language"),
+            [("en", "English"), ("de", "Deutsch")],
+            tongue,
             self._changed,
-        )  # fmt: skip
+        )
         second, self.paper = choice(
             translate("Report", "Paper"),
-            [("a4", "A4"), ("us-letter", translate("Report", "US Letter"))], paper, self._changed,
-        )  # fmt: skip
+            [("a4", "A4"), ("us-letter", translate("Report", "US Letter"))],
+            paper,
+            self._changed,
+        )
         self.logo: Path | None = None
         if base.logo is None and settings.report_logo:
             self.logo = Path(settings.report_logo)
@@ -276,9 +301,11 @@ class LayoutGroup(Fold):
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this layout."""
         return replace(
-            request, language=self.language.currentData(), paper=self.paper.currentData(),
+            request,
+            language=self.language.currentData(),
+            paper=self.paper.currentData(),
             logo=request.logo if self._given else None,
-        )  # fmt: skip
+        )
 
 
 def usual_paper() -> str:

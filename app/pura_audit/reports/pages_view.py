@@ -243,9 +243,7 @@ class PagesView(QAbstractScrollArea):
             if y > view.height() or y + self._high < 0:
                 continue
             ratio = self.devicePixelRatioF()  # whole pixels, or the picture is blurred
-            place = QRectF(
-                *(round(v * ratio) / ratio for v in (x, y, wide, self._high))
-            )  # fmt: skip
+            place = QRectF(*(round(v * ratio) / ratio for v in (x, y, wide, self._high)))
             painter.fillRect(place, QColor("white"))
             found = self._pictures.get(page)
             if found is not None:

@@ -59,9 +59,10 @@ class ReportPreview(QWidget):
         self.zoom = QComboBox()
         self.zoom.setAccessibleName(translate("Report", "Size of the pages"))
         for fit, words in (
-            (PAGE, translate("Report", "Whole page")), (WIDTH, translate("Report", "Page width")),
+            (PAGE, translate("Report", "Whole page")),
+            (WIDTH, translate("Report", "Page width")),
             (ACTUAL, translate("Report", "Actual size")),
-        ):  # fmt: skip
+        ):
             self.zoom.addItem(words, fit)
         self.zoom.setCurrentIndex(1)
         self.zoom.activated.connect(lambda _: self.view.set_fit(self.zoom.currentData()))

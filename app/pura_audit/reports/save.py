@@ -81,10 +81,14 @@ class FilesGroup(Fold):
     def job(self, build: BuildJob, path: Path, secret: Secret | None = None) -> SaveJob:
         """Return what is to be written."""
         return SaveJob(
-            build=build, path=path, record=self.record.isChecked(),
-            tables=self.tables.isChecked(), html=self.html.isChecked(),
-            annex=self.annex.isChecked(), secret=secret,
-        )  # fmt: skip
+            build=build,
+            path=path,
+            record=self.record.isChecked(),
+            tables=self.tables.isChecked(),
+            html=self.html.isChecked(),
+            annex=self.annex.isChecked(),
+            secret=secret,
+        )
 
 
 class SaveLine(QWidget):
@@ -192,10 +196,13 @@ class SaveLine(QWidget):
             translate("Report", "There already are %1 of these files: %2. Replace them?"),
         )
         self.question = ask_first(
-            self, translate("Report", "Save the report"), question.replace("%2", listed),
+            self,
+            translate("Report", "Save the report"),
+            question.replace("%2", listed),
             translate("Report", "What stands in them now is lost."),
-            translate("Report", "Replace"), lambda: self.save(replace(found.job, force=True)),
-        )  # fmt: skip
+            translate("Report", "Replace"),
+            lambda: self.save(replace(found.job, force=True)),
+        )
 
 
 def saved_words(saved: Saved) -> str:

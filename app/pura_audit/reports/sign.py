@@ -85,14 +85,22 @@ class ReportSignDialog(WorkingDialog):
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(label(translate("SignReport", "Sign a report"), "answer"))
-        layout.addWidget(label(translate(
-            "SignReport",
-            "One signature over the entire file; every later change is named when the report is "
-            "checked. The certificate is a PKCS#12 file (.p12, .pfx) with its private key.",
-        ), "muted", wrap=True))  # fmt: skip
+        layout.addWidget(
+            label(
+                translate(
+                    "SignReport",
+                    "One signature over the entire file; every later change is named when the "
+                    "report is checked. The certificate is a PKCS#12 file (.p12, .pfx) with its "
+                    "private key.",
+                ),
+                "muted",
+                wrap=True,
+            )
+        )
         for button, name in (
-            (self.choose, self.report_name), (self.choose_certificate, self.certificate_name),
-        ):  # fmt: skip
+            (self.choose, self.report_name),
+            (self.choose_certificate, self.certificate_name),
+        ):
             row = QHBoxLayout()
             row.setSpacing(GAP)
             row.addWidget(button)
@@ -123,8 +131,9 @@ class ReportSignDialog(WorkingDialog):
         self.report = report or self.report
         self.certificate = certificate or self.certificate
         for path, name in (
-            (self.report, self.report_name), (self.certificate, self.certificate_name),
-        ):  # fmt: skip
+            (self.report, self.report_name),
+            (self.certificate, self.certificate_name),
+        ):
             if path is not None:
                 name.setText(path.name)
         self.refresh_buttons()
@@ -142,15 +151,20 @@ class ReportSignDialog(WorkingDialog):
         self.passphrase.clear()
         self.begin(
             SignChore(
-                path=self.report, to=to, certificate=self.certificate, passphrase=secret,
+                path=self.report,
+                to=to,
+                certificate=self.certificate,
+                passphrase=secret,
                 options=SignOptions(
-                    reason=self.reason.text().strip(), location=self.place.text().strip(),
-                    seal=self.seal.isChecked(), tsa_url=self.authority.text().strip() or None,
+                    reason=self.reason.text().strip(),
+                    location=self.place.text().strip(),
+                    seal=self.seal.isChecked(),
+                    tsa_url=self.authority.text().strip() or None,
                     language=language(),
                 ),
                 auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
             )
-        )  # fmt: skip
+        )
 
     def _ask_report(self) -> None:
         dialog = self._file_dialog(

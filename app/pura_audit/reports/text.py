@@ -30,12 +30,15 @@ class TextGroup(Fold):
         self._ranges: dict[str, Ranges] = {}
         field, self.mode = choice(
             translate("Report", "The report shows"),
-            [(FULL, translate("Report", "the whole text")),
-             (EXCERPT, translate("Report", "excerpts around the passages")),
-             (REDACTED, translate("Report", "the text with parts blacked out")),
-             (OMITTED, translate("Report", "nothing of the text"))],
-            base.text, self._changed,
-        )  # fmt: skip
+            [
+                (FULL, translate("Report", "the whole text")),
+                (EXCERPT, translate("Report", "excerpts around the passages")),
+                (REDACTED, translate("Report", "the text with parts blacked out")),
+                (OMITTED, translate("Report", "nothing of the text")),
+            ],
+            base.text,
+            self._changed,
+        )
         self.which_field, self.which = choice(
             translate("Report", "Text to black out"), [], "", self._chosen
         )
@@ -96,17 +99,22 @@ class TextGroup(Fold):
     def _say(self) -> None:
         mode = self.mode.currentData()
         self.tell(self.mode.currentText())
-        self.explain.setText({
-            FULL: translate("Report", "The text and its tokens are in the report and its record."),
-            EXCERPT: translate(
-                "Report", "Passages with some words around them; what is left out is in the file "
-                "nowhere.",
-            ),
-            REDACTED: translate(
-                "Report", "What is blacked out is in the file nowhere; its length can be seen."
-            ),
-            OMITTED: translate("Report", "The item is named by its file name and its SHA-256."),
-        }[mode])  # fmt: skip
+        self.explain.setText(
+            {
+                FULL: translate(
+                    "Report", "The text and its tokens are in the report and its record."
+                ),
+                EXCERPT: translate(
+                    "Report",
+                    "Passages with some words around them; what is left out is in the file "
+                    "nowhere.",
+                ),
+                REDACTED: translate(
+                    "Report", "What is blacked out is in the file nowhere; its length can be seen."
+                ),
+                OMITTED: translate("Report", "The item is named by its file name and its SHA-256."),
+            }[mode]
+        )
         several = len(self._audits) > 1
         there = self._audit is not None and self._audit.text is not None
         self.redaction.setVisible(mode == REDACTED and there)

@@ -26,9 +26,10 @@ def _words(found: Expectation) -> str:
     parts = [first.replace("%1", number(found.bits)).replace("%2", number(found.payload_bits))]
     notes = {
         "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
-        "language": translate("Expect", "The text does not look English; other languages were "
-                              "not measured."),
+        "language": translate(
+            "Expect", "The text does not look English; other languages were not measured."
+        ),
         "short": translate("Expect", "The text is short; too little evidence is likely."),
         "repetitive": translate("Expect", "The text repeats itself, which adds nothing."),
-    }  # fmt: skip
+    }
     return " ".join([*parts, *(notes[name] for name in found.notes)])

@@ -226,9 +226,12 @@ class Session(QObject):
         if facts is None or self.profile is None:
             return ()
         return mismatches(
-            self.profile.profile, model=facts.name, vocab_size=facts.vocab_size,
-            tokenizer=facts.tokenizer_fingerprint, keys=[key.fingerprint for key in self.keys],
-        )  # fmt: skip
+            self.profile.profile,
+            model=facts.name,
+            vocab_size=facts.vocab_size,
+            tokenizer=facts.tokenizer_fingerprint,
+            keys=[key.fingerprint for key in self.keys],
+        )
 
     def due(self) -> tuple[Item, ...]:
         """Return the rows that the Audit button would do: all new ones, else the one on screen."""
@@ -263,9 +266,12 @@ class Session(QObject):
             self.noticed.emit(missing)
             return None
         return Request(
-            document=item.document, keys=keys, model=self.model.name, profile=profile,
+            document=item.document,
+            keys=keys,
+            model=self.model.name,
+            profile=profile,
             prompt=item.prompt.strip() or None,
-        )  # fmt: skip
+        )
 
     def cancel(self) -> None:
         """Stop every audit that runs or waits."""

@@ -105,12 +105,23 @@ def token_facts(audit: Audit, index: int) -> TokenFacts:
         posterior = weights / total if total > 0 else np.zeros_like(weights)
         expected = sector_of([audit.bits[p].bit for p in positions])
     return TokenFacts(
-        index=index, text=token_text(audit, index), gate=Gate(int(tokens.gate[index])),
-        entropy_bits=float(tokens.entropy_bits[index]), lo=lo, hi=hi,
-        log10_evidence=float(tokens.log10_evidence[index]), arity=arity, phase=phase,
-        positions=positions, labels=labels, anchors=centres, weights=weights,
-        posterior=posterior, expected=expected, kernel=audit.profile.kernel,
-    )  # fmt: skip
+        index=index,
+        text=token_text(audit, index),
+        gate=Gate(int(tokens.gate[index])),
+        entropy_bits=float(tokens.entropy_bits[index]),
+        lo=lo,
+        hi=hi,
+        log10_evidence=float(tokens.log10_evidence[index]),
+        arity=arity,
+        phase=phase,
+        positions=positions,
+        labels=labels,
+        anchors=centres,
+        weights=weights,
+        posterior=posterior,
+        expected=expected,
+        kernel=audit.profile.kernel,
+    )
 
 
 def course(audit: Audit) -> F64:

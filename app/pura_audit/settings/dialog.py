@@ -76,18 +76,25 @@ class SettingsDialog(QDialog):
         part, form = _part(translate("Settings", "Look"))
         self.theme = _combo(
             translate("Settings", "Colours"),
-            [(Mode.SYSTEM.value, translate("Menu", "Colours of the system")),
-             (Mode.LIGHT.value, translate("Menu", "Light")),
-             (Mode.DARK.value, translate("Menu", "Dark")),
-             (Mode.CONTRAST.value, translate("Menu", "High contrast"))],
-            now.theme, lambda value: self._window.set_theme(Mode(value)),
-        )  # fmt: skip
+            [
+                (Mode.SYSTEM.value, translate("Menu", "Colours of the system")),
+                (Mode.LIGHT.value, translate("Menu", "Light")),
+                (Mode.DARK.value, translate("Menu", "Dark")),
+                (Mode.CONTRAST.value, translate("Menu", "High contrast")),
+            ],
+            now.theme,
+            lambda value: self._window.set_theme(Mode(value)),
+        )
         self.language = _combo(
             translate("Settings", "Language"),
-            [("", translate("Settings", "Language of the system")), ("en", "English"),
-             ("de", "Deutsch")],
-            now.language, lambda value: self._change(later=True, language=value),
-        )  # fmt: skip
+            [
+                ("", translate("Settings", "Language of the system")),
+                ("en", "English"),
+                ("de", "Deutsch"),
+            ],
+            now.language,
+            lambda value: self._change(later=True, language=value),
+        )
         self.size = QSpinBox()
         self.size.setRange(SMALLEST, LARGEST)
         self.size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
@@ -124,12 +131,15 @@ class SettingsDialog(QDialog):
         form.addRow(_name(translate("Settings", "Your name in the case log")), self.auditor)
         self.log_level = _combo(
             translate("Settings", "What the log file notes"),
-            [("error", translate("Settings", "Faults only")),
-             ("warning", translate("Settings", "Faults and warnings")),
-             ("info", translate("Settings", "What the program does")),
-             ("debug", translate("Settings", "Everything, for support"))],
-            self._file.current.log_level, self._log,
-        )  # fmt: skip
+            [
+                ("error", translate("Settings", "Faults only")),
+                ("warning", translate("Settings", "Faults and warnings")),
+                ("info", translate("Settings", "What the program does")),
+                ("debug", translate("Settings", "Everything, for support")),
+            ],
+            self._file.current.log_level,
+            self._log,
+        )
         form.addRow(_name(translate("Settings", "What the log file notes")), self.log_level)
         words = translate("Settings", "Texts and keys never stand in the log.")
         form.addRow(_name("", field=False), label(words, "muted"))
@@ -140,19 +150,25 @@ class SettingsDialog(QDialog):
         part, form = _part(translate("Settings", "Device"))
         self.device = _combo(
             translate("Settings", "The model runs on"),
-            [("auto", translate("Settings", "The fastest that is here")),
-             ("cpu", translate("Settings", "The processor")),
-             ("cuda", translate("Settings", "The NVIDIA or AMD card (CUDA, ROCm)")),
-             ("mps", translate("Settings", "The Apple GPU"))],
-            now.device, lambda value: self._change(later=True, device=value),
-        )  # fmt: skip
+            [
+                ("auto", translate("Settings", "The fastest that is here")),
+                ("cpu", translate("Settings", "The processor")),
+                ("cuda", translate("Settings", "The NVIDIA or AMD card (CUDA, ROCm)")),
+                ("mps", translate("Settings", "The Apple GPU")),
+            ],
+            now.device,
+            lambda value: self._change(later=True, device=value),
+        )
         self.dtype = _combo(
             translate("Settings", "Numbers of the model"),
-            [("float32", translate("Settings", "32 bit (usual)")),
-             ("bfloat16", translate("Settings", "16 bit, bfloat16 (GPU only)")),
-             ("float16", translate("Settings", "16 bit, float16 (GPU only)"))],
-            now.dtype, lambda value: self._change(later=True, dtype=value),
-        )  # fmt: skip
+            [
+                ("float32", translate("Settings", "32 bit (usual)")),
+                ("bfloat16", translate("Settings", "16 bit, bfloat16 (GPU only)")),
+                ("float16", translate("Settings", "16 bit, float16 (GPU only)")),
+            ],
+            now.dtype,
+            lambda value: self._change(later=True, dtype=value),
+        )
         form.addRow(_name(translate("Settings", "The model runs on")), self.device)
         form.addRow(_name(translate("Settings", "Numbers of the model")), self.dtype)
         return part
@@ -201,13 +217,18 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
     )
     rows = [
         (translate("Settings", "Rule"), policy.rule),
-        (translate("Settings", "A mark is found"),
-         translate("Settings", "from log₁₀ %1 on: %2")
-         .replace("%1", decimal(policy.t_found, 1)).replace("%2", one_in)),
-        (translate("Settings", "Indication only"),
-         translate("Settings", "from log₁₀ %1 on").replace("%1", decimal(policy.t_review, 1))),
+        (
+            translate("Settings", "A mark is found"),
+            translate("Settings", "from log₁₀ %1 on: %2")
+            .replace("%1", decimal(policy.t_found, 1))
+            .replace("%2", one_in),
+        ),
+        (
+            translate("Settings", "Indication only"),
+            translate("Settings", "from log₁₀ %1 on").replace("%1", decimal(policy.t_review, 1)),
+        ),
         (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
-    ]  # fmt: skip
+    ]
     alarms = policy.false_alarms
     said = (
         translate("Settings", "unknown: the policy states no number of texts a year")

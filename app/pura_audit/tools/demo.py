@@ -136,10 +136,16 @@ def _generate(
         with _bar(console) as bar:
             bar.add_task(f"Writing {TOKENS} marked tokens", total=TOKENS)
             made = generate(
-                model, PROMPT, payload, key, profile, tokens=TOKENS, ignore_eos=True,
+                model,
+                PROMPT,
+                payload,
+                key,
+                profile,
+                tokens=TOKENS,
+                ignore_eos=True,
                 seed=secrets.randbits(62),
                 progress=partial(_advance, bar),
-            )  # fmt: skip
+            )
         carriers = int((made.arity > 0).sum())
         # A small model sometimes falls into repeating itself; such a text carries next to
         # nothing, with a mark or without, and would show little.
@@ -197,9 +203,13 @@ def _report(console: Console, audit: Audit, payload: Payload) -> None:
 
 def _bar(console: Console) -> Progress:
     return Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
-        console=console, disable=not console.is_terminal, transient=True,
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        disable=not console.is_terminal,
+        transient=True,
+    )
 
 
 def _has_display() -> bool:

@@ -27,8 +27,10 @@ def keyrings() -> str:
         ImportError: One is not in the package.
     """
     names = {
-        "linux": ("SecretService", "kwallet"), "darwin": ("macOS",), "win32": ("Windows",),
-    }[sys.platform]  # fmt: skip
+        "linux": ("SecretService", "kwallet"),
+        "darwin": ("macOS",),
+        "win32": ("Windows",),
+    }[sys.platform]
     for name in names:
         importlib.import_module(f"keyring.backends.{name}")
     if sys.platform == "linux":

@@ -193,11 +193,19 @@ class _Pictures:
         self._plain(window)
         window.session.show(window.session.queue.items[0])
         parties = Parties(
-            organisation="Examination office", address="1 Example Street, 10000 Example",
-            place="Example", examiner="A. Example", question="Does the text carry our mark?",
-        )  # fmt: skip
-        base = ReportRequest(number="R-2026-117", case="2026-117", classification="confidential",
-                             issued="2026-11-21", parties=parties)  # fmt: skip
+            organisation="Examination office",
+            address="1 Example Street, 10000 Example",
+            place="Example",
+            examiner="A. Example",
+            question="Does the text carry our mark?",
+        )
+        base = ReportRequest(
+            number="R-2026-117",
+            case="2026-117",
+            classification="confidential",
+            issued="2026-11-21",
+            parties=parties,
+        )
         dialog = dialogs.make_report(window, base=base, every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
@@ -235,8 +243,13 @@ class _Pictures:
             who, second = log.person("A. Example"), log.person("B. Muster")
             for name in ("Letter to the editor, second version", "Complaint 2026-098"):
                 open_case(log, name, who)
-            case = open_case(log, "Thesis 2026-117", who, tags=["faculty of arts"],
-                             notes="Handed in on paper and as a file.")  # fmt: skip
+            case = open_case(
+                log,
+                "Thesis 2026-117",
+                who,
+                tags=["faculty of arts"],
+                notes="Handed in on paper and as a file.",
+            )
             item = save_audit(log, case.id, marked, who)
             save_audit(log, case.id, plain, who)
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")

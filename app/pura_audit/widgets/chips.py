@@ -53,9 +53,14 @@ class Chip(QToolButton):
         self.setMenu(self._menu)
 
     def set_choices(
-        self, choices: Sequence[tuple[str, str]], current: int | Collection[int], missing: str,
-        hint: str, *, lacking: bool = True,
-    ) -> None:  # fmt: skip
+        self,
+        choices: Sequence[tuple[str, str]],
+        current: int | Collection[int],
+        missing: str,
+        hint: str,
+        *,
+        lacking: bool = True,
+    ) -> None:
         """Fill the list.
 
         Args:

@@ -51,9 +51,14 @@ class ElidedLabel(QLabel):
         rect = self.contentsRect()
         text = self.fontMetrics().elidedText(self._full, self._mode, rect.width())
         style.drawItemText(
-            painter, rect, int(self.alignment()), option.palette, self.isEnabled(), text,
+            painter,
+            rect,
+            int(self.alignment()),
+            option.palette,
+            self.isEnabled(),
+            text,
             self.foregroundRole(),
-        )  # fmt: skip
+        )
 
     def _tip(self) -> None:
         room = self.contentsRect().width()

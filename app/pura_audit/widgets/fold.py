@@ -82,8 +82,10 @@ class Fold(QWidget):
         self.head.setIcon(icon("up" if self.head.isChecked() else "down", colour))
 
     def _name(self) -> None:
-        opened = translate("Report", "open") if self.head.isChecked() else (
-            translate("Report", "folded")
-        )  # fmt: skip
+        opened = (
+            translate("Report", "open")
+            if self.head.isChecked()
+            else (translate("Report", "folded"))
+        )
         parts = (self._title, self.aside.text(), opened)
         self.head.setAccessibleName(", ".join(part for part in parts if part))

@@ -26,9 +26,13 @@ class TableDialog(QDialog):
     """Shows rows; they can be copied."""
 
     def __init__(
-        self, title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], words: str,
+        self,
+        title: str,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        words: str,
         parent: QWidget | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         self.resize(640, 560)

@@ -25,9 +25,15 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 
 PACKAGES = (
-    "torch", "transformers", "tokenizers", "safetensors", "numpy", "PySide6-Essentials",
-    "pyqtgraph", "keyring",
-)  # fmt: skip
+    "torch",
+    "transformers",
+    "tokenizers",
+    "safetensors",
+    "numpy",
+    "PySide6-Essentials",
+    "pyqtgraph",
+    "keyring",
+)
 
 
 def facts(session: Session) -> str:

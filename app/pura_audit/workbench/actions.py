@@ -56,8 +56,10 @@ def shortcut_rows(actions: dict[str, QAction]) -> list[tuple[str, str]]:
     """Return words and keys of every action that has a shortcut."""
     native = QKeySequence.SequenceFormat.NativeText
     return [
-        (action.text().replace("…", "").replace("&", "").strip(),
-         ", ".join(k.toString(native) for k in action.shortcuts()))
+        (
+            action.text().replace("…", "").replace("&", "").strip(),
+            ", ".join(k.toString(native) for k in action.shortcuts()),
+        )
         for action in actions.values()
         if action.shortcuts()
-    ]  # fmt: skip
+    ]

@@ -93,9 +93,11 @@ class BarsItem(pg.GraphicsObject):
         top = world.map(QPointF(x - room, zero + max(height, 0)))
         bottom = world.map(QPointF(x + room, zero + min(height, 0)))
         box = QRectF(
-            round(top.x()), round(top.y()),
-            max(1, round(bottom.x()) - round(top.x())), max(1, round(bottom.y()) - round(top.y())),
-        )  # fmt: skip
+            round(top.x()),
+            round(top.y()),
+            max(1, round(bottom.x()) - round(top.x())),
+            max(1, round(bottom.y()) - round(top.y())),
+        )
         if position == self.selected or position in self.lit:
             self._ground(painter, world, x, zero, chosen=position == self.selected)
         tone = self._tone(bit)
@@ -139,9 +141,15 @@ class BarsItem(pg.GraphicsObject):
             painter.drawRect(box.adjusted(0, 0, -1, -1))
 
     def _signs(
-        self, painter: QPainter, world: QTransform, bit: BitEvidence, box: QRectF, x: float,
-        zero: float, column: float,
-    ) -> None:  # fmt: skip
+        self,
+        painter: QPainter,
+        world: QTransform,
+        bit: BitEvidence,
+        box: QRectF,
+        x: float,
+        zero: float,
+        column: float,
+    ) -> None:
         foot = world.map(QPointF(x, zero - 1.04)).y()
         if bit.readings and (bit.repaired or bit.weak):
             # Repaired: an open ring; weak: a short stroke; at the end of the bar.

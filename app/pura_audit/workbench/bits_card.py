@@ -160,9 +160,10 @@ class BitsCard(PlotCard):
         self._bars.prepareGeometryChange()
         self._bars.pitch = 2.12 + foot / unit
         self.plot.setRange(
-            xRange=(-1.0, self._lanes.width + 0.2), yRange=(-self._bars.pitch * lanes, 5 / unit),
+            xRange=(-1.0, self._lanes.width + 0.2),
+            yRange=(-self._bars.pitch * lanes, 5 / unit),
             padding=0,
-        )  # fmt: skip
+        )
         self._ticks(self._scale, tall=unit > 24)
 
     def _ticks(self, scale: float, *, tall: bool) -> None:
@@ -242,17 +243,24 @@ class BitsCard(PlotCard):
     def table(self) -> Table:
         """Return one row a position."""
         headers = (
-            translate("Bits", "Position"), translate("Bits", "Bit"),
-            translate("Bits", "LLR (nats)"), translate("Bits", "Readings"),
+            translate("Bits", "Position"),
+            translate("Bits", "Bit"),
+            translate("Bits", "LLR (nats)"),
+            translate("Bits", "Readings"),
             translate("Bits", "Kind"),
-        )  # fmt: skip
+        )
         audit = self._selection.audit
         bits = audit.bits if audit is not None else ()
         return headers, [
-            (str(b.position + 1), str(b.bit), signed(b.llr_nats, 2), str(b.readings),
-             _kind(b) or translate("Bits", "data"))
+            (
+                str(b.position + 1),
+                str(b.bit),
+                signed(b.llr_nats, 2),
+                str(b.readings),
+                _kind(b) or translate("Bits", "data"),
+            )
             for b in bits
-        ]  # fmt: skip
+        ]
 
     def summary(self) -> str:
         """Say what the chart shows."""
@@ -287,10 +295,13 @@ def _summary(audit: Audit) -> str:
         "position: %5 to %6.",
     )
     counts = (
-        len(bits), sum(b.repaired for b in bits), sum(b.weak for b in bits),
-        sum(b.readings == 0 for b in bits), min((b.readings for b in bits), default=0),
+        len(bits),
+        sum(b.repaired for b in bits),
+        sum(b.weak for b in bits),
+        sum(b.readings == 0 for b in bits),
+        min((b.readings for b in bits), default=0),
         max((b.readings for b in bits), default=0),
-    )  # fmt: skip
+    )
     for place, count in enumerate(counts, start=1):
         words = words.replace(f"%{place}", number(count))
     return words

@@ -13,20 +13,24 @@ def candidate_table(audit: Audit) -> tuple[tuple[str, ...], list[tuple[str, ...]
     names = [field.name for field in audit.profile.fields]
     matches = {m.payload: m for m in audit.register.matches} if audit.register else {}
     headers = (
-        translate("Dialog", "Rank"), translate("Dialog", "Weight"),
-        translate("Dialog", "Payload"), *names,
+        translate("Dialog", "Rank"),
+        translate("Dialog", "Weight"),
+        translate("Dialog", "Payload"),
+        *names,
         *((translate("Dialog", "Register"),) if audit.register else ()),
-    )  # fmt: skip
+    )
     rows = []
     for rank, found in enumerate(audit.candidates, start=1):
         entry = matches.get(found.bits)
         rows.append(
             (
-                str(rank), weight(found.posterior, language()), grouped(found.bits),
+                str(rank),
+                weight(found.posterior, language()),
+                grouped(found.bits),
                 *(value.text for value in found.fields),
                 *((entry.who if entry else "–",) if audit.register else ()),
             )
-        )  # fmt: skip
+        )
     words = translate(
         "Dialog",
         "Weights with equal prior weight for all payloads. They rank the payloads under the "

@@ -86,13 +86,21 @@ class CompareDialog(QDialog):
             words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
         self.words.setText(words.replace("%1", number(differing)).replace("%2", number(len(lines))))
         names = _names()
-        headers = ("", translate("Compare", "What"), self.first.accessibleName(),
-                   self.second.accessibleName())  # fmt: skip
+        headers = (
+            "",
+            translate("Compare", "What"),
+            self.first.accessibleName(),
+            self.second.accessibleName(),
+        )
         rows = [
-            ("" if line.same else "≠", names[line.name], _words(line.name, line.first),
-             _words(line.name, line.second))
+            (
+                "" if line.same else "≠",
+                names[line.name],
+                _words(line.name, line.first),
+                _words(line.name, line.second),
+            )
             for line in lines
-        ]  # fmt: skip
+        ]
         fill_table(self.table, headers, rows, widest=290)
 
 

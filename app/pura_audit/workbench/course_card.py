@@ -169,20 +169,28 @@ class CourseCard(PlotCard):
     def table(self) -> Table:
         """Return one row a token."""
         headers = (
-            translate("Course", "Token"), translate("Course", "Text"),
-            translate("Course", "Entropy (bits)"), translate("Course", "Evidence (log10)"),
-            translate("Course", "Sum (log10)"), translate("Course", "In a marked passage"),
-        )  # fmt: skip
+            translate("Course", "Token"),
+            translate("Course", "Text"),
+            translate("Course", "Entropy (bits)"),
+            translate("Course", "Evidence (log10)"),
+            translate("Course", "Sum (log10)"),
+            translate("Course", "In a marked passage"),
+        )
         audit = self._selection.audit
         if audit is None:
             return headers, []
         tokens = audit.tokens
         return headers, [
-            (str(t + 1), safe_text(token_text(audit, t)), decimal(float(tokens.entropy_bits[t]), 2),
-             signed(float(tokens.log10_evidence[t]), 3), signed(float(self._values[t + 1]), 2),
-             decimal(float(tokens.marked[t]), 2))
+            (
+                str(t + 1),
+                safe_text(token_text(audit, t)),
+                decimal(float(tokens.entropy_bits[t]), 2),
+                signed(float(tokens.log10_evidence[t]), 3),
+                signed(float(self._values[t + 1]), 2),
+                decimal(float(tokens.marked[t]), 2),
+            )
             for t in range(tokens.ids.size)
-        ]  # fmt: skip
+        ]
 
     def summary(self) -> str:
         """Say what the curve shows."""
@@ -202,9 +210,10 @@ class CourseCard(PlotCard):
         count = len(audit.passages)
         if count:
             words += " " + plural(
-                count, translate("Course", "One passage is marked."),
+                count,
+                translate("Course", "One passage is marked."),
                 translate("Course", "%1 passages are marked."),
-            )  # fmt: skip
+            )
         return words
 
     def file_stem(self) -> str:

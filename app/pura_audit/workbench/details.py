@@ -36,8 +36,11 @@ def wording(audit: Audit) -> str:
     parts.append(translate("Dialog", "Measured with"))
     parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
     parts.append(translate("Dialog", "Steps"))
-    parts.append("\n".join(_step(step.number, step.name, step.done, step.note, step.seconds)
-                           for step in audit.log))  # fmt: skip
+    parts.append(
+        "\n".join(
+            _step(step.number, step.name, step.done, step.note, step.seconds) for step in audit.log
+        )
+    )
     return "\n\n".join(parts)
 
 

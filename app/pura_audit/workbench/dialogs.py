@@ -120,8 +120,11 @@ def save_to_case(window: MainWindow) -> QDialog | None:
     dialog = SaveDialog(session.jobs.cases, session.settings, current.audit, others, window)
 
     def saved(case: Case, count: int) -> None:
-        words = plural(count, translate("Cases", "Saved to the case “%2”."),
-                       translate("Cases", "%1 audits were saved to the case “%2”."))  # fmt: skip
+        words = plural(
+            count,
+            translate("Cases", "Saved to the case “%2”."),
+            translate("Cases", "%1 audits were saved to the case “%2”."),
+        )
         window.status.say(words.replace("%2", case.name or ""))
 
     dialog.saved.connect(saved)
@@ -163,8 +166,9 @@ def _report_of_case(
                 if isinstance(result, Failure)
                 else translate("Cases", "The case log has noted the report.")
             ),
-            window, writes=True,
-        )  # fmt: skip
+            window,
+            writes=True,
+        )
 
     dialog.saved.connect(note)
 
@@ -241,9 +245,12 @@ def sign_report(window: MainWindow, path: Path | None = None) -> QDialog:
 
 
 def make_report(
-    window: MainWindow, audits: Sequence[tuple[str, Audit]] | None = None,
-    base: ReportRequest | None = None, *, every: bool = False,
-) -> ReportDialog | None:  # fmt: skip
+    window: MainWindow,
+    audits: Sequence[tuple[str, Audit]] | None = None,
+    base: ReportRequest | None = None,
+    *,
+    every: bool = False,
+) -> ReportDialog | None:
     """Make a report of finished audits; the one on screen comes first.
 
     Args:

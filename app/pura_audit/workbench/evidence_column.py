@@ -26,8 +26,10 @@ class EvidenceColumn(QSplitter):
         self.setChildrenCollapsible(False)
         self.setMinimumWidth(NARROW)
         for card, least, share in (
-            (self.token, 204, 28), (self.bits, 188, 42), (self.course, 140, 24),
-        ):  # fmt: skip
+            (self.token, 204, 28),
+            (self.bits, 188, 42),
+            (self.course, 140, 24),
+        ):
             card.setMinimumHeight(least)
             self.addWidget(card)
             self.setStretchFactor(self.count() - 1, share)

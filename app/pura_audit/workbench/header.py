@@ -43,9 +43,10 @@ class Header(QWidget):
         brand = QLabel("PURA Audit")
         brand.setObjectName("brand")
         self.key = Chip(
-            translate("Header", "Key"), several=translate("Header", "%1 keys"),
+            translate("Header", "Key"),
+            several=translate("Header", "%1 keys"),
             manage=translate("Header", "Manage keys …"),
-        )  # fmt: skip
+        )
         self.model = Chip(
             translate("Header", "Model"), manage=translate("Header", "Manage models …")
         )
@@ -88,9 +89,13 @@ class Header(QWidget):
         self.model.chosen.connect(lambda i: session.choose_model(session.catalogue.models[i]))
         self.profile.chosen.connect(lambda i: session.choose_profile(session.catalogue.profiles[i]))
         for signal in (
-            session.choices_changed, session.busy_changed, session.item_changed,
-            session.current_changed, session.queue.counted, session.queue.dataChanged,
-        ):  # fmt: skip
+            session.choices_changed,
+            session.busy_changed,
+            session.item_changed,
+            session.current_changed,
+            session.queue.counted,
+            session.queue.dataChanged,
+        ):
             signal.connect(lambda *_: self.refresh())
         session.device_changed.connect(self._show_device)
 
@@ -139,21 +144,21 @@ class Header(QWidget):
             used[0] or none,
             translate("Header", "No key yet: make one under “Manage keys …”."),
             lacking=not used[0],
-        )  # fmt: skip
+        )
         self.model.set_choices(
             [(m.name, _spaced(m.fingerprint)) for m in found.models],
             found.models.index(session.model) if session.model in found.models else -1,
             used[1] or none,
             translate("Header", "No model yet: install one under “Manage models …”."),
             lacking=not used[1],
-        )  # fmt: skip
+        )
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
             found.profiles.index(session.profile) if session.profile in found.profiles else -1,
             used[2] or none,
             translate("Header", "No profile yet: make one under “Manage profiles …”."),
             lacking=not used[2],
-        )  # fmt: skip
+        )
 
     def _used(self) -> tuple[str, str, str]:
         """Say what stands in for a choice that is not made: what the text on screen goes by."""
@@ -164,27 +169,32 @@ class Header(QWidget):
         if audit is None:  # a sample brings its own
             profile = item.profile
             return (
-                item.key.label if item.key else "", "",
+                item.key.label if item.key else "",
+                "",
                 profile.name or _shape(profile) if profile else "",
-            )  # fmt: skip
+            )
         return (
-            audit.key.label or _spaced(audit.key.fingerprint), audit.model.name,
+            audit.key.label or _spaced(audit.key.fingerprint),
+            audit.model.name,
             audit.profile.name or _shape(audit.profile),
-        )  # fmt: skip
+        )
 
     def _show_device(self) -> None:
         device = self._session.device
         if isinstance(device, Failure):
             self.badge.show_device(
-                translate("Header", "No device"), f"{device.message} {device.hint}", gpu=False,
+                translate("Header", "No device"),
+                f"{device.message} {device.hint}",
+                gpu=False,
                 bad=True,
-            )  # fmt: skip
+            )
         elif isinstance(device, DeviceWords):
             name = "CPU" if device.kind == "cpu" else device.name
             self.badge.show_device(
-                f"{name} · {device.dtype}", f"{device.name}\n{device.reason}",
+                f"{name} · {device.dtype}",
+                f"{device.name}\n{device.reason}",
                 gpu=device.kind != "cpu",
-            )  # fmt: skip
+            )
 
 
 def _shape(profile: Profile) -> str:

@@ -114,9 +114,15 @@ class QueueDelegate(QStyledItemDelegate):
             self._bar(painter, bottom, progress.done / progress.total)
 
     def _line(
-        self, painter: QPainter, box: QRect, text: str, font: object, tone: str, *,
+        self,
+        painter: QPainter,
+        box: QRect,
+        text: str,
+        font: object,
+        tone: str,
+        *,
         middle: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         painter.setFont(font)  # type: ignore[arg-type]
         painter.setPen(self._theme.colour(tone))
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight

@@ -98,9 +98,14 @@ class Ring(QWidget):
         painter.drawPath(path)
 
     def _sector(
-        self, painter: QPainter, centre: QPointF, inner: float, outer: float, sector: int,
+        self,
+        painter: QPainter,
+        centre: QPointF,
+        inner: float,
+        outer: float,
+        sector: int,
         facts: TokenFacts,
-    ) -> None:  # fmt: skip
+    ) -> None:
         count = len(facts.labels)
         start = float(facts.anchors[sector]) - 0.5 / count
         share = float(facts.posterior[sector])
@@ -128,8 +133,9 @@ class Ring(QWidget):
         painter.setPen(self._theme.colour("text" if asked else "muted"))
         painter.drawText(
             QRectF(middle.x() - 20, middle.y() - 9, 40, 18),
-            Qt.AlignmentFlag.AlignCenter, facts.labels[sector],
-        )  # fmt: skip
+            Qt.AlignmentFlag.AlignCenter,
+            facts.labels[sector],
+        )
 
     def _kernel(
         self, painter: QPainter, centre: QPointF, inner: float, outer: float, facts: TokenFacts
@@ -224,16 +230,18 @@ class Ring(QWidget):
         painter.setFont(fonts.face(fonts.READING, strong=True))
         painter.drawText(
             QRectF(centre.x() - inner, centre.y() - (20 if inner >= 40 else 11), 2 * inner, 22),
-            Qt.AlignmentFlag.AlignCenter, words,
-        )  # fmt: skip
+            Qt.AlignmentFlag.AlignCenter,
+            words,
+        )
         if inner < 40:
             return
         painter.setPen(self._theme.colour("muted"))
         painter.setFont(fonts.face(fonts.LABEL))
         painter.drawText(
             QRectF(centre.x() - inner, centre.y() + 1, 2 * inner, 16),
-            Qt.AlignmentFlag.AlignCenter, translate("Ring", "of the circle"),
-        )  # fmt: skip
+            Qt.AlignmentFlag.AlignCenter,
+            translate("Ring", "of the circle"),
+        )
 
 
 def _hatch(theme: Theme):

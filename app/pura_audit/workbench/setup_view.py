@@ -50,17 +50,20 @@ class SetupView(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.key = SetupRow(
-            translate("Setup", "Key"), translate("Setup", "Create a key …"),
+            translate("Setup", "Key"),
+            translate("Setup", "Create a key …"),
             translate("Setup", "Import …"),
-        )  # fmt: skip
+        )
         self.model = SetupRow(
-            translate("Setup", "Model"), translate("Setup", "Install the built-in model"),
+            translate("Setup", "Model"),
+            translate("Setup", "Install the built-in model"),
             translate("Setup", "Use a folder …"),
-        )  # fmt: skip
+        )
         self.profile = SetupRow(
-            translate("Setup", "Profile"), translate("Setup", "Create a profile …"),
+            translate("Setup", "Profile"),
+            translate("Setup", "Create a profile …"),
             translate("Setup", "Import …"),
-        )  # fmt: skip
+        )
         self.words = label("", "attention", wrap=True)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -95,10 +98,13 @@ class SetupView(QFrame):
 
     def _wire(self) -> None:
         for button, kind in (
-            (self.key.button, "new-key"), (self.key.other, "import-key"),
-            (self.model.button, "install-model"), (self.model.other, "add-model"),
-            (self.profile.button, "new-profile"), (self.profile.other, "import-profile"),
-        ):  # fmt: skip
+            (self.key.button, "new-key"),
+            (self.key.other, "import-key"),
+            (self.model.button, "install-model"),
+            (self.model.other, "add-model"),
+            (self.profile.button, "new-profile"),
+            (self.profile.other, "import-profile"),
+        ):
             button.clicked.connect(lambda _=False, k=kind: self.wanted.emit(k))
         self.cancel.clicked.connect(self.cancel_wanted)
 

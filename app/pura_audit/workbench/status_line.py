@@ -72,17 +72,19 @@ class StatusLine(QWidget):
         if done:
             parts.append(
                 plural(
-                    done, translate("Status", "%1 text audited"),
+                    done,
+                    translate("Status", "%1 text audited"),
                     translate("Status", "%1 texts audited"),
                 )
-            )  # fmt: skip
+            )
         if bad:
             parts.append(
                 plural(
-                    bad, translate("Status", "%1 could not be"),
+                    bad,
+                    translate("Status", "%1 could not be"),
                     translate("Status", "%1 could not be"),
                 )
-            )  # fmt: skip
+            )
         return ", ".join(parts) if parts else translate("Status", "Ready")
 
     def _forget(self) -> None:

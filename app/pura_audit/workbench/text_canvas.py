@@ -276,9 +276,12 @@ class TextCanvas(QAbstractScrollArea):
             self.drawn += 1
 
     def _paint_marks(
-        self, painter: QPainter, boxes: list[tuple[int, QRectF]], baseline: float,
+        self,
+        painter: QPainter,
+        boxes: list[tuple[int, QRectF]],
+        baseline: float,
         readers: set[int],
-    ) -> None:  # fmt: skip
+    ) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         under = round(baseline) + 4
         dotted = QPen(self._theme.colour("against"), 2, Qt.PenStyle.DotLine)

@@ -24,9 +24,11 @@ class Legend(QWidget):
         self._theme = theme
         self.setFixedHeight(18)
         self.setAccessibleName(
-            translate("Text", "Legend: blue supports the payload, orange with a dotted line "
-                      "speaks against it")
-        )  # fmt: skip
+            translate(
+                "Text",
+                "Legend: blue supports the payload, orange with a dotted line speaks against it",
+            )
+        )
         theme.changed.connect(self.update)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -170,22 +170,27 @@ class TokenCard(PlotCard):
     def table(self) -> Table:
         """Return one row a sector."""
         headers = (
-            translate("Ring", "Sector"), translate("Ring", "Label"), translate("Ring", "Anchor"),
-            translate("Ring", "Kernel weight"), translate("Ring", "Share"),
+            translate("Ring", "Sector"),
+            translate("Ring", "Label"),
+            translate("Ring", "Anchor"),
+            translate("Ring", "Kernel weight"),
+            translate("Ring", "Share"),
             translate("Ring", "Asked for by the payload"),
-        )  # fmt: skip
+        )
         facts = self._facts
         if facts is None:
             return headers, []
         return headers, [
             (
-                str(sector), facts.labels[sector], decimal(float(facts.anchors[sector]), 6),
+                str(sector),
+                facts.labels[sector],
+                decimal(float(facts.anchors[sector]), 6),
                 f"{float(facts.weights[sector]):.3e}".replace("-", "\N{MINUS SIGN}"),
                 decimal(float(facts.posterior[sector]), 4),
                 translate("Ring", "yes") if sector == facts.expected else "",
             )
             for sector in range(len(facts.labels))
-        ]  # fmt: skip
+        ]
 
     def summary(self) -> str:
         """Say what the ring shows."""

@@ -30,8 +30,10 @@ def unlocked(window: MainWindow, then: Callable[[], None]) -> PassphraseDialog |
     dialog = PassphraseDialog(
         translate("Keys", "Passphrase of the encrypted key files"),
         translate("Keys", "The chosen key is kept in one. It is asked for once a session."),
-        translate("Keys", "Unlock and audit"), window, new=False,
-    )  # fmt: skip
+        translate("Keys", "Unlock and audit"),
+        window,
+        new=False,
+    )
 
     def go_on(secret: object) -> None:
         session.do_chore(KeyChore(kind="unlock-files", folder=secret))  # type: ignore[arg-type]

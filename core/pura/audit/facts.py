@@ -80,8 +80,10 @@ def device_facts(model: LanguageModel) -> DeviceFacts:
 def versions() -> dict[str, str]:
     """Return the versions of the tool and of the parts that its numbers depend on."""
     found = {
-        "pura": __version__, "build": build_hash()[:16], "python": platform.python_version(),
-    }  # fmt: skip
+        "pura": __version__,
+        "build": build_hash()[:16],
+        "python": platform.python_version(),
+    }
     for name in _PARTS:
         try:
             found[name] = importlib.metadata.version(name)

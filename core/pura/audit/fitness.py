@@ -23,9 +23,12 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
         ModelError: The profile wants a start token and the model has none.
     """
     found = mismatches(
-        profile, model=model.name, vocab_size=model.vocab_size,
-        tokenizer=model.tokenizer_fingerprint, keys=[key.fingerprint for key in keys],
-    )  # fmt: skip
+        profile,
+        model=model.name,
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        keys=[key.fingerprint for key in keys],
+    )
     if found:
         raise found[0]
     if profile.prefix == "bos" and model.bos_id is None:

@@ -74,8 +74,10 @@ STEPS: Final = (
 )
 MAX_PROMPT_CHARACTERS: Final = 200_000
 _READINGS: Final = {
-    FOUND: "from the text", RESTORED: "from the restored text", IDS: "as saved by the generator"
-}  # fmt: skip
+    FOUND: "from the text",
+    RESTORED: "from the restored text",
+    IDS: "as saved by the generator",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,9 +267,12 @@ class _Audit:
                 if words.strip() != self._document.text.strip():
                     note.append("the saved token ids decode to another text")
             self._variants = variants_of(
-                self._document.text, restored=options.restore, alternatives=options.alternatives,
-                ids=ids, ids_text=words,
-            )  # fmt: skip
+                self._document.text,
+                restored=options.restore,
+                alternatives=options.alternatives,
+                ids=ids,
+                ids_text=words,
+            )
             tokens = [tokens_of(self._model, variant) for variant in self._variants]
             note += [
                 f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}"
@@ -298,9 +303,13 @@ class _Audit:
             ]
 
     def _read_one(
-        self, tokens: Tokens, prompt_ids: npt.NDArray[np.int64] | None, before: int, all_: int,
+        self,
+        tokens: Tokens,
+        prompt_ids: npt.NDArray[np.int64] | None,
+        before: int,
+        all_: int,
         note: list[str],
-    ) -> list[Intervals]:  # fmt: skip
+    ) -> list[Intervals]:
         from pura.model.evidence import read
 
         size = int(tokens.ids.size)

@@ -127,11 +127,12 @@ class Case:
         if len(found) != 1:
             raise CaseLogError(
                 f"The case has {len(found) or 'no'} audits whose identifier begins with "
-                f"“{item[:40]}”." if len(found) > 1 else
-                f"The case has no audit “{item[:40]}”.",
+                f"“{item[:40]}”."
+                if len(found) > 1
+                else f"The case has no audit “{item[:40]}”.",
                 "“pura caselog show CASE” lists them.",
                 code="case-log-unknown",
-            )  # fmt: skip
+            )
         return found[0]
 
 
@@ -237,19 +238,33 @@ class _Reader:
             elif action == "examination-failed":
                 failures += 1
         return Case(
-            id=opened.case, opened=opened.time, changed=entries[-1].time,
-            auditor=self._who(opened), notes=tuple(notes), items=tuple(items.values()),
-            imported="" if opened.log == self.log.id else opened.log, failures=failures, **state,
-        )  # fmt: skip
+            id=opened.case,
+            opened=opened.time,
+            changed=entries[-1].time,
+            auditor=self._who(opened),
+            notes=tuple(notes),
+            items=tuple(items.values()),
+            imported="" if opened.log == self.log.id else opened.log,
+            failures=failures,
+            **state,
+        )
 
     def _item(self, entry: Entry) -> Item:
         about = self.log.kept(entry, "item") or {}
         return Item(
-            id=entry.item, case=entry.case, entry=entry, run=int(entry.facts["run"]),
-            verdict=entry.result, mode=str(entry.facts["text"]), auditor=self._who(entry),
-            name=about.get("name"), sha256=about.get("sha256"), log10_e=about.get("log10_e"),
-            payload=about.get("payload"), record=self._record(entry, "record"),
-        )  # fmt: skip
+            id=entry.item,
+            case=entry.case,
+            entry=entry,
+            run=int(entry.facts["run"]),
+            verdict=entry.result,
+            mode=str(entry.facts["text"]),
+            auditor=self._who(entry),
+            name=about.get("name"),
+            sha256=about.get("sha256"),
+            log10_e=about.get("log10_e"),
+            payload=about.get("payload"),
+            record=self._record(entry, "record"),
+        )
 
     def _record(self, entry: Entry, field: str) -> tuple[Entry, str] | None:
         with self.log.reading() as db:
@@ -261,14 +276,18 @@ class _Reader:
 
     def _review(self, entry: Entry) -> Review:
         return Review(
-            state=REVIEWS[entry.action], time=entry.time, who=self._who(entry),
-            recomputed=self.log.kept(entry, "recomputed"), words=self.log.kept(entry, "words"),
-        )  # fmt: skip
+            state=REVIEWS[entry.action],
+            time=entry.time,
+            who=self._who(entry),
+            recomputed=self.log.kept(entry, "recomputed"),
+            words=self.log.kept(entry, "words"),
+        )
 
     def _move_records(self, entry: Entry, items: dict[str, Item]) -> None:
         """After a text was erased, the record without it is kept beside the erasure."""
-        gone = {(row["log"], row["seq"]) for row in entry.facts["erased"]
-                if row["field"] == "sealed"}  # fmt: skip
+        gone = {
+            (row["log"], row["seq"]) for row in entry.facts["erased"] if row["field"] == "sealed"
+        }
         for one in list(items.values()):
             if (one.entry.log, one.entry.seq) in gone:
                 items[one.id] = replace(one, mode="leave-out")

@@ -16,9 +16,14 @@ from pura.record.textless import textless
 
 
 def erase(
-    log: CaseLog, case: str, actor: Person, *, reason: str, item: str | None = None,
+    log: CaseLog,
+    case: str,
+    actor: Person,
+    *,
+    reason: str,
+    item: str | None = None,
     text_only: bool = False,
-) -> int:  # fmt: skip
+) -> int:
     """Erase what is kept of a case, or of one audit; the chain stays and says what was erased.
 
     Args:
@@ -59,9 +64,16 @@ def erase(
                 if writer.erase(entry, field):
                     gone.append({"log": entry.log, "seq": entry.seq, "field": field})
         writer.append(
-            Draft(action="kept-erased", actor=actor.id, role="custodian", case=case,
-                  item=item or "", facts={"erased": gone}, kept=kept)
-        )  # fmt: skip
+            Draft(
+                action="kept-erased",
+                actor=actor.id,
+                role="custodian",
+                case=case,
+                item=item or "",
+                facts={"erased": gone},
+                kept=kept,
+            )
+        )
     log.scrub()
     return len(gone)
 
@@ -86,9 +98,14 @@ def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool
                 gone.append({"log": entry.log, "seq": entry.seq, "field": "name"})
         if gone:
             writer.append(
-                Draft(action="kept-erased", actor=actor.id, role="custodian",
-                      facts={"erased": gone}, kept=kept)
-            )  # fmt: skip
+                Draft(
+                    action="kept-erased",
+                    actor=actor.id,
+                    role="custodian",
+                    facts={"erased": gone},
+                    kept=kept,
+                )
+            )
     log.scrub()
     return bool(gone)
 

@@ -15,13 +15,21 @@ from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS
 
 CUSTODY: Final = (
-    "item-received", "item-copied", "item-transferred", "item-returned", "item-destroyed",
+    "item-received",
+    "item-copied",
+    "item-transferred",
+    "item-returned",
+    "item-destroyed",
     "information-disclosed",
-)  # fmt: skip
+)
 """Events of a case."""
 HOUSE: Final = (
-    "policy-changed", "key-added", "key-retired", "key-leaked", "validation-imported",
-)  # fmt: skip
+    "policy-changed",
+    "key-added",
+    "key-retired",
+    "key-leaked",
+    "validation-imported",
+)
 """Events of the whole house."""
 MAX_HASH: Final = 200
 
@@ -82,9 +90,16 @@ def record_event(log: CaseLog, case: str, event: Event, actor: Person) -> Entry:
                 {"log": one.log, "seq": one.seq} for one in affected_reports(log, event.key)
             ]
         return writer.append(
-            Draft(action=event.action, actor=actor.id, role="custodian", case=case,
-                  item=event.item, facts=facts, kept=kept)
-        )  # fmt: skip
+            Draft(
+                action=event.action,
+                actor=actor.id,
+                role="custodian",
+                case=case,
+                item=event.item,
+                facts=facts,
+                kept=kept,
+            )
+        )
 
 
 def affected_reports(log: CaseLog, key: str) -> list[Entry]:
@@ -115,11 +130,12 @@ def _check(event: Event, case: str) -> None:
         )
     if (event.action in CUSTODY) != bool(case):
         raise CaseLogError(
-            "This event belongs to a case." if not case else
-            "This event concerns the whole house, not one case.",
+            "This event belongs to a case."
+            if not case
+            else "This event concerns the whole house, not one case.",
             "Name the case." if not case else "Leave the case out.",
             code="case-log-event",
-        )  # fmt: skip
+        )
     about_key = event.action.startswith("key-")
     fits = len(event.key) == 16 and all(c in "0123456789abcdef" for c in event.key)
     if about_key and not fits:

@@ -74,8 +74,9 @@ def sign_head(
     store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
     signer = signers.SimpleSigner(
         signing_cert=x509.Certificate.load(identity.cert_der),
-        signing_key=keys.PrivateKeyInfo.load(identity.key_der), cert_registry=store,
-    )  # fmt: skip
+        signing_key=keys.PrivateKeyInfo.load(identity.key_der),
+        cert_registry=store,
+    )
     with log.writing() as writer:
         head = log.head()
         digest = "sha512" if identity.certificate.key == "Ed25519" else "sha256"
@@ -83,10 +84,18 @@ def sign_head(
         mark = hashlib.sha256(cms).hexdigest()
         writer.sign(mark, cms)
         return writer.append(
-            Draft(action="head-signed", actor=actor.id, role=role, signature=mark,
-                  facts={"seq": head.seq, "hash": head.hash,
-                         "certificate": identity.certificate.sha256})
-        )  # fmt: skip
+            Draft(
+                action="head-signed",
+                actor=actor.id,
+                role=role,
+                signature=mark,
+                facts={
+                    "seq": head.seq,
+                    "hash": head.hash,
+                    "certificate": identity.certificate.sha256,
+                },
+            )
+        )
 
 
 def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: datetime) -> SignedHead:
@@ -106,8 +115,9 @@ def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: date
 
     context = ValidationContext(
         trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False, moment=moment,
-    )  # fmt: skip
+        allow_fetching=False,
+        moment=moment,
+    )
     usage = KeyUsageConstraints(
         key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
     )
@@ -115,14 +125,17 @@ def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: date
         signed = forms.ContentInfo.load(cms)["content"]
         status = drive(
             async_validate_detached_cms(
-                statement(head), signed, signer_validation_context=context,
+                statement(head),
+                signed,
+                signer_validation_context=context,
                 key_usage_settings=usage,
             )
-        )  # fmt: skip
+        )
         subject = status.signing_cert.subject.native.get("common_name", "")
     except Exception:  # a signature that cannot even be read is not one
         return SignedHead(intact=False, trusted=False, subject="")
     return SignedHead(
-        intact=bool(status.intact and status.valid), trusted=bool(status.trusted),
+        intact=bool(status.intact and status.valid),
+        trusted=bool(status.trusted),
         subject=str(subject),
-    )  # fmt: skip
+    )

@@ -98,9 +98,17 @@ def sign_off(
     with log.writing() as writer:
         living(log, item.case)
         writer.append(
-            Draft(action=action, actor=reviewer.id, role="reviewer", case=item.case, item=item.id,
-                  result=item.verdict, facts={"examiner": item.entry.actor}, kept=kept)
-        )  # fmt: skip
+            Draft(
+                action=action,
+                actor=reviewer.id,
+                role="reviewer",
+                case=item.case,
+                item=item.id,
+                result=item.verdict,
+                facts={"examiner": item.entry.actor},
+                kept=kept,
+            )
+        )
 
 
 def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str) -> None:
@@ -110,8 +118,13 @@ def set_hold(log: CaseLog, case: str, actor: Person, *, held: bool, reason: str)
         CaseLogError: No reason was given.
     """
     action = "hold-set" if held else "hold-lifted"
-    draft = Draft(action=action, actor=actor.id, role="custodian", case=case,
-                  kept={"reason": pack(worded(reason))})  # fmt: skip
+    draft = Draft(
+        action=action,
+        actor=actor.id,
+        role="custodian",
+        case=case,
+        kept={"reason": pack(worded(reason))},
+    )
     with log.writing() as writer:
         writer.append(draft)
 
@@ -144,18 +157,20 @@ def _refuse_twin(log: CaseLog, name: str) -> None:
 
     if find_case(log, name) is not None:
         raise CaseLogError(
-            "There is a case of this name.", "Choose another name, or use that case.",
+            "There is a case of this name.",
+            "Choose another name, or use that case.",
             code="case-log-taken",
-        )  # fmt: skip
+        )
 
 
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise CaseLogError(
-            f"A case needs a name of 1 to {MAX_NAME} characters.", "Enter one.",
+            f"A case needs a name of 1 to {MAX_NAME} characters.",
+            "Enter one.",
             code="case-log-name",
-        )  # fmt: skip
+        )
     return name
 
 
@@ -168,9 +183,10 @@ def worded(text: str) -> str:
     text = text.strip()
     if not text:
         raise CaseLogError(
-            "Something has to be said here; the log keeps it.", "Enter a few words.",
+            "Something has to be said here; the log keeps it.",
+            "Enter a few words.",
             code="case-log-empty",
-        )  # fmt: skip
+        )
     if len(text) > MAX_TEXT:
         raise CaseLogError(
             f"This has {len(text):,} characters; the log takes {MAX_TEXT:,}.",

@@ -243,9 +243,14 @@ class CaseLog(Handle):
                     return person
             new = Person(id=secrets.token_hex(8), name=name[:200])
             writer.append(
-                Draft(action="person-added", actor=new.id, role="program",
-                      facts={"person": new.id}, kept={"name": pack(new.name)})
-            )  # fmt: skip
+                Draft(
+                    action="person-added",
+                    actor=new.id,
+                    role="program",
+                    facts={"person": new.id},
+                    kept={"name": pack(new.name)},
+                )
+            )
         return new
 
     def compose(self, draft: Draft, kept: Mapping[str, str]) -> Entry:
@@ -257,15 +262,29 @@ class CaseLog(Handle):
         utc = now.astimezone(dt.UTC).isoformat(timespec="microseconds")
         return make(
             {
-                "v": VERSION, "log": self.id, "seq": head.seq + 1, "prev": head.hash,
-                "case_prev": self._case_head(draft.case), "time": utc.replace("+00:00", "Z"),
-                "zone": now.strftime("%z %Z").strip(), "clock": CLOCK, "actor": draft.actor,
-                "role": draft.role, "station": self._station, "program": PROGRAM,
-                "build": build_hash(), "case": draft.case, "item": draft.item,
-                "action": draft.action, "result": draft.result, "policy": draft.policy,
-                "facts": dict(draft.facts), "kept": dict(kept), "signature": draft.signature,
+                "v": VERSION,
+                "log": self.id,
+                "seq": head.seq + 1,
+                "prev": head.hash,
+                "case_prev": self._case_head(draft.case),
+                "time": utc.replace("+00:00", "Z"),
+                "zone": now.strftime("%z %Z").strip(),
+                "clock": CLOCK,
+                "actor": draft.actor,
+                "role": draft.role,
+                "station": self._station,
+                "program": PROGRAM,
+                "build": build_hash(),
+                "case": draft.case,
+                "item": draft.item,
+                "action": draft.action,
+                "result": draft.result,
+                "policy": draft.policy,
+                "facts": dict(draft.facts),
+                "kept": dict(kept),
+                "signature": draft.signature,
             }
-        )  # fmt: skip
+        )
 
     def _case_head(self, case: str) -> str:
         if not case:
@@ -322,9 +341,17 @@ def insert(db: sqlite3.Connection, entry: Entry) -> None:
     """Write an entry to the table."""
     db.execute(
         "INSERT INTO entries VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entry.log, entry.seq, entry.hash, entry.line(), entry.case, entry.item, entry.action,
-         entry.time),
-    )  # fmt: skip
+        (
+            entry.log,
+            entry.seq,
+            entry.hash,
+            entry.line(),
+            entry.case,
+            entry.item,
+            entry.action,
+            entry.time,
+        ),
+    )
 
 
 def keep(db: sqlite3.Connection, entry: Entry, field: str, salt: bytes, value: bytes) -> None:

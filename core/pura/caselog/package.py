@@ -60,9 +60,15 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
     with log.writing() as writer:
         found = read_case(log, case)
         writer.append(
-            Draft(action="case-exported", actor=actor.id, case=case, role="custodian", kept=kept,
-                  facts={"audits": len(found.items)})
-        )  # fmt: skip
+            Draft(
+                action="case-exported",
+                actor=actor.id,
+                case=case,
+                role="custodian",
+                kept=kept,
+                facts={"audits": len(found.items)},
+            )
+        )
         entries = list(log.entries(case=case))
         people = _people(log, entries)
         head = log.head()
@@ -78,9 +84,14 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
         for entry in (*people, *entries):
             for row in _rows(log, entry):
                 index["kept"].append(
-                    {"log": entry.log, "seq": entry.seq, "field": row.field,
-                     "salt": base64.b64encode(row.salt).decode(), "part": len(parts)}
-                )  # fmt: skip
+                    {
+                        "log": entry.log,
+                        "seq": entry.seq,
+                        "field": row.field,
+                        "salt": base64.b64encode(row.salt).decode(),
+                        "part": len(parts),
+                    }
+                )
                 parts.append(row.value)
     return _zipped(index, parts)
 
@@ -135,10 +146,21 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
             if (one.log, one.seq, field) not in there
         ]
         writer.append(
-            Draft(action="case-imported", actor=actor.id, role="custodian", case=case,
-                  facts={"file": digest, "log": str(head["log"]), "seq": int(head["seq"]),
-                         "hash": str(head["hash"]), "entries": len(new), "absent": absent})
-        )  # fmt: skip
+            Draft(
+                action="case-imported",
+                actor=actor.id,
+                role="custodian",
+                case=case,
+                facts={
+                    "file": digest,
+                    "log": str(head["log"]),
+                    "seq": int(head["seq"]),
+                    "hash": str(head["hash"]),
+                    "entries": len(new),
+                    "absent": absent,
+                },
+            )
+        )
         return read_case(log, case)
 
 
@@ -195,17 +217,28 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
             }
             kept = [
                 _Kept(
-                    entry=entries[(row["log"], row["seq"])], field=str(row["field"]),
+                    entry=entries[(row["log"], row["seq"])],
+                    field=str(row["field"]),
                     salt=base64.b64decode(row["salt"], validate=True),
                     value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
                 )
                 for row in index["kept"]
-            ]  # fmt: skip
+            ]
     except CaseLogError:
         raise
     # All that zip and JSON of a stranger raise; NotImplementedError is an unknown compression.
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, RecursionError, EOFError,
-            NotImplementedError, RuntimeError, binascii.Error, OSError) as error:  # fmt: skip
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        TypeError,
+        ValueError,
+        RecursionError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        binascii.Error,
+        OSError,
+    ) as error:
         raise _not_a_case(type(error).__name__) from None
     if any(len(row.salt) != SALT_BYTES for row in kept):
         raise _not_a_case("a salt has a wrong length")

@@ -33,11 +33,15 @@ def request_of_case(
     seqs = ", ".join(str(item.entry.seq) for item in items)
     reviews = [item.review for item in items if item.review is not None]
     words = [
-        labels(f"review.{one.state}", who=one.who or labels("not-given"), time=one.time[:10],
-               recomputed=one.recomputed or labels("not-given"))
+        labels(
+            f"review.{one.state}",
+            who=one.who or labels("not-given"),
+            time=one.time[:10],
+            recomputed=one.recomputed or labels("not-given"),
+        )
         + (f" {one.words}" if one.words else "")
         for one in reviews
-    ]  # fmt: skip
+    ]
     parties = replace(
         base.parties,
         examiner=base.parties.examiner or _names(item.auditor for item in items),
@@ -53,9 +57,16 @@ def request_of_case(
 
 
 def note_report(
-    log: CaseLog, case: str, audits: Sequence[str], request: ReportRequest, number: str,
-    pdf: bytes, actor: Person, *, recipient: str = "",
-) -> Entry:  # fmt: skip
+    log: CaseLog,
+    case: str,
+    audits: Sequence[str],
+    request: ReportRequest,
+    number: str,
+    pdf: bytes,
+    actor: Person,
+    *,
+    recipient: str = "",
+) -> Entry:
     """Say in the log what became of a report.
 
     A draft is drafted, a final one issued; one that replaces or supplements another amends it.
@@ -75,10 +86,17 @@ def note_report(
         action = "report-amended" if request.replaces else "report-issued"
     known = {item.id for item in read_case(log, case).items}
     return record_report(
-        log, case, actor, action=action, number=number, sha256=hashlib.sha256(pdf).hexdigest(),
-        items=[audit for audit in audits if audit in known], final=request.final,
-        reason=request.reason, recipient=recipient,
-    )  # fmt: skip
+        log,
+        case,
+        actor,
+        action=action,
+        number=number,
+        sha256=hashlib.sha256(pdf).hexdigest(),
+        items=[audit for audit in audits if audit in known],
+        final=request.final,
+        reason=request.reason,
+        recipient=recipient,
+    )
 
 
 def note_signed(
@@ -105,13 +123,13 @@ def note_signed(
             if entry.action in REPORT_ACTIONS and entry.facts.get("sha256") == known:
                 case = entry.case
         facts = {
-            "sha256": hashlib.sha256(after).hexdigest(), "unsigned": known,
+            "sha256": hashlib.sha256(after).hexdigest(),
+            "unsigned": known,
             "certificate": identity.certificate.sha256,
-        }  # fmt: skip
+        }
         writer.append(
-            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case,
-                  facts=facts)
-        )  # fmt: skip
+            Draft(action="report-signed", actor=actor.id, role="authoriser", case=case, facts=facts)
+        )
         return sign_head(log, identity, actor)
 
 

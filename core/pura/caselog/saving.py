@@ -26,9 +26,15 @@ REPORT_ACTIONS: Final = ("report-drafted", "report-issued", "report-amended", "r
 
 
 def save_audit(
-    log: CaseLog, case: str, audit: Audit, actor: Person, *,
-    text: str = KEEP, vault: Vault | None = None, purpose: str = "",
-) -> Item:  # fmt: skip
+    log: CaseLog,
+    case: str,
+    audit: Audit,
+    actor: Person,
+    *,
+    text: str = KEEP,
+    vault: Vault | None = None,
+    purpose: str = "",
+) -> Item:
     """Save an audit to a case.
 
     Args:
@@ -62,11 +68,16 @@ def save_audit(
         run = 1 + sum(item.sha256 == audit.input.sha256 for item in before.items)
         writer.append(
             Draft(
-                action=FINISHED[1 if run > 1 else 0], actor=actor.id, case=case, item=audit.id,
-                result=audit.verdict, policy=str(audit.policy.get("version", "")),
-                facts=_facts(audit, run, text), kept=kept,
+                action=FINISHED[1 if run > 1 else 0],
+                actor=actor.id,
+                case=case,
+                item=audit.id,
+                result=audit.verdict,
+                policy=str(audit.policy.get("version", "")),
+                facts=_facts(audit, run, text),
+                kept=kept,
             )
-        )  # fmt: skip
+        )
         if audit.register is not None:
             writer.append(_look_up(audit, actor, case))
     return read_case(log, case).item(audit.id)
@@ -86,9 +97,10 @@ def record_failure(log: CaseLog, case: str, name: str, error: PuraError, actor: 
         living(log, case)
         kept = {"item": pack({"name": name[:MAX_NAME]}), "reason": pack(error.message)}
         writer.append(
-            Draft(action="examination-failed", actor=actor.id, case=case, result=error.code,
-                  kept=kept)
-        )  # fmt: skip
+            Draft(
+                action="examination-failed", actor=actor.id, case=case, result=error.code, kept=kept
+            )
+        )
 
 
 def load_audit(
@@ -122,9 +134,18 @@ def load_audit(
 
 
 def record_report(
-    log: CaseLog, case: str, actor: Person, *, action: str, number: str, sha256: str,
-    items: Sequence[str], final: bool, reason: str = "", recipient: str = "",
-) -> Entry:  # fmt: skip
+    log: CaseLog,
+    case: str,
+    actor: Person,
+    *,
+    action: str,
+    number: str,
+    sha256: str,
+    items: Sequence[str],
+    final: bool,
+    reason: str = "",
+    recipient: str = "",
+) -> Entry:
     """Say in the log that a report was drafted, issued, amended or withdrawn.
 
     Args:
@@ -147,9 +168,15 @@ def record_report(
             kept[name] = pack(worded(value))
     role = "authoriser" if action == "report-issued" else "examiner"
     return log.append(
-        Draft(action=action, actor=actor.id, role=role, case=case,
-              facts={"sha256": sha256, "items": list(items), "final": final}, kept=kept)
-    )  # fmt: skip
+        Draft(
+            action=action,
+            actor=actor.id,
+            role=role,
+            case=case,
+            facts={"sha256": sha256, "items": list(items), "final": final},
+            kept=kept,
+        )
+    )
 
 
 def _facts(audit: Audit, run: int, text: str) -> dict[str, Any]:
@@ -205,6 +232,7 @@ def unpack_record(packed: bytes) -> str:
         return text.decode()
     except (zlib.error, ValueError):
         raise CaseLogError(
-            "The kept record is damaged.", "Restore the case log from a backup.",
+            "The kept record is damaged.",
+            "Restore the case log from a backup.",
             code="case-log-altered",
-        ) from None  # fmt: skip
+        ) from None

@@ -79,10 +79,14 @@ def record_check(log: CaseLog, checks: Sequence[LogCheck], actor: Person) -> Non
     """Say in the log that it was checked, by whom, and with what result."""
     faults = [check.key for check in checks if check.state == BAD]
     log.append(
-        Draft(action="log-verified", actor=actor.id, role="custodian",
-              result="fault" if faults else "whole",
-              facts={"checks": [check.key for check in checks], "head": str(log.head())})
-    )  # fmt: skip
+        Draft(
+            action="log-verified",
+            actor=actor.id,
+            role="custodian",
+            result="fault" if faults else "whole",
+            facts={"checks": [check.key for check in checks], "head": str(log.head())},
+        )
+    )
 
 
 def _file(db: sqlite3.Connection) -> LogCheck:
@@ -213,10 +217,11 @@ class _Check:
             return LogCheck(name="signatures", state=NOTICE, key="signatures.none")
         head, signed = newest
         return LogCheck(
-            name="signatures", state=GOOD if signed.trusted else NOTICE,
+            name="signatures",
+            state=GOOD if signed.trusted else NOTICE,
             key="signatures.good" if signed.trusted else "signatures.untrusted",
             values={"count": count, "seq": head.seq, "who": signed.subject},
-        )  # fmt: skip
+        )
 
     def head(self, head: Head | None) -> LogCheck:
         """Hold the chain against a head from elsewhere."""

@@ -52,8 +52,14 @@ def list_(
     """List the cases, the newest change first."""
     if state not in _STATES:
         raise typer.BadParameter(f"Choose {', '.join(_STATES[1:])}.", param_hint="--state")
-    query = Query(search=search, tag=tag, verdict=verdict, since=_day(since, "--since"),
-                  until=_day(until, "--until"), state=state)  # fmt: skip
+    query = Query(
+        search=search,
+        tag=tag,
+        verdict=verdict,
+        since=_day(since, "--since"),
+        until=_day(until, "--until"),
+        state=state,
+    )
     with open_log(read_only=True) as log:
         cases = list_cases(log, query)
     if as_json:
@@ -66,10 +72,14 @@ def list_(
     for case in cases:
         outcomes = ", ".join(sorted({item.verdict for item in case.items}))
         table.add_row(
-            Text(case.name or "(erased)"), str(len(case.items)), outcomes,
-            case.changed[:16].replace("T", " "), _state(case), Text(", ".join(case.tags)),
+            Text(case.name or "(erased)"),
+            str(len(case.items)),
+            outcomes,
+            case.changed[:16].replace("T", " "),
+            _state(case),
+            Text(", ".join(case.tags)),
             case.id[:8],
-        )  # fmt: skip
+        )
     out.print(table if cases else "No case.")
 
 
@@ -96,8 +106,10 @@ def show(
         found = the_case(log, case)
         if item is None:
             if as_json:
-                _write(case_row(found) | {"history": [entry.body for entry in
-                                                      log.entries(case=found.id)]})  # fmt: skip
+                _write(
+                    case_row(found)
+                    | {"history": [entry.body for entry in log.entries(case=found.id)]}
+                )
             else:
                 _print_case(log, found)
             return
@@ -151,8 +163,15 @@ def verify(
             record_check(log, checks, who(log, auditor))
     for check in checks:
         if as_json:
-            _write({"check": check.name, "state": check.state, "code": check.key,
-                    **check.values, "text": check.text(language)})  # fmt: skip
+            _write(
+                {
+                    "check": check.name,
+                    "state": check.state,
+                    "code": check.key,
+                    **check.values,
+                    "text": check.text(language),
+                }
+            )
         else:
             out.print(f"{_MARKS[check.state]:>6}", style=_STYLES[check.state], end="  ")
             out.print(f"{check.title(language)}: {check.text(language)}", markup=False)
@@ -193,37 +212,59 @@ def import_(
     data = read_bounded(file, MAX_FILE, CaseLogError)
     with open_log(create=True) as log:
         case = import_case(log, data, who(log, auditor))
-    out.print(f"The case “{case.name or case.id}” is in the log ({len(case.items)} audits).",
-              markup=False)  # fmt: skip
+    out.print(
+        f"The case “{case.name or case.id}” is in the log ({len(case.items)} audits).", markup=False
+    )
 
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
     return {
-        "id": case.id, "name": case.name, "opened": case.opened, "changed": case.changed,
-        "auditor": case.auditor, "tags": list(case.tags), "held": case.held,
-        "closed": case.closed, "imported": case.imported, "failures": case.failures,
+        "id": case.id,
+        "name": case.name,
+        "opened": case.opened,
+        "changed": case.changed,
+        "auditor": case.auditor,
+        "tags": list(case.tags),
+        "held": case.held,
+        "closed": case.closed,
+        "imported": case.imported,
+        "failures": case.failures,
         "notes": [vars(note) for note in case.notes],
         "audits": [_item_row(item) for item in case.items],
-    }  # fmt: skip
+    }
 
 
 def _item_row(item: Item) -> dict[str, Any]:
     return {
-        "id": item.id, "name": item.name, "sha256": item.sha256, "verdict": item.verdict,
-        "log10_e": item.log10_e, "payload": item.payload, "text": item.mode, "run": item.run,
-        "auditor": item.auditor, "saved": item.entry.time, "kept": item.record is not None,
+        "id": item.id,
+        "name": item.name,
+        "sha256": item.sha256,
+        "verdict": item.verdict,
+        "log10_e": item.log10_e,
+        "payload": item.payload,
+        "text": item.mode,
+        "run": item.run,
+        "auditor": item.auditor,
+        "saved": item.entry.time,
+        "kept": item.record is not None,
         "review": None if item.review is None else vars(item.review),
-    }  # fmt: skip
+    }
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
     out.print(f"{case.name or '(erased)'}  ·  {case.id}", style="bold", markup=False)
-    out.print(f"Opened {case.opened[:16]} UTC by {case.auditor or '(erased)'}; {_state(case)}"
-              + (f"; tags: {', '.join(case.tags)}" if case.tags else ""), markup=False)  # fmt: skip
+    out.print(
+        f"Opened {case.opened[:16]} UTC by {case.auditor or '(erased)'}; {_state(case)}"
+        + (f"; tags: {', '.join(case.tags)}" if case.tags else ""),
+        markup=False,
+    )
     for note in case.notes:
-        out.print(f"Note, {note.time[:16]}, {note.who or '(erased)'}: "
-                  f"{'(erased)' if note.text is None else note.text}", markup=False)  # fmt: skip
+        out.print(
+            f"Note, {note.time[:16]}, {note.who or '(erased)'}: "
+            f"{'(erased)' if note.text is None else note.text}",
+            markup=False,
+        )
     table = Table(box=None, pad_edge=False)
     for head in ("Audit", "File", "Outcome", "Evidence", "Run", "Text", "By", "Second person"):
         table.add_column(head, overflow="fold")
@@ -232,10 +273,15 @@ def _print_case(log: CaseLog, case: Case) -> None:
         if item.review is not None:
             second = f"{item.review.state} by {item.review.who or '(erased)'}"
         table.add_row(
-            item.id[:8], Text(item.name or "(erased)"), item.verdict,
-            "" if item.log10_e is None else f"{item.log10_e:.1f}", str(item.run), item.mode,
-            Text(item.auditor or "(erased)"), Text(second),
-        )  # fmt: skip
+            item.id[:8],
+            Text(item.name or "(erased)"),
+            item.verdict,
+            "" if item.log10_e is None else f"{item.log10_e:.1f}",
+            str(item.run),
+            item.mode,
+            Text(item.auditor or "(erased)"),
+            Text(second),
+        )
     if case.items:
         out.print(table)
     out.print("History", style="bold")
@@ -243,8 +289,9 @@ def _print_case(log: CaseLog, case: Case) -> None:
         name = log.person_name(entry.actor) or ("(erased)" if entry.actor else "program")
         more = f"  {entry.item[:8]}" if entry.item else ""
         result = f"  {entry.result}" if entry.result else ""
-        out.print(f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}",
-                  markup=False)  # fmt: skip
+        out.print(
+            f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}", markup=False
+        )
 
 
 def _state(case: Case) -> str:

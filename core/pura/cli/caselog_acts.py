@@ -33,10 +33,20 @@ from pura.cli.passphrases import passphrase
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     for name, act in (
-        ("new", new), ("rename", rename), ("note", note), ("tag", tag), ("review", review),
-        ("hold", hold), ("release", release), ("close", close), ("reopen", reopen),
-        ("erase", erase_), ("forget", forget), ("record", record), ("sign-head", sign_head_),
-    ):  # fmt: skip
+        ("new", new),
+        ("rename", rename),
+        ("note", note),
+        ("tag", tag),
+        ("review", review),
+        ("hold", hold),
+        ("release", release),
+        ("close", close),
+        ("reopen", reopen),
+        ("erase", erase_),
+        ("forget", forget),
+        ("record", record),
+        ("sign-head", sign_head_),
+    ):
         app.command(name)(act)
 
 
@@ -144,8 +154,9 @@ def erase_(
         what = "the texts" if text_only else "names, notes, records and texts"
         where = f"audit {audit[:8]} of " if audit else ""
         _sure(f"Erase {what} of {where}“{found.name or found.id}” for good?", yes=yes)
-        gone = erase(log, found.id, who(log, auditor), reason=reason, item=audit,
-                     text_only=text_only)  # fmt: skip
+        gone = erase(
+            log, found.id, who(log, auditor), reason=reason, item=audit, text_only=text_only
+        )
     out.print(f"{gone} things were erased.")
 
 
@@ -160,9 +171,10 @@ def forget(
         _sure(f"Erase the name “{name}” from the whole log for good?", yes=yes)
         if not erase_person(log, name, who(log, auditor), reason=reason):
             raise CaseLogError(
-                f"The log knows nobody called “{name[:80]}”.", "Write it as the log shows it.",
+                f"The log knows nobody called “{name[:80]}”.",
+                "Write it as the log shows it.",
                 code="case-log-unknown",
-            )  # fmt: skip
+            )
 
 
 def record(
@@ -188,15 +200,25 @@ def record(
     with open_log(create=case is None) as log:
         found = None if case is None else the_case(log, case)
         audit = "" if found is None or item is None else found.item(item).id
-        event = Event(action=action, details=details, handed=handed, taken=taken,
-                      digest=digest, key=key.lower(), item=audit)  # fmt: skip
+        event = Event(
+            action=action,
+            details=details,
+            handed=handed,
+            taken=taken,
+            digest=digest,
+            key=key.lower(),
+            item=audit,
+        )
         entry = record_event(log, found.id if found else "", event, who(log, auditor))
     out.print(f"Entry {entry.seq}.")
     if entry.action == "key-leaked":
         reports = entry.facts["reports"]
         listed = ", ".join(str(one["seq"]) for one in reports)
-        out.print(f"Reports that rest on this key: {len(reports)}"
-                  + (f" (entries {listed})" if reports else ""), markup=False)  # fmt: skip
+        out.print(
+            f"Reports that rest on this key: {len(reports)}"
+            + (f" (entries {listed})" if reports else ""),
+            markup=False,
+        )
 
 
 def sign_head_(

@@ -25,10 +25,12 @@ CaseName = Annotated[str, typer.Argument(metavar="CASE", help="Its name, or its 
 Auditor = Annotated[
     str | None,
     typer.Option(
-        "--auditor", metavar="NAME", envvar="PURA_AUDITOR",
+        "--auditor",
+        metavar="NAME",
+        envvar="PURA_AUDITOR",
         help="Who acts, as the log shall say; else the name of this login.",
     ),
-]  # fmt: skip
+]
 Reason = Annotated[str, typer.Option("--reason", help="Why; the log keeps it.")]
 
 
@@ -71,9 +73,10 @@ def the_case(log: CaseLog, name: str) -> Case:
     case = find_case(log, name)
     if case is None:
         raise CaseLogError(
-            f"There is no case “{name[:80]}”.", "“pura caselog list” shows all of them.",
+            f"There is no case “{name[:80]}”.",
+            "“pura caselog list” shows all of them.",
             code="case-log-unknown",
-        )  # fmt: skip
+        )
     return case
 
 
@@ -205,6 +208,12 @@ class Saved:
 
         with open_log() as log:
             note_report(
-                log, self._case.id, [audit.id for audit in self.audits], wanted, report.number,
-                report.pdf, self._actor, recipient=recipient,
-            )  # fmt: skip
+                log,
+                self._case.id,
+                [audit.id for audit in self.audits],
+                wanted,
+                report.number,
+                report.pdf,
+                self._actor,
+                recipient=recipient,
+            )

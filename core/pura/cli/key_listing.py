@@ -35,9 +35,13 @@ def list_(as_json: AsJson = False) -> None:
     table = Table("Name", "Fingerprint", "Created", "Kind", "Kept in", "Note")
     for entry in entries:
         table.add_row(
-            entry.name, entry.fingerprint, entry.created[:10], kind(entry), entry.place.value,
+            entry.name,
+            entry.fingerprint,
+            entry.created[:10],
+            kind(entry),
+            entry.place.value,
             entry.note,
-        )  # fmt: skip
+        )
     out.print(table)
 
 
@@ -57,8 +61,15 @@ def state(
     standing = store.standing()
     said, way_out = words(standing.state, standing.title, files=not store.has_keyring)
     if as_json:
-        _write({"store": standing.title, "state": standing.state.value,
-                "files": standing.files.value, "message": said, "hint": way_out})  # fmt: skip
+        _write(
+            {
+                "store": standing.title,
+                "state": standing.state.value,
+                "files": standing.files.value,
+                "message": said,
+                "hint": way_out,
+            }
+        )
     else:
         out.print(said, markup=False)
         if way_out:
@@ -83,8 +94,15 @@ def kind(entry: KeyEntry) -> str:
 def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json: bool) -> None:
     if as_json:
         said, way_out = (error.message, error.hint) if error else ("", "")
-        _write({"name": entry.name, "fingerprint": entry.fingerprint, "state": found.value,
-                "message": said, "hint": way_out})  # fmt: skip
+        _write(
+            {
+                "name": entry.name,
+                "fingerprint": entry.fingerprint,
+                "state": found.value,
+                "message": said,
+                "hint": way_out,
+            }
+        )
     elif error is None:
         out.print(f"{entry.name}  {entry.fingerprint}  can be read", markup=False)
     else:

@@ -36,10 +36,11 @@ InFile = Annotated[
 PassphraseFile = Annotated[
     Path | None,
     typer.Option(
-        "--passphrase-file", metavar="FILE",
+        "--passphrase-file",
+        metavar="FILE",
         help="Passphrase of the file in its first line, “-” for stdin; else asked for.",
     ),
-]  # fmt: skip
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
@@ -76,10 +77,15 @@ def import_(
                 "The key needs a name.", "Give one: pura key import NAME.", code="key-name"
             )
         entry = store.add(
-            name or found.name, found.key, note or found.note, role=found.role,
-            master=found.master, deployment=found.deployment, created=found.created,
+            name or found.name,
+            found.key,
+            note or found.note,
+            role=found.role,
+            master=found.master,
+            deployment=found.deployment,
+            created=found.created,
             place=_place(in_file),
-        )  # fmt: skip
+        )
     _told(store, entry)
 
 

@@ -60,9 +60,17 @@ def fitness(
         other = proxy if source in (None, name) else find_model(source, device, dtype)
         with _bar() as bar:
             found = _measure(
-                proxy, other, shared, secret, bar, samples=samples, known=source is not None,
-                texts=texts, tokens=tokens, seed=seed,
-            )  # fmt: skip
+                proxy,
+                other,
+                shared,
+                secret,
+                bar,
+                samples=samples,
+                known=source is not None,
+                texts=texts,
+                tokens=tokens,
+                seed=seed,
+            )
     finally:
         secret.wipe()
     if as_json:
@@ -72,9 +80,18 @@ def fitness(
 
 
 def _measure(
-    proxy: LanguageModel, other: LanguageModel, profile: Profile, key: SecretKey, bar: Progress,
-    *, samples: Path | None, known: bool, texts: int, tokens: int, seed: int,
-) -> ProxyFitness:  # fmt: skip
+    proxy: LanguageModel,
+    other: LanguageModel,
+    profile: Profile,
+    key: SecretKey,
+    bar: Progress,
+    *,
+    samples: Path | None,
+    known: bool,
+    texts: int,
+    tokens: int,
+    seed: int,
+) -> ProxyFitness:
     from pura.lab.fitness.measure import measure
     from pura.lab.fitness.samples import make_samples, read_samples
 
@@ -84,21 +101,35 @@ def _measure(
     else:
         task = bar.add_task("Making texts", total=None)
         marked = make_samples(
-            other, profile, key, texts=texts, tokens=tokens, seed=seed,
+            other,
+            profile,
+            key,
+            texts=texts,
+            tokens=tokens,
+            seed=seed,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )  # fmt: skip
+        )
     reading = bar.add_task("Reading them", total=None)
     return measure(
-        proxy, marked, profile, key, made_here=samples is None, source=other if known else None,
+        proxy,
+        marked,
+        profile,
+        key,
+        made_here=samples is None,
+        source=other if known else None,
         progress=lambda done, total: bar.update(reading, completed=done, total=total),
-    )  # fmt: skip
+    )
 
 
 def _bar() -> Progress:
     return Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
-        console=err, disable=not err.is_terminal, transient=True,
-    )  # fmt: skip
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        disable=not err.is_terminal,
+        transient=True,
+    )
 
 
 def _print(found: ProxyFitness) -> None:

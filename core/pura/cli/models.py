@@ -60,9 +60,14 @@ class _progress:  # noqa: N801 - used like a function
 
     def __init__(self, words: str = "Installing") -> None:
         self._bar = Progress(
-            TextColumn(words), BarColumn(), TaskProgressColumn(), TimeRemainingColumn(),
-            console=err, disable=not err.is_terminal, transient=True,
-        )  # fmt: skip
+            TextColumn(words),
+            BarColumn(),
+            TaskProgressColumn(),
+            TimeRemainingColumn(),
+            console=err,
+            disable=not err.is_terminal,
+            transient=True,
+        )
 
     def __enter__(self) -> Callable[[int, int], None]:
         self._bar.start()
@@ -109,15 +114,29 @@ def list_(
         out.print("No models yet. Install the built-in one with “pura model install”.")
     else:
         table = Table(
-            "Name", "Fingerprint", "Architecture", "Parameters", "Size", "Licence", "Tokenizer",
+            "Name",
+            "Fingerprint",
+            "Architecture",
+            "Parameters",
+            "Size",
+            "Licence",
+            "Tokenizer",
             "Fits here",
-        )  # fmt: skip
+        )
         for m in models:
             size = f"{m.size_bytes / 1e6:.0f} MB"
             million = f"{m.parameters / 1e6:.0f} M"
             fits = {True: "yes", False: "no", None: "unknown"}[_room(m).fits]
-            table.add_row(m.name, m.fingerprint, m.architecture, million, size, m.licence or "?",
-                          m.tokenizer_fingerprint, fits)  # fmt: skip
+            table.add_row(
+                m.name,
+                m.fingerprint,
+                m.architecture,
+                million,
+                size,
+                m.licence or "?",
+                m.tokenizer_fingerprint,
+                fits,
+            )
         out.print(table)
 
 
@@ -133,13 +152,20 @@ def show(name: Name) -> None:
     """Show what is known of an installed model."""
     m = _store().get(name)
     rows = (
-        ("Name", m.name), ("Source", m.source), ("Licence", m.licence or "unknown"),
-        ("Architecture", m.architecture), ("Parameters", f"{m.parameters:,}"),
-        ("Format as stored", m.dtype), ("Size", f"{m.size_bytes:,} bytes"),
-        ("Fingerprint", m.fingerprint), ("Tokenizer", m.tokenizer_fingerprint),
-        ("Vocabulary", f"{m.vocab_size:,} tokens"), ("Place", str(m.path)),
-        ("Installed", m.created), ("Memory", _room(m).reason),
-    )  # fmt: skip
+        ("Name", m.name),
+        ("Source", m.source),
+        ("Licence", m.licence or "unknown"),
+        ("Architecture", m.architecture),
+        ("Parameters", f"{m.parameters:,}"),
+        ("Format as stored", m.dtype),
+        ("Size", f"{m.size_bytes:,} bytes"),
+        ("Fingerprint", m.fingerprint),
+        ("Tokenizer", m.tokenizer_fingerprint),
+        ("Vocabulary", f"{m.vocab_size:,} tokens"),
+        ("Place", str(m.path)),
+        ("Installed", m.created),
+        ("Memory", _room(m).reason),
+    )
     for title, value in rows:
         out.print(f"{title}: {value}", markup=False)
 

@@ -80,15 +80,17 @@ def read_passphrase(file: Path) -> bytearray:
         ) from None
     except UnicodeDecodeError:
         raise KeyFormatError(
-            "The passphrase file is not text in UTF-8.", "Write it as plain text.",
+            "The passphrase file is not text in UTF-8.",
+            "Write it as plain text.",
             code="passphrase-missing",
-        ) from None  # fmt: skip
+        ) from None
     words = line.rstrip("\r\n")
     if not words:
         raise KeyFormatError(
-            "The passphrase file is empty.", "Write the passphrase into its first line.",
+            "The passphrase file is empty.",
+            "Write the passphrase into its first line.",
             code="passphrase-missing",
-        )  # fmt: skip
+        )
     return passphrase_bytes(words)
 
 

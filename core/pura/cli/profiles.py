@@ -46,10 +46,18 @@ def new(
         blocks = default_blocks(bits)
     facts: dict[str, Any] = {"vocab_size": vocab_size} if vocab_size else _model_facts(model)
     profile = Profile(
-        payload_bits=bits, code=code, blocks=blocks, temperature=temperature, top_k=top_k,
-        top_p=top_p, history=history, prefix=prefix, name=name,
-        fields=_layout(fields, bits), **facts,
-    )  # fmt: skip
+        payload_bits=bits,
+        code=code,
+        blocks=blocks,
+        temperature=temperature,
+        top_k=top_k,
+        top_p=top_p,
+        history=history,
+        prefix=prefix,
+        name=name,
+        fields=_layout(fields, bits),
+        **facts,
+    )
     if name is not None:
         _store(name, profile)
     if output is not None:

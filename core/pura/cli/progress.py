@@ -18,9 +18,13 @@ class progress:  # noqa: N801 - used like a function
     def __init__(self, name: str) -> None:
         self._name = name
         self._bar = Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(),
-            console=err, disable=not err.is_terminal, transient=True,
-        )  # fmt: skip
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TimeRemainingColumn(),
+            console=err,
+            disable=not err.is_terminal,
+            transient=True,
+        )
 
     def __enter__(self) -> _Report:
         self._bar.start()

@@ -94,9 +94,16 @@ def build(
     if annex_passphrase_file is not None and report.annex is not None:
         report = replace(report, annex=_locked(report.annex, annex_passphrase_file))
     write_report(
-        report, audits, wanted, pdf=pdf, json_file=json_file, html=html, tables=tables,
-        annex=annex, force=force,
-    )  # fmt: skip
+        report,
+        audits,
+        wanted,
+        pdf=pdf,
+        json_file=json_file,
+        html=html,
+        tables=tables,
+        annex=annex,
+        force=force,
+    )
     if saved is not None:
         saved.note(report, wanted, recipient)
 
@@ -113,10 +120,17 @@ def _locked(annex: bytes, file: Path) -> bytes:
 
 
 def write_report(
-    report: Report, audits: Sequence[Audit], request: ReportRequest, *, pdf: Path | None,
-    json_file: Path | None = None, html: Path | None = None, tables: Path | None = None,
-    annex: Path | None = None, force: bool = False,
-) -> None:  # fmt: skip
+    report: Report,
+    audits: Sequence[Audit],
+    request: ReportRequest,
+    *,
+    pdf: Path | None,
+    json_file: Path | None = None,
+    html: Path | None = None,
+    tables: Path | None = None,
+    annex: Path | None = None,
+    force: bool = False,
+) -> None:
     """Write the files of a report; nothing is replaced unless that was asked for.
 
     Raises:
@@ -228,14 +242,16 @@ def _part(kind: Any, data: object, hint: str) -> Any:
     for name, value in data.items():
         if name not in names:
             raise InputError(
-                f"The request has the unknown field “{str(name)[:40]}”.", hint,
+                f"The request has the unknown field “{str(name)[:40]}”.",
+                hint,
                 code="report-request",
-            )  # fmt: skip
+            )
         if type(value) is not type(getattr(usual, name)):
             raise InputError(
-                f"The field “{name}” of the request is of a wrong type.", hint,
+                f"The field “{name}” of the request is of a wrong type.",
+                hint,
                 code="report-request",
-            )  # fmt: skip
+            )
     return kind(**data)
 
 

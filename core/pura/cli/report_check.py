@@ -147,8 +147,12 @@ def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
 
 
 def _row(check: Check, language: str) -> dict[str, str]:
-    return {"name": check.name, "state": check.state, "finding": check.key,
-            "text": check.text(language)}  # fmt: skip
+    return {
+        "name": check.name,
+        "state": check.state,
+        "finding": check.key,
+        "text": check.text(language),
+    }
 
 
 def _print(found: ReportCheck, language: str) -> None:

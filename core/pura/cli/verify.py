@@ -156,9 +156,12 @@ def verify(
     run.parts = tuple(part or ())
     run.saver = saver
     chosen = WalkOptions(
-        recursive=recursive, include=tuple(include or ()), exclude=tuple(exclude or ()),
-        hidden=hidden, links=links,
-    )  # fmt: skip
+        recursive=recursive,
+        include=tuple(include or ()),
+        exclude=tuple(exclude or ()),
+        hidden=hidden,
+        links=links,
+    )
     files = named_files(files, chosen)
     if not files:
         raise InputError("There is no file to audit in there.", "Change the filters, or try -r.")
@@ -187,9 +190,15 @@ def verify(
 
 
 def _write_report(
-    audits: list[Audit], pdf: Path | None, json_file: Path | None, request: Path | None,
-    language: str, *, force: bool, saver: Saver | None = None,
-) -> None:  # fmt: skip
+    audits: list[Audit],
+    pdf: Path | None,
+    json_file: Path | None,
+    request: Path | None,
+    language: str,
+    *,
+    force: bool,
+    saver: Saver | None = None,
+) -> None:
     from pura.cli.report_build import read_request, write_report
     from pura.report import build_report
 
@@ -248,9 +257,14 @@ class _Run:
         self._model: LanguageModel
 
     def prepare(
-        self, key: list[str] | None, key_file: list[Path] | None, profile: str,
-        model: str | None, device: str, dtype: str,
-    ) -> None:  # fmt: skip
+        self,
+        key: list[str] | None,
+        key_file: list[Path] | None,
+        profile: str,
+        model: str | None,
+        device: str,
+        dtype: str,
+    ) -> None:
         self._profile = find_profile(profile)
         self._keys = find_keys(key, key_file)
         self._model = find_model(model, device, dtype)

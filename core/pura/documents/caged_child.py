@@ -19,9 +19,18 @@ _BEAT_S: Final = 0.05
 _CHUNK: Final = 1 << 16
 # Enough for Python and the loader to find their own files; no secrets of the user's shell.
 _PASSED: Final = (
-    "PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "SYSTEMROOT", "SystemRoot", "TEMP",
-    "TMP", "HOME", "LANG", "VIRTUAL_ENV",
-)  # fmt: skip
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "LD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "SystemRoot",
+    "TEMP",
+    "TMP",
+    "HOME",
+    "LANG",
+    "VIRTUAL_ENV",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

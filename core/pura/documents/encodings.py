@@ -39,10 +39,30 @@ CHOICES: Final = (
 """Encodings that a person can choose, with their names for people."""
 
 _ALSO: Final = (
-    "ascii", "latin-1", "utf-7", "utf-16-le", "utf-16-be", "utf-32", "iso2022_jp", "gbk", "gb2312",
-    "hz", "cp437", "cp866", "cp949", "cp932", "koi8_u", "iso8859_3", "iso8859_4", "iso8859_5",
-    "iso8859_7", "iso8859_9", "iso8859_13", "cp874", "cp1258",
-)  # fmt: skip
+    "ascii",
+    "latin-1",
+    "utf-7",
+    "utf-16-le",
+    "utf-16-be",
+    "utf-32",
+    "iso2022_jp",
+    "gbk",
+    "gb2312",
+    "hz",
+    "cp437",
+    "cp866",
+    "cp949",
+    "cp932",
+    "koi8_u",
+    "iso8859_3",
+    "iso8859_4",
+    "iso8859_5",
+    "iso8859_7",
+    "iso8859_9",
+    "iso8859_13",
+    "cp874",
+    "cp1258",
+)
 # UTF-7 hides ASCII inside ASCII and is refused even where a file declares it.
 _REFUSED: Final = frozenset({"utf-7"})
 _DETECTED: Final = (

@@ -35,10 +35,20 @@ class Format:
 
 
 _MAIL_LATE: Final = (
-    "email.feedparser", "email.message", "email.contentmanager", "email.headerregistry",
-    "email.quoprimime", "email.base64mime", "email.iterators", "email.generator", "quopri", "uu",
-    "email._policybase", "email.mime.text", "email._header_value_parser",
-)  # fmt: skip
+    "email.feedparser",
+    "email.message",
+    "email.contentmanager",
+    "email.headerregistry",
+    "email.quoprimime",
+    "email.base64mime",
+    "email.iterators",
+    "email.generator",
+    "quopri",
+    "uu",
+    "email._policybase",
+    "email.mime.text",
+    "email._header_value_parser",
+)
 
 FORMATS: Final = {
     f.name: f

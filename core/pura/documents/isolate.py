@@ -43,9 +43,12 @@ def read_caged(
     except OSError as error:
         raise _unstarted(error) from None
     ending = converse(
-        child, head + data, seconds=limits.CHILD_WALL_SECONDS, most=limits.MAX_ANSWER_BYTES,
+        child,
+        head + data,
+        seconds=limits.CHILD_WALL_SECONDS,
+        most=limits.MAX_ANSWER_BYTES,
         beat=beat,
-    )  # fmt: skip
+    )
     return _judge(ending.status, ending.answer, form, late=ending.late)
 
 

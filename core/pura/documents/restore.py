@@ -75,8 +75,14 @@ _INVISIBLE: Final = _pairs("\u200b\u2060\ufeff\u180e\u200e\u200f\u061c", "") | _
     "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", ""
 )
 _LIGATURES: Final = {
-    "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
-}  # fmt: skip
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "st",
+    "ﬆ": "st",
+}
 _WIDE: Final = {chr(c): chr(c - 0xFEE0) for c in range(0xFF01, 0xFF5F)}
 _SELECTORS: Final = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 # Letters of other scripts that look like Latin ones; undone only inside a word that also holds
@@ -90,10 +96,19 @@ _LOOKALIKES: Final = dict(
 )
 
 KINDS: Final = (
-    "provenance-characters", "invisible-characters", "soft-hyphens", "line-ends",
-    "special-blanks", "curly-quotes", "dashes", "ellipses", "ligatures", "wide-characters",
-    "look-alikes", "decomposed-letters",
-)  # fmt: skip
+    "provenance-characters",
+    "invisible-characters",
+    "soft-hyphens",
+    "line-ends",
+    "special-blanks",
+    "curly-quotes",
+    "dashes",
+    "ellipses",
+    "ligatures",
+    "wide-characters",
+    "look-alikes",
+    "decomposed-letters",
+)
 
 _TABLES: Final = {
     "invisible-characters": _INVISIBLE,

@@ -40,9 +40,11 @@ class KeyFolder:
     title = "Encrypted key files"
 
     def __init__(
-        self, folder: Path, ask: Callable[[bool], bytearray | None] | None = None,
+        self,
+        folder: Path,
+        ask: Callable[[bool], bytearray | None] | None = None,
         cost: Cost = USUAL,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._folder = folder
         self._ask = ask
         self._cost = cost

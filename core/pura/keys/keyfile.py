@@ -48,20 +48,32 @@ class KeyFile:
     def of(cls, key: SecretKey, entry: KeyEntry) -> KeyFile:
         """Join a key and its entry."""
         return cls(
-            key=key, name=entry.name, created=entry.created, note=entry.note, role=entry.role,
-            master=entry.master, deployment=entry.deployment,
-        )  # fmt: skip
+            key=key,
+            name=entry.name,
+            created=entry.created,
+            note=entry.note,
+            role=entry.role,
+            master=entry.master,
+            deployment=entry.deployment,
+        )
 
 
 def write_key_file(
-    content: KeyFile, passphrase: bytearray, *, cost: Cost = USUAL,
+    content: KeyFile,
+    passphrase: bytearray,
+    *,
+    cost: Cost = USUAL,
     random: Callable[[int], bytes] = os.urandom,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """Return the encrypted file of a key."""
     facts = {
-        "name": content.name, "created": content.created, "note": content.note,
-        "role": content.role.value, "master": content.master, "deployment": content.deployment,
-    }  # fmt: skip
+        "name": content.name,
+        "created": content.created,
+        "note": content.note,
+        "role": content.role.value,
+        "master": content.master,
+        "deployment": content.deployment,
+    }
     text = json.dumps({k: v for k, v in facts.items() if v}, ensure_ascii=False).encode()
     secret = content.key.copy_secret()
     plain = bytearray([_CHECK if content.verifier else _KEY]) + secret + text
@@ -99,8 +111,12 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
 
 def _facts(found: dict[str, Any]) -> dict[str, Any]:
     limits = {
-        "name": MAX_NAME, "created": 40, "note": MAX_NOTE, "master": 16, "deployment": 80,
-    }  # fmt: skip
+        "name": MAX_NAME,
+        "created": 40,
+        "note": MAX_NOTE,
+        "master": 16,
+        "deployment": 80,
+    }
     facts: dict[str, Any] = {}
     for name, limit in limits.items():
         value = found.get(name, "")

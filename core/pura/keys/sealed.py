@@ -91,9 +91,12 @@ def check_passphrase(passphrase: bytearray) -> None:
 
 
 def seal(
-    content: bytearray, passphrase: bytearray, *, cost: Cost = USUAL,
+    content: bytearray,
+    passphrase: bytearray,
+    *,
+    cost: Cost = USUAL,
     random: Callable[[int], bytes] = os.urandom,
-) -> bytes:  # fmt: skip
+) -> bytes:
     """Encrypt; the content is left as it is.
 
     Args:

@@ -60,11 +60,15 @@ class KeyStore:
     """
 
     def __init__(
-        self, index: Path, backend: Backend | None = None, title: str = "", *,
+        self,
+        index: Path,
+        backend: Backend | None = None,
+        title: str = "",
+        *,
         files: KeyFolder | None = None,
         find: Callable[[], tuple[Backend, str] | None] = find_backend,
         now: Callable[[], dt.datetime] = _utc_now,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._index = Index(index)
         self._now = now
         if backend is None and (found := find()) is not None:
@@ -96,9 +100,7 @@ class KeyStore:
     def standing(self) -> Standing:
         """Say where new keys go, and the states of both places."""
         place = Place.KEYRING if self._keyring else Place.FILES if self.files.exists else None
-        return Standing(
-            place=place, title=self.title, state=self.state(), files=self.files.state()
-        )  # fmt: skip
+        return Standing(place=place, title=self.title, state=self.state(), files=self.files.state())
 
     def list(self) -> tuple[KeyEntry, ...]:
         """Return the known keys by name; the secrets are not touched.
@@ -163,9 +165,17 @@ class KeyStore:
         return State.READY, None
 
     def add(
-        self, name: str, key: SecretKey, note: str = "", *, role: Role = Role.SINGLE,
-        master: str = "", deployment: str = "", created: str = "", place: Place | None = None,
-    ) -> KeyEntry:  # fmt: skip
+        self,
+        name: str,
+        key: SecretKey,
+        note: str = "",
+        *,
+        role: Role = Role.SINGLE,
+        master: str = "",
+        deployment: str = "",
+        created: str = "",
+        place: Place | None = None,
+    ) -> KeyEntry:
         """Store a key under a new name.
 
         Args:
@@ -187,10 +197,16 @@ class KeyStore:
             place = Place.KEYRING if self._keyring is not None else Place.FILES
         self._place(place).write(key.fingerprint, key, name)
         entry = KeyEntry(
-            name=name, fingerprint=key.fingerprint, note=note, role=role, master=master,
-            created=created or self._now().isoformat(timespec="seconds"), deployment=deployment,
-            place=place, account=key.fingerprint,
-        )  # fmt: skip
+            name=name,
+            fingerprint=key.fingerprint,
+            note=note,
+            role=role,
+            master=master,
+            created=created or self._now().isoformat(timespec="seconds"),
+            deployment=deployment,
+            place=place,
+            account=key.fingerprint,
+        )
         try:
             # Checked again: a prompt may have stood open meanwhile, and another program added one.
             self._index.change(lambda entries: _with_new(entries, entry))
@@ -248,9 +264,14 @@ class KeyStore:
         label = deployment_label(label)
         with self.get(master) as secret, derive_key(secret, label) as key:
             entry = self.add(
-                name or f"{master}/{label}", key, note, role=Role.DERIVED,
-                master=parent.fingerprint, deployment=label, place=place,
-            )  # fmt: skip
+                name or f"{master}/{label}",
+                key,
+                note,
+                role=Role.DERIVED,
+                master=parent.fingerprint,
+                deployment=label,
+                place=place,
+            )
         # By fingerprint: another program may have renamed the master, or deleted it.
         self._index.change(
             lambda entries: tuple(
@@ -283,10 +304,11 @@ class KeyStore:
         self._place(entry.place).remove(entry.slot, name)
         self._index.change(
             lambda entries: tuple(
-                e for e in entries
+                e
+                for e in entries
                 if (e.fingerprint, e.created) != (entry.fingerprint, entry.created)
             )
-        )  # fmt: skip
+        )
 
     def _change(
         self, name: str, change: Callable[[KeyEntry, tuple[KeyEntry, ...]], KeyEntry]

@@ -51,9 +51,11 @@ def divergence_bits(
                 # Rows beyond the tokenizer differ from model to model and mean nothing.
                 part = [
                     m.head.logits(h[start : start + _BLOCK])[:, :size]
-                    .double().cpu().log_softmax(dim=1)
+                    .double()
+                    .cpu()
+                    .log_softmax(dim=1)
                     for m, h in zip((source, proxy), hidden, strict=True)
-                ]  # fmt: skip
+                ]
                 rows.append((part[0].exp() * (part[0] - part[1])).sum(dim=1).numpy())
     return np.asarray(np.concatenate(rows) / np.log(2)) if rows else np.zeros(0)
 

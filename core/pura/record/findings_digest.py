@@ -16,9 +16,21 @@ from pura.record import json_io
 from pura.record.audit import Audit
 
 _PARTS: Final = (
-    "text", "prompt", "profile", "tokens", "steps", "bits", "payload", "decoder", "candidates",
-    "evidence", "verdict", "passages", "variants", "policy",
-)  # fmt: skip
+    "text",
+    "prompt",
+    "profile",
+    "tokens",
+    "steps",
+    "bits",
+    "payload",
+    "decoder",
+    "candidates",
+    "evidence",
+    "verdict",
+    "passages",
+    "variants",
+    "policy",
+)
 
 
 def findings_digest(audit: Audit) -> str:

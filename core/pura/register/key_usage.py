@@ -49,9 +49,11 @@ def find_usage(
             bound[profile.name or path.stem] = profile.payload_bits
     derived = tuple(e for e in entries if e.master == entry.fingerprint and e is not entry)
     return Usage(
-        entry=entry, profiles=tuple(bound), derived=derived,
+        entry=entry,
+        profiles=tuple(bound),
+        derived=derived,
         entries=_issued(register, frozenset(bound.values())),
-    )  # fmt: skip
+    )
 
 
 def sentences(usage: Usage) -> tuple[str, ...]:

@@ -23,9 +23,14 @@ MAX_RUNS = 20_000  # a longer text is printed without shades
 
 
 def integrity(
-    audits: Sequence[Audit], labels: Labels, name: str, sha256: str, size: int, annex: str,
+    audits: Sequence[Audit],
+    labels: Labels,
+    name: str,
+    sha256: str,
+    size: int,
+    annex: str,
     log: str,
-) -> tuple[Block, ...]:  # fmt: skip
+) -> tuple[Block, ...]:
     """Return the digests, and how they are checked without our program."""
     rows = [
         (labels("integrity.record", name=name), sha256),

@@ -116,11 +116,16 @@ def bullets(items: Sequence[str]) -> Block:
 
 
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], align: Sequence[str],
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    align: Sequence[str],
     widths: Sequence[float] = (),
-) -> Block:  # fmt: skip
+) -> Block:
     """Return a table with a head."""
     return Block(
-        kind="table", head=tuple(head), rows=tuple(tuple(row) for row in rows),
-        align=tuple(align), widths=tuple(widths),
-    )  # fmt: skip
+        kind="table",
+        head=tuple(head),
+        rows=tuple(tuple(row) for row in rows),
+        align=tuple(align),
+        widths=tuple(widths),
+    )

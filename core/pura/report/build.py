@@ -72,16 +72,22 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
     record = record_json(shown)
     annex = _annex(audits, request)
     seals = Seals(
-        name=RECORD, record=hashlib.sha256(record).hexdigest(), size=len(record),
+        name=RECORD,
+        record=hashlib.sha256(record).hexdigest(),
+        size=len(record),
         annex=hashlib.sha256(annex).hexdigest() if annex else "",
-    )  # fmt: skip
+    )
     content = content_of(shown, request, seals)
     logo = Labels(request.language)("alt.logo")
     pdf = compile_pdf(content, record=record, name=RECORD, logo=request.logo, logo_words=logo)
     return Report(
-        number=report_number(audits, request), pdf=pdf, json=record, digest=seals.record,
-        content=content, annex=annex,
-    )  # fmt: skip
+        number=report_number(audits, request),
+        pdf=pdf,
+        json=record,
+        digest=seals.record,
+        content=content,
+        annex=annex,
+    )
 
 
 def record_json(audits: Sequence[Audit]) -> bytes:
@@ -95,9 +101,11 @@ def record_json(audits: Sequence[Audit]) -> bytes:
 def _lint(request: ReportRequest) -> None:
     """Refuse free text that says more than evidence can (docs/reporting.md)."""
     for name, text in (
-        ("remark", request.remark), ("deviations", request.deviations),
-        ("external", request.external), ("review", request.review),
-    ):  # fmt: skip
+        ("remark", request.remark),
+        ("deviations", request.deviations),
+        ("external", request.external),
+        ("review", request.review),
+    ):
         found = forbidden(text, request.language)
         if found:
             listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
@@ -132,9 +140,10 @@ def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
         )
     blocks.append(note(labels("sealed.note")))
     whole = content_of(
-        public_audits(audits, replace(request, text=OMITTED)), request,
+        public_audits(audits, replace(request, text=OMITTED)),
+        request,
         Seals(name=RECORD, record="0" * 64, size=0),
-    )  # fmt: skip
+    )
     title = labels("sealed.title", number=number)
     section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
     content = replace(whole, title=title, sections=(section,), summary=(), foot="")

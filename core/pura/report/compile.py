@@ -17,9 +17,13 @@ _HINT: Final = "Try without a logo; if that does not help, send the log file to 
 
 
 def compile_pdf(
-    content: Content, *, record: bytes | None, name: str, logo: bytes | None = None,
+    content: Content,
+    *,
+    record: bytes | None,
+    name: str,
+    logo: bytes | None = None,
     logo_words: str = "",
-) -> bytes:  # fmt: skip
+) -> bytes:
     """Return the PDF of a report.
 
     Args:
@@ -46,10 +50,13 @@ def compile_pdf(
         source.write_bytes(resource("report", "report.typ").read_bytes())
         try:
             made = typst.compile(
-                str(source), root=str(root), sys_inputs=inputs, pdf_standards=list(STANDARDS),
+                str(source),
+                root=str(root),
+                sys_inputs=inputs,
+                pdf_standards=list(STANDARDS),
                 font_paths=[str(resource("report", "fonts")), str(resource("ui", "fonts"))],
                 ignore_system_fonts=True,
-            )  # fmt: skip
+            )
         except Exception as error:
             # typst's own words may quote the text under audit.
             raise ReportError(

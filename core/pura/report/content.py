@@ -72,43 +72,70 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         if part
     )
     sections = (
-        Section(number=1, title=labels("s1"),
-                blocks=_header(labels, request, number, issued)),
+        Section(number=1, title=labels("s1"), blocks=_header(labels, request, number, issued)),
         Section(number=2, title=labels("s2"), blocks=_parties(labels, request)),
-        Section(number=3, title=labels("s3"),
-                blocks=_each(audits, labels, lambda a: _result(a, request, labels))),
-        Section(number=4, title=labels("s4"),
-                blocks=_each(audits, labels, lambda a: item.item(a, request, labels))),
-        Section(number=5, title=labels("s5"),
-                blocks=_each(audits, labels, lambda a: item.propositions(a, request, labels))),
-        Section(number=6, title=labels("s6"),
-                blocks=(paragraph(labels("method.text")),
-                        *_each(audits, labels, lambda a: method.method(a, request, labels)))),
-        Section(number=7, title=labels("s7"),
-                blocks=_each(audits, labels, lambda a: findings.findings(a, labels))),
-        Section(number=8, title=labels("s8"),
-                blocks=_evaluation(audits, request, labels)),
+        Section(
+            number=3,
+            title=labels("s3"),
+            blocks=_each(audits, labels, lambda a: _result(a, request, labels)),
+        ),
+        Section(
+            number=4,
+            title=labels("s4"),
+            blocks=_each(audits, labels, lambda a: item.item(a, request, labels)),
+        ),
+        Section(
+            number=5,
+            title=labels("s5"),
+            blocks=_each(audits, labels, lambda a: item.propositions(a, request, labels)),
+        ),
+        Section(
+            number=6,
+            title=labels("s6"),
+            blocks=(
+                paragraph(labels("method.text")),
+                *_each(audits, labels, lambda a: method.method(a, request, labels)),
+            ),
+        ),
+        Section(
+            number=7,
+            title=labels("s7"),
+            blocks=_each(audits, labels, lambda a: findings.findings(a, labels)),
+        ),
+        Section(number=8, title=labels("s8"), blocks=_evaluation(audits, request, labels)),
         Section(number=9, title=labels("s9"), blocks=method.rule(audits, labels)),
         Section(number=10, title=labels("s10"), blocks=method.validation(audits, labels)),
         Section(number=11, title=labels("s11"), blocks=_limits(labels, request.language)),
         Section(number=12, title=labels("s12"), blocks=_review(labels, request)),
-        Section(number=13, title=labels("s13"),
-                blocks=annexes.integrity(audits, labels, seals.name, seals.record, seals.size,
-                                         seals.annex, request.log)),
-        Section(number=14, title=labels("s14"),
-                blocks=annexes.annexes(audits, request, labels, seals.annex)),
-    )  # fmt: skip
+        Section(
+            number=13,
+            title=labels("s13"),
+            blocks=annexes.integrity(
+                audits, labels, seals.name, seals.record, seals.size, seals.annex, request.log
+            ),
+        ),
+        Section(
+            number=14,
+            title=labels("s14"),
+            blocks=annexes.annexes(audits, request, labels, seals.annex),
+        ),
+    )
     year, month, day = (int(part) for part in issued.split("-"))
     return Content(
         title=labels("title.many", n=len(audits)) if many else labels("title"),
-        language=request.language, paper=request.paper, head=printable(head),
-        foot=f"SHA-256 {seals.record[:16]}…", page=labels("page", n="{n}", of="{of}"),
-        draft="" if request.final else labels("draft"), date=(year, month, day),
-        sections=sections, end=labels("end"),
+        language=request.language,
+        paper=request.paper,
+        head=printable(head),
+        foot=f"SHA-256 {seals.record[:16]}…",
+        page=labels("page", n="{n}", of="{of}"),
+        draft="" if request.final else labels("draft"),
+        date=(year, month, day),
+        sections=sections,
+        end=labels("end"),
         organisation=printable(request.parties.organisation),
         author=printable(request.parties.examiner),
         summary=_summary(audits, request, labels) if many else (),
-    )  # fmt: skip
+    )
 
 
 def _each(
@@ -126,19 +153,29 @@ def _each(
 
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     rows = [
-        (str(place), printable(audit.input.name), title(audit.verdict, request.language),
-         findings.ratio(audit, labels), audit.payload.bits if audit.verdict == "mark" else "–")
+        (
+            str(place),
+            printable(audit.input.name),
+            title(audit.verdict, request.language),
+            findings.ratio(audit, labels),
+            audit.payload.bits if audit.verdict == "mark" else "–",
+        )
         for place, audit in enumerate(audits, start=1)
-    ]  # fmt: skip
-    head = ("", labels("summary.item"), labels("summary.outcome"), labels("summary.lr"),
-            labels("summary.payload"))  # fmt: skip
+    ]
+    head = (
+        "",
+        labels("summary.item"),
+        labels("summary.outcome"),
+        labels("summary.lr"),
+        labels("summary.payload"),
+    )
     return (
         heading(labels("summary")),
         table(
             head, rows, ("right", "left", "left", "right", "left"), (0.05, 0.3, 0.22, 0.18, 0.25)
         ),
         note(say("note.n1", request.language)),
-    )  # fmt: skip
+    )
 
 
 def _header(labels: Labels, request: ReportRequest, number: str, issued: str) -> tuple[Block, ...]:

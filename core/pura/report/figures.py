@@ -40,9 +40,15 @@ class _Svg:
         )
 
     def line(
-        self, x1: float, y1: float, x2: float, y2: float, ink: str, wide: float = 1.0,
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        ink: str,
+        wide: float = 1.0,
         dash: str = "",
-    ) -> None:  # fmt: skip
+    ) -> None:
         dashed = f' stroke-dasharray="{dash}"' if dash else ""
         self.parts.append(
             f'<line x1="{x1:.2f}" y1="{y1:.2f}" x2="{x2:.2f}" y2="{y2:.2f}" stroke="{ink}" '
@@ -50,9 +56,16 @@ class _Svg:
         )
 
     def text(
-        self, x: float, y: float, words: str, *, size: float = 9, ink: str = MUTED,
-        anchor: str = "middle", weight: int = 400,
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: float = 9,
+        ink: str = MUTED,
+        anchor: str = "middle",
+        weight: int = 400,
+    ) -> None:
         self.parts.append(
             f'<text x="{x:.2f}" y="{y:.2f}" font-family="Inter" font-size="{size}" '
             f'font-weight="{weight}" fill="{ink}" text-anchor="{anchor}">{escape(words)}</text>'
@@ -85,8 +98,9 @@ def scale_strip(audit: Audit, language: str) -> str:
             svg.rect(i * width + 1, 2, width - 2, 30, "none", FOR)
         for j, part in enumerate(_two_lines(row.word)):
             y = 20 if len(_two_lines(row.word)) == 1 else 14 + 11 * j
-            svg.text((i + 0.5) * width, y, part, ink=INK if ours else MUTED,
-                     weight=600 if ours else 400)  # fmt: skip
+            svg.text(
+                (i + 0.5) * width, y, part, ink=INK if ours else MUTED, weight=600 if ours else 400
+            )
         if i:
             svg.text(i * width, 46, f"{round(10**row.low):,}".replace(",", "\u202f"), size=8)
     return svg.done()
@@ -118,8 +132,13 @@ def bits_chart(audit: Audit, labels: Labels) -> str:
         svg.text(left - 5, top + high - 1, f"\u2212{largest:.0f}", anchor="end", size=8)
         for i, bit in enumerate(bits[r * ROW : (r + 1) * ROW]):
             _bar(svg, left + i * step, middle, step, high / 2 / largest, bit)
-            svg.text(left + (i + 0.5) * step, top + high + 9, str(bit.bit), size=7,
-                     ink=REPAIRED if bit.repaired else INK)  # fmt: skip
+            svg.text(
+                left + (i + 0.5) * step,
+                top + high + 9,
+                str(bit.bit),
+                size=7,
+                ink=REPAIRED if bit.repaired else INK,
+            )
     _legend(svg, left, rows * (high + 18) + 10, labels)
     return svg.done()
 
@@ -190,8 +209,9 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     for token in np.linspace(0, size, 6).round().astype(int).tolist():
         svg.text(x(token), bottom + 12, str(token), size=8)
     svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
-    svg.text(right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5,
-             ink=AGAINST)  # fmt: skip
+    svg.text(
+        right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
+    )
     for passage in audit.passages:
         a, b = x(passage.first_token), x(passage.last_token + 1)
         svg.line(a, bottom - 2, b, bottom - 2, FOUND, 2)

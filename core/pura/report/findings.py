@@ -74,9 +74,16 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
     ]
     if found.p_redraw is not None:
         rows.append(
-            (labels("p"), labels("p.n", p=numerals.chance(found.p_redraw, language),
-                                 n=numerals.count(found.draws, language), seed=found.seed))
-        )  # fmt: skip
+            (
+                labels("p"),
+                labels(
+                    "p.n",
+                    p=numerals.chance(found.p_redraw, language),
+                    n=numerals.count(found.draws, language),
+                    seed=found.seed,
+                ),
+            )
+        )
     power = (
         labels("power.unknown")
         if found.power is None
@@ -92,20 +99,28 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
 def _figures(audit: Audit, labels: Labels) -> list[Block]:
     rows = scale(labels.language)
     strip = Block(
-        kind="figure", svg=figures.scale_strip(audit, labels.language),
+        kind="figure",
+        svg=figures.scale_strip(audit, labels.language),
         text=labels("figure.scale"),
-        alt=labels("alt.scale", first=rows[0].word, last=rows[-1].word,
-                   word=support(audit, labels)[1]),
-    )  # fmt: skip
+        alt=labels(
+            "alt.scale", first=rows[0].word, last=rows[-1].word, word=support(audit, labels)[1]
+        ),
+    )
     if audit.tokens.ids.size == 0:
         return [strip]
     values = figures.course(audit)
     course = Block(
-        kind="figure", svg=figures.course_chart(audit, labels), text=labels("figure.course"),
-        alt=labels("alt.course", first=number(float(values[0]), 1, labels),
-                   last=number(float(values[-1]), 1, labels), n=audit.tokens.ids.size,
-                   t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels)),
-    )  # fmt: skip
+        kind="figure",
+        svg=figures.course_chart(audit, labels),
+        text=labels("figure.course"),
+        alt=labels(
+            "alt.course",
+            first=number(float(values[0]), 1, labels),
+            last=number(float(values[-1]), 1, labels),
+            n=audit.tokens.ids.size,
+            t=number(float(str(audit.policy.get("t_found", 6.0))), 1, labels),
+        ),
+    )
     return [strip, course]
 
 
@@ -117,17 +132,27 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
         name = _variant_name(one.name, labels)
         undone = ", ".join(f"{_change(c.name, labels)} ({c.count})" for c in one.changes)
         rows.append(
-            (printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
-             str(one.tokens), str(one.usable), number(one.log10_e, 1, labels),
-             printable(undone) or "–")
-        )  # fmt: skip
-    head = (labels("variant.name"), labels("tokens"), labels("usable"), "L",
-            labels("variant.undone"))  # fmt: skip
+            (
+                printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
+                str(one.tokens),
+                str(one.usable),
+                number(one.log10_e, 1, labels),
+                printable(undone) or "–",
+            )
+        )
+    head = (
+        labels("variant.name"),
+        labels("tokens"),
+        labels("usable"),
+        "L",
+        labels("variant.undone"),
+    )
     return [
         heading(labels("runs")),
-        table(head, rows, ("left", "right", "right", "right", "left"),
-              (0.26, 0.1, 0.16, 0.1, 0.38)),
-    ]  # fmt: skip
+        table(
+            head, rows, ("left", "right", "right", "right", "left"), (0.26, 0.1, 0.16, 0.1, 0.38)
+        ),
+    ]
 
 
 def _variant_name(name: str, labels: Labels) -> str:
@@ -146,11 +171,13 @@ def _candidates(audit: Audit, labels: Labels) -> list[Block]:
     if audit.verdict != "mark":
         return [*blocks, paragraph(labels("candidates.none"))]
     rows = [
-        (grouped(c.bits),
-         printable(", ".join(f"{f.name} {f.text}" for f in c.fields)) or "–",
-         numerals.weight(c.posterior, labels.language))
+        (
+            grouped(c.bits),
+            printable(", ".join(f"{f.name} {f.text}" for f in c.fields)) or "–",
+            numerals.weight(c.posterior, labels.language),
+        )
         for c in audit.candidates
-    ]  # fmt: skip
+    ]
     head = (labels("payload"), labels("payload.fields"), labels("weight"))
     blocks.append(table(head, rows, ("left", "left", "right"), (0.5, 0.32, 0.18)))
     if audit.register is not None and audit.register.matches:
@@ -164,11 +191,15 @@ def _register(audit: Audit, labels: Labels) -> list[Block]:
     assert register is not None
     head = (labels("entry"), *(labels("weights.prior", w=number(p, 1, labels)) for p in _PRIORS))
     rows = [
-        (str(match.entry),
-         *(_weight(match.posterior, register.prior_none, register.none_weight, p, labels)
-           for p in _PRIORS))
+        (
+            str(match.entry),
+            *(
+                _weight(match.posterior, register.prior_none, register.none_weight, p, labels)
+                for p in _PRIORS
+            ),
+        )
         for match in register.matches
-    ]  # fmt: skip
+    ]
     return [
         heading(labels("weights.register")),
         table(head, rows, ("left", "right", "right", "right")),
@@ -203,10 +234,17 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
 def _bits(audit: Audit, labels: Labels) -> list[Block]:
     bits = audit.bits
     chart = Block(
-        kind="figure", svg=figures.bits_chart(audit, labels), text=labels("figure.bits"),
-        alt=labels("alt.bits", n=len(bits), repaired=sum(b.repaired for b in bits),
-                   unread=sum(b.readings == 0 for b in bits), weak=sum(b.weak for b in bits)),
-    )  # fmt: skip
+        kind="figure",
+        svg=figures.bits_chart(audit, labels),
+        text=labels("figure.bits"),
+        alt=labels(
+            "alt.bits",
+            n=len(bits),
+            repaired=sum(b.repaired for b in bits),
+            unread=sum(b.readings == 0 for b in bits),
+            weak=sum(b.weak for b in bits),
+        ),
+    )
     half = -(-len(bits) // 3)
     columns = [bits[i : i + half] for i in range(0, len(bits), half)] or [()]
     rows = []
@@ -223,10 +261,13 @@ def _bits(audit: Audit, labels: Labels) -> list[Block]:
 
 def _bit(bit: BitEvidence, labels: Labels) -> list[str]:
     state = (
-        "unread" if bit.readings == 0
-        else "repaired" if bit.repaired
-        else "uncertain" if bit.weak
+        "unread"
+        if bit.readings == 0
+        else "repaired"
+        if bit.repaired
+        else "uncertain"
+        if bit.weak
         else "read"
-    )  # fmt: skip
+    )
     words = labels(f"bits.{state}") + (f", {labels('bits.parity')}" if bit.parity else "")
     return [str(bit.position + 1), str(bit.bit), number(bit.llr_nats, 1, labels), words]

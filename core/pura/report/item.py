@@ -45,10 +45,11 @@ def conditions(audit: Audit, labels: Labels) -> list[str]:
     """Return what was noted of the characters: by the reader, and by restoring them."""
     own = (c2pa.WHOLE, c2pa.INCOMPLETE)
     found = [
-        f"{labels(f'change.{t.name}')}: {t.count}" if t.name in own
+        f"{labels(f'change.{t.name}')}: {t.count}"
+        if t.name in own
         else t.note or f"{t.name}: {t.count}"
         for t in audit.input.transforms
-    ]  # fmt: skip
+    ]
     for variant in audit.variants:
         for change in variant.changes:
             try:
@@ -63,8 +64,9 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
     """Return the pairs of propositions, what they leave out, and what they rest on."""
     language = labels.language
     named: dict[str, str | int | float] = {
-        "key": audit.key.fingerprint, "config": audit.profile.fingerprint,
-    }  # fmt: skip
+        "key": audit.key.fingerprint,
+        "config": audit.profile.fingerprint,
+    }
     blocks = [
         heading(labels("pair.source")),
         paragraph(fill(Sentence(key="proposition.h1", values=named), language)),
@@ -102,17 +104,19 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
             date=day(register.date, labels),
             n=numerals.count(register.entries, labels.language),
         )
-    )  # fmt: skip
+    )
     rows = [
         (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
         (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
         (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
         (labels("tokenizer"), audit.model.tokenizer),
         (labels("prompt"), prompt),
-        (labels("normalisation"),
-         "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+        (
+            labels("normalisation"),
+            "; ".join(conditions(audit, labels)) or labels("condition.plain"),
+        ),
         (labels("register"), asked),
-    ]  # fmt: skip
+    ]
     if register is not None:
         rows.append((labels("prior"), number(register.prior_none, 2, labels)))
     rows.append((labels("disclosed"), labels.given(request.item.disclosed)))

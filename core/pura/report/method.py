@@ -27,9 +27,14 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("core"), parts),
         (labels("keys"), ", ".join(k.fingerprint for k in audit.keys)),
         (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
-        (labels("model"),
-         (f"{model.name}, {model.architecture}, {numerals.count(model.parameters, language)}, "
-         f"{model.weights}, {model.fingerprint}")),
+        (
+            labels("model"),
+            (
+                f"{model.name}, {model.architecture}, "
+                f"{numerals.count(model.parameters, language)}, "
+                f"{model.weights}, {model.fingerprint}"
+            ),
+        ),
         (labels("tokenizer"), model.tokenizer),
         (labels("device"), f"{device.name}, {device.dtype}"),
         (labels("decoder"), audit.decoder),
@@ -38,19 +43,26 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
         (labels("deviations"), request.deviations.strip() or labels("none")),
         (labels("external"), request.external.strip() or labels("none")),
-    ]  # fmt: skip
+    ]
     steps = [
-        (str(step.number), step.name,
-         f"{number(step.seconds, 2, labels)} s" if step.done else labels("step.left-out"),
-         printable(step.note) or "–")
+        (
+            str(step.number),
+            step.name,
+            f"{number(step.seconds, 2, labels)} s" if step.done else labels("step.left-out"),
+            printable(step.note) or "–",
+        )
         for step in audit.log
-    ]  # fmt: skip
+    ]
     return [
         facts([(name, printable(value)) for name, value in rows]),
         heading(labels("steps")),
-        table(("", labels("step"), labels("step.done"), labels("step.note")), steps,
-              ("right", "left", "right", "left"), (0.06, 0.2, 0.14, 0.6)),
-    ]  # fmt: skip
+        table(
+            ("", labels("step"), labels("step.done"), labels("step.note")),
+            steps,
+            ("right", "left", "right", "left"),
+            (0.06, 0.2, 0.14, 0.6),
+        ),
+    ]
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
@@ -77,18 +89,24 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
         blocks.append(
             facts(
                 [
-                    (labels("rule.name"),
-                     printable(f"{policy.get('name', '')}/{policy.get('version', '')}")),
+                    (
+                        labels("rule.name"),
+                        printable(f"{policy.get('name', '')}/{policy.get('version', '')}"),
+                    ),
                     (labels("rule.found"), number(found, 1, labels)),
-                    (labels("rule.review"),
-                     number(float(str(policy.get("t_review", 3.0))), 1, labels)),
-                    (labels("rule.accept"),
-                     labels("rule.accept.value", n=numerals.count(int(10**found), language))),
+                    (
+                        labels("rule.review"),
+                        number(float(str(policy.get("t_review", 3.0))), 1, labels),
+                    ),
+                    (
+                        labels("rule.accept"),
+                        labels("rule.accept.value", n=numerals.count(int(10**found), language)),
+                    ),
                     (labels("rule.reject"), missed),
                     (labels("rule.cap"), numerals.count(int(cap), language)),
                 ]
             )
-        )  # fmt: skip
+        )
     blocks.append(note(labels("rule.cap.note")))
     return tuple(blocks)
 

@@ -31,10 +31,17 @@ def table_files(audits: Sequence[Audit], request: ReportRequest) -> list[tuple[s
 def bits_csv(audit: Audit) -> str:
     """Return one row a codeword position."""
     rows = [
-        (b.position + 1, b.bit, repr(b.llr_nats), b.readings, int(b.repaired), int(b.weak),
-         int(b.parity))
+        (
+            b.position + 1,
+            b.bit,
+            repr(b.llr_nats),
+            b.readings,
+            int(b.repaired),
+            int(b.weak),
+            int(b.parity),
+        )
         for b in audit.bits
-    ]  # fmt: skip
+    ]
     return _table(("position", "bit", "llr_nats", "readings", "repaired", "weak", "parity"), rows)
 
 
@@ -47,13 +54,33 @@ def tokens_csv(audit: Audit) -> str:
         words = audit.text[start:end] if audit.text is not None else ""
         hidden = int(tokens.ids[t]) == NO_ID
         rows.append(
-            (t + 1, "" if hidden else int(tokens.ids[t]), start, end, harmless(words),
-             repr(float(tokens.entropy_bits[t])), repr(float(tokens.lo[t])),
-             repr(float(tokens.hi[t])), int(tokens.gate[t]),
-             repr(float(tokens.log10_evidence[t])), repr(float(tokens.marked[t])))
-        )  # fmt: skip
-    head = ("token", "id", "start", "end", "text", "entropy_bits", "lo", "hi", "gate",
-            "log10_evidence", "marked")  # fmt: skip
+            (
+                t + 1,
+                "" if hidden else int(tokens.ids[t]),
+                start,
+                end,
+                harmless(words),
+                repr(float(tokens.entropy_bits[t])),
+                repr(float(tokens.lo[t])),
+                repr(float(tokens.hi[t])),
+                int(tokens.gate[t]),
+                repr(float(tokens.log10_evidence[t])),
+                repr(float(tokens.marked[t])),
+            )
+        )
+    head = (
+        "token",
+        "id",
+        "start",
+        "end",
+        "text",
+        "entropy_bits",
+        "lo",
+        "hi",
+        "gate",
+        "log10_evidence",
+        "marked",
+    )
     return _table(head, rows)
 
 

@@ -139,13 +139,18 @@ def test_a_key_through_its_whole_life(
     qtbot.waitUntil(lambda: labels(keys) == ["Haus", "Haus/desk"])
     settle(qtbot, keys)
     target = tmp_path / "copy.purakey"
-    chore = KeyChore(kind="export-key", name="Haus", path=target,
-                     passphrase=Secret(passphrase_bytes("another set of words")))  # fmt: skip
+    chore = KeyChore(
+        kind="export-key",
+        name="Haus",
+        path=target,
+        passphrase=Secret(passphrase_bytes("another set of words")),
+    )
     keys.begin(chore)
     settle(qtbot, keys)
     qtbot.waitUntil(target.exists)
-    profile = Profile(payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal",
-                      key=first.fingerprint)  # fmt: skip
+    profile = Profile(
+        payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal", key=first.fingerprint
+    )
     paths.profiles.mkdir(parents=True, exist_ok=True)
     (paths.profiles / "internal.json").write_text(profile.to_json())
     bench.session.jobs.refresh()
@@ -215,8 +220,9 @@ def test_a_key_for_this_session_leaves_no_trace(
 
 
 def test_what_was_typed_wrong_is_said(keys: KeysDialog, qtbot: Any) -> None:
-    chore = KeyChore(kind="import-key", name="x", typed=Secret(bytearray(b"zz" * 32)),
-                     place="session")  # fmt: skip
+    chore = KeyChore(
+        kind="import-key", name="x", typed=Secret(bytearray(b"zz" * 32)), place="session"
+    )
     keys.begin(chore)
     settle(qtbot, keys)
     assert "hex digit" in keys.words.text()

@@ -37,10 +37,11 @@ def test_high_contrast_comes_from_the_system_s_palette(app: Any, dark: bool) -> 
     palette = QPalette()
     ground, text = ("#000000", "#FFFF00") if dark else ("#FFFFFF", "#000000")
     for role, colour in (
-        (QPalette.ColorRole.Base, ground), (QPalette.ColorRole.Text, text),
+        (QPalette.ColorRole.Base, ground),
+        (QPalette.ColorRole.Text, text),
         (QPalette.ColorRole.Highlight, "#1AEBFF" if dark else "#000080"),
         (QPalette.ColorRole.HighlightedText, "#000000" if dark else "#FFFFFF"),
-    ):  # fmt: skip
+    ):
         palette.setColor(role, QColor(colour))
     tokens = from_palette(palette)
     assert (tokens.card, tokens.text) == (ground, text)
@@ -77,9 +78,16 @@ def test_a_file_that_is_no_settings_file_is_set_aside_and_said(
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("theme", "pink"), ("text_size", "15"), ("text_size", True), ("rows", [1, "2"]),
-     ("recent", [1]), ("keep_recent", "yes"), ("queue_folded", 3)],
-)  # fmt: skip
+    [
+        ("theme", "pink"),
+        ("text_size", "15"),
+        ("text_size", True),
+        ("rows", [1, "2"]),
+        ("recent", [1]),
+        ("keep_recent", "yes"),
+        ("queue_folded", 3),
+    ],
+)
 def test_only_a_bad_setting_goes_back_to_what_is_usual(
     tmp_path: Path, name: str, value: object
 ) -> None:
@@ -133,8 +141,11 @@ def test_recent_files_are_few_and_can_be_off() -> None:
 def test_version_flag() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pura_audit", "--version"],
-        check=True, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     from pura.version import __version__
 
     assert done.stdout.strip() == f"PURA Audit {__version__}"

@@ -31,11 +31,22 @@ from pura_audit.workbench import dialogs
 def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
     here = Path("/models") / name
     return InstalledModel(
-        name=name, folder=here, path=here, source="folder tiny", licence="MIT",
-        fingerprint="a" * 16, tokenizer_fingerprint=tokenizer, architecture="TinyForCausalLM",
-        parameters=135_000_000, dtype="F32", vocab_size=vocab_size, weights="safetensors",
-        size_bytes=540_000_000, created="2026-11-21T00:00:00+00:00", files={},
-    )  # fmt: skip
+        name=name,
+        folder=here,
+        path=here,
+        source="folder tiny",
+        licence="MIT",
+        fingerprint="a" * 16,
+        tokenizer_fingerprint=tokenizer,
+        architecture="TinyForCausalLM",
+        parameters=135_000_000,
+        dtype="F32",
+        vocab_size=vocab_size,
+        weights="safetensors",
+        size_bytes=540_000_000,
+        created="2026-11-21T00:00:00+00:00",
+        files={},
+    )
 
 
 @pytest.fixture
@@ -44,10 +55,18 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
     room = room_for(facts.parameters, free=4_000_000_000)
     found = Catalogue(
         keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
-        models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=540_000_000,
-                            parameters=135_000_000, facts=facts, room=room),),
+        models=(
+            ModelChoice(
+                name="tiny",
+                fingerprint="a" * 16,
+                size_bytes=540_000_000,
+                parameters=135_000_000,
+                facts=facts,
+                room=room,
+            ),
+        ),
         profiles=(ProfileChoice(name="internal", profile=tbcc),),
-    )  # fmt: skip
+    )
     monkeypatch.setattr(engine, "catalogue", lambda: found)
     window.session.model = None
     window.session._catalogued(found)
@@ -154,17 +173,32 @@ def test_what_does_not_belong_together_is_said_before_the_run(
 
 def result(texts: int, found: int) -> ProxyFitness:
     made = tuple(
-        TextResult(tokens=200, usable=150, log10_e=50.0 if n < found else 1.0,
-                   matched=n < found, bits_right=1.0)
+        TextResult(
+            tokens=200,
+            usable=150,
+            log10_e=50.0 if n < found else 1.0,
+            matched=n < found,
+            bits_right=1.0,
+        )
         for n in range(texts)
-    )  # fmt: skip
+    )
     return ProxyFitness(
-        model="tiny", model_fingerprint="a" * 16, profile="b" * 16, dtype="float32",
-        made_here=True, results=made, found=share(found, texts), matched=share(found, texts),
-        evidence=mean([r.log10_e for r in made]), evidence_per_100=mean([10.0] * texts),
-        bits_right=mean([1.0] * texts), kl_bits=mean([0.5] * texts), source="large",
-        word="good", rule=RULE,
-    )  # fmt: skip
+        model="tiny",
+        model_fingerprint="a" * 16,
+        profile="b" * 16,
+        dtype="float32",
+        made_here=True,
+        results=made,
+        found=share(found, texts),
+        matched=share(found, texts),
+        evidence=mean([r.log10_e for r in made]),
+        evidence_per_100=mean([10.0] * texts),
+        bits_right=mean([1.0] * texts),
+        kl_bits=mean([0.5] * texts),
+        source="large",
+        word="good",
+        rule=RULE,
+    )
 
 
 def test_fitness_is_asked_for_and_shown(models: Any, engine: Any, qtbot: Any) -> None:
@@ -269,9 +303,11 @@ def test_a_profile_of_an_older_version_says_so(
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
     said = do_store_chore(
-        StoreChore(kind="import-profile", path=old, name="Old"), paths, lambda _p: None,
+        StoreChore(kind="import-profile", path=old, name="Old"),
+        paths,
+        lambda _p: None,
         lambda: None,
-    )  # fmt: skip
+    )
     assert said is not None
     assert "version 1" in said
     (paths.profiles / "by-hand.json").write_text(old.read_text())
@@ -302,12 +338,15 @@ def test_the_real_engine_measures_texts_made_on_the_spot(
     said: list[str] = []
     found = engine.do(
         FitnessChore(
-            name="smollm2-135m", texts=1, tokens=40,
+            name="smollm2-135m",
+            texts=1,
+            tokens=40,
             key=KeyChoice(label="Test", fingerprint=sample_key.fingerprint, session=True),
             profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
         ),
-        lambda progress: said.append(progress.name), lambda: None,
-    )  # fmt: skip
+        lambda progress: said.append(progress.name),
+        lambda: None,
+    )
     assert isinstance(found, ProxyFitness)
     assert found.made_here
     assert len(found.results) == 1

@@ -79,13 +79,18 @@ def test_a_socket_that_a_crash_left_is_replaced(qapp: Any, name: str) -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        b"rubbish\n", b"\xff\xfe\n", b"[]\n", b'{"version": 2, "files": []}\n',
-        b'{"version": 1, "files": "/etc/passwd"}\n', b'{"version": 1, "files": ["relative"]}\n',
-        b'{"version": 1, "files": [7]}\n', b"[" * 100_000 + b"\n",
+        b"rubbish\n",
+        b"\xff\xfe\n",
+        b"[]\n",
+        b'{"version": 2, "files": []}\n',
+        b'{"version": 1, "files": "/etc/passwd"}\n',
+        b'{"version": 1, "files": ["relative"]}\n',
+        b'{"version": 1, "files": [7]}\n',
+        b"[" * 100_000 + b"\n",
         json.dumps({"version": 1, "files": ["/x"] * 1001}).encode() + b"\n",
     ],
     ids=lambda m: repr(m[:24]),
-)  # fmt: skip
+)
 def test_what_is_no_message_of_ours_is_dropped(
     first: FirstWindow, qtbot: Any, name: str, message: bytes
 ) -> None:
@@ -99,8 +104,9 @@ def test_what_is_no_message_of_ours_is_dropped(
     assert heard == []
 
 
-def test_nobody_fills_the_memory(first: FirstWindow, qtbot: Any, name: str,
-                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+def test_nobody_fills_the_memory(
+    first: FirstWindow, qtbot: Any, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(single, "MAX_BYTES", 1000)
     socket = QLocalSocket()
     socket.connectToServer(name)

@@ -116,9 +116,13 @@ print("heavy:", heavy)
 
 def test_the_window_is_painted_before_torch_is_imported(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SHOWN, str(tmp_path)], capture_output=True, text=True, check=False,
-        timeout=240, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
-    )  # fmt: skip
+        [sys.executable, "-c", SHOWN, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "heavy: []"
 

@@ -44,11 +44,33 @@ SOURCES = sorted(Path(pura_audit.__file__).parent.rglob("*.py"))
 # Not texts: a name, and a key that is called the same in every language.
 UNTRANSLATED = re.compile(r"PURA Audit|\bEsc\b")
 SHOWS = {
-    "QLabel", "QPushButton", "QToolButton", "QCheckBox", "QRadioButton", "QGroupBox", "QAction",
-    "ElidedLabel", "label", "button", "say", "setText", "setToolTip", "setAccessibleName",
-    "setAccessibleDescription", "setWindowTitle", "setPlaceholderText", "setTitle", "setStatusTip",
-    "addAction", "addMenu", "addItem", "setLabelText", "setInformativeText", "addButton", "emit",
-}  # fmt: skip
+    "QLabel",
+    "QPushButton",
+    "QToolButton",
+    "QCheckBox",
+    "QRadioButton",
+    "QGroupBox",
+    "QAction",
+    "ElidedLabel",
+    "label",
+    "button",
+    "say",
+    "setText",
+    "setToolTip",
+    "setAccessibleName",
+    "setAccessibleDescription",
+    "setWindowTitle",
+    "setPlaceholderText",
+    "setTitle",
+    "setStatusTip",
+    "addAction",
+    "addMenu",
+    "addItem",
+    "setLabelText",
+    "setInformativeText",
+    "addButton",
+    "emit",
+}
 
 
 @dataclass(frozen=True)
@@ -112,7 +134,7 @@ def test_no_text_is_shown_without_translation() -> None:
                 for text in written(value)
                 if re.search(r"[A-Za-z]{2}", UNTRANSLATED.sub("", text))
                 and not (called == "label" and value is not node.args[0])  # its role
-            ]  # fmt: skip
+            ]
     assert bare == []
 
 
@@ -153,10 +175,14 @@ def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, languag
 def test_a_translation_is_built_like_its_text(language: str) -> None:
     def marks(text: str) -> tuple[object, ...]:
         return (
-            sorted(re.findall(r"%\d", text)), text.count("&"), text.rstrip()[-1] in ".?",
-            text.endswith("…"), text.endswith(":"), text.count(" · "),
+            sorted(re.findall(r"%\d", text)),
+            text.count("&"),
+            text.rstrip()[-1] in ".?",
+            text.endswith("…"),
+            text.endswith(":"),
+            text.count(" · "),
             text == text.strip(),
-        )  # fmt: skip
+        )
 
     odd = [
         (m.source, m.translation)
@@ -250,9 +276,12 @@ def test_the_language_of_the_system_is_followed(tmp_path: Path) -> None:
     for locale, words in (("de_CH.UTF-8", "de Beenden"), ("fr_FR.UTF-8", "en Quit")):
         environment = os.environ | {"LC_ALL": locale, "LANG": locale, "LANGUAGE": ""}
         done = subprocess.run(
-            [sys.executable, "-c", code], env=environment, capture_output=True, text=True,
+            [sys.executable, "-c", code],
+            env=environment,
+            capture_output=True,
+            text=True,
             check=False,
-        )  # fmt: skip
+        )
         assert done.stdout.strip() == words, done.stderr
 
 
@@ -336,10 +365,18 @@ def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
 @pytest.mark.parametrize("language", ["de", "longer"])
 @pytest.mark.parametrize("state", ["first-run", "empty", "ready", "running", "done", "failed"])
 def test_nothing_is_clipped(
-    app: Any, qtbot: Any, paths: Paths, engine: Any, audit_factory: Callable[..., Audit],
-    text: str, tbcc: Any, sample_key: Any, language: str, state: str,
+    app: Any,
+    qtbot: Any,
+    paths: Paths,
+    engine: Any,
+    audit_factory: Callable[..., Audit],
+    text: str,
+    tbcc: Any,
+    sample_key: Any,
+    language: str,
+    state: str,
     request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
+) -> None:
     if language == "longer":
         request.getfixturevalue("longer")
     engine.empty = state == "first-run"
@@ -362,10 +399,18 @@ def test_nothing_is_clipped(
 
 @pytest.mark.parametrize("language", ["de", "longer"])
 def test_nothing_is_clipped_in_the_dialogs(
-    app: Any, qtbot: Any, paths: Paths, engine: Any, audit_factory: Callable[..., Audit],
-    text: str, tbcc: Any, sample_key: Any, every_dialog: Any, language: str,
+    app: Any,
+    qtbot: Any,
+    paths: Paths,
+    engine: Any,
+    audit_factory: Callable[..., Audit],
+    text: str,
+    tbcc: Any,
+    sample_key: Any,
+    every_dialog: Any,
+    language: str,
     request: pytest.FixtureRequest,
-) -> None:  # fmt: skip
+) -> None:
     if language == "longer":
         request.getfixturevalue("longer")
     with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:

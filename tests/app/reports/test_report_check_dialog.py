@@ -31,8 +31,13 @@ SOURCE = b"""
 @pytest.fixture
 def report(audit: Audit, tmp_path: Path) -> Path:
     record = json_io.to_json(audit)
-    lines = [audit.input.sha256, audit.key.fingerprint, audit.payload.bits, findings_digest(audit),
-             hashlib.sha256(record.encode()).hexdigest()]  # fmt: skip
+    lines = [
+        audit.input.sha256,
+        audit.key.fingerprint,
+        audit.payload.bits,
+        findings_digest(audit),
+        hashlib.sha256(record.encode()).hexdigest(),
+    ]
     path = tmp_path / "report.pdf"
     data = json.dumps({"json": record, "lines": lines})
     path.write_bytes(typst.compile(SOURCE, sys_inputs={"data": data}))
@@ -46,11 +51,12 @@ def real(engine: Any, paths: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     keys = KeyStore(paths.config / "keys.json")
     monkeypatch.setattr(
-        type(engine), "do",
+        type(engine),
+        "do",
         lambda _self, chore, progress, checkpoint: do_chore(
             chore, paths, keys, {}, progress, checkpoint
         ),
-    )  # fmt: skip
+    )
 
 
 def words_of(dialog: Any) -> str:
@@ -80,9 +86,14 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(report))])
     dialog.dropEvent(
-        QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton,
-                   Qt.KeyboardModifier.NoModifier)
-    )  # fmt: skip
+        QDropEvent(
+            QPointF(9, 9),
+            Qt.DropAction.CopyAction,
+            data,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+    )
     qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
     assert "found something amiss" in dialog.summary.text()

@@ -65,12 +65,23 @@ def second(audit: Audit) -> Audit:
 @pytest.fixture
 def named(audit: Audit) -> Audit:
     register = RegisterFacts(
-        version="v1", date="2026-11-21", entries=9, none_weight=0.01, prior_none=0.1, chance=1e-9,
+        version="v1",
+        date="2026-11-21",
+        entries=9,
+        none_weight=0.01,
+        prior_none=0.1,
+        chance=1e-9,
         matches=(
-            RegisterMatch(entry=3, payload=audit.payload.bits, who="Jane Roe", when="2026-01-01",
-                          model="", posterior=0.99),
+            RegisterMatch(
+                entry=3,
+                payload=audit.payload.bits,
+                who="Jane Roe",
+                when="2026-01-01",
+                model="",
+                posterior=0.99,
+            ),
         ),
-    )  # fmt: skip
+    )
     return replace(audit, register=register)
 
 
@@ -235,9 +246,12 @@ def test_what_is_blacked_out_is_nowhere_in_the_files(
     saved(dialog, tmp_path / "r.pdf", qtbot)
     files = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
     assert [name for name in files if name.startswith("r")] == [
-        "r-memo.txt-00000000-bits.csv", "r-memo.txt-00000000-tokens.csv", "r.html", "r.json",
+        "r-memo.txt-00000000-bits.csv",
+        "r-memo.txt-00000000-tokens.csv",
+        "r.html",
+        "r.json",
         "r.pdf",
-    ]  # fmt: skip
+    ]
     assert words in audit.text
     assert "█" * len(words) in json.loads(record_of(tmp_path / "r.pdf"))["text"]
     assert words not in words_of(tmp_path / "r.pdf").replace(" ", "")
@@ -337,8 +351,9 @@ def test_a_bad_logo_is_said_in_place(
 # Saving
 
 
-def test_what_is_saved_is_what_was_shown(opened: Any, audit: Audit, qtbot: Any,
-                                         tmp_path: Path) -> None:  # fmt: skip
+def test_what_is_saved_is_what_was_shown(
+    opened: Any, audit: Audit, qtbot: Any, tmp_path: Path
+) -> None:
     dialog = opened()
     shown = dialog.preview.built.report
     saved(dialog, tmp_path / "r.pdf", qtbot)
@@ -349,8 +364,9 @@ def test_what_is_saved_is_what_was_shown(opened: Any, audit: Audit, qtbot: Any,
     assert not list(tmp_path.glob("*.html"))
 
 
-def test_a_written_report_can_be_signed(opened: Any, window: Any, qtbot: Any,
-                                        tmp_path: Path) -> None:  # fmt: skip
+def test_a_written_report_can_be_signed(
+    opened: Any, window: Any, qtbot: Any, tmp_path: Path
+) -> None:
     from pura_audit.reports.sign import ReportSignDialog
 
     dialog = opened()

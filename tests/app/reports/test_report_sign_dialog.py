@@ -28,20 +28,25 @@ def desk(tmp_path: Path, engine: Any, paths: Any, monkeypatch: pytest.MonkeyPatc
     """A PDF and a certificate, and an engine that really signs."""
     keys = KeyStore(paths.config / "keys.json")
     monkeypatch.setattr(
-        type(engine), "do",
+        type(engine),
+        "do",
         lambda _self, chore, progress, checkpoint: do_chore(
             chore, paths, keys, {}, progress, checkpoint
         ),
-    )  # fmt: skip
+    )
     now = datetime.now(UTC)
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
     cert = (
         x509.CertificateBuilder()
-        .subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
-        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=9))
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=9))
         .sign(key, hashes.SHA256())
-    )  # fmt: skip
+    )
     lock = serialization.BestAvailableEncryption("Grüße 7".encode())
     (tmp_path / "org.p12").write_bytes(
         pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
@@ -80,8 +85,16 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(
         anna = log.person("Anna")
         case = open_case(log, "Thesis", anna)
         digest = hashlib.sha256((desk / "r.pdf").read_bytes()).hexdigest()
-        record_report(log, case.id, anna, action="report-issued", number="1", sha256=digest,
-                      items=[], final=True)  # fmt: skip
+        record_report(
+            log,
+            case.id,
+            anna,
+            action="report-issued",
+            number="1",
+            sha256=digest,
+            items=[],
+            final=True,
+        )
     window.session.settings.update(auditor="Anna")
     dialog = opened(window, desk, "Grüße 7")
     assert dialog.log.isChecked()

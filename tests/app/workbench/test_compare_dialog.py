@@ -26,10 +26,11 @@ def rows(dialog: Any) -> dict[str, tuple[str, ...]]:
 
 def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None:
     other = replace(
-        audit, verdict="indication",
+        audit,
+        verdict="indication",
         evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e - 7),
         device=replace(audit.device, kind="cuda", dtype="bfloat16"),
-    )  # fmt: skip
+    )
     window.session.add_audit(audit)
     window.session.add_audit(other)
     dialog: Any = dialogs.compare_audits(window)

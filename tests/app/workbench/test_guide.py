@@ -40,9 +40,15 @@ def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
 
 @pytest.mark.parametrize(
     "link",
-    ["https://example.org/", "file:///etc/passwd", "../README.md", "/etc/hostname", "nowhere.md",
-     "javascript:alert(1)"],
-)  # fmt: skip
+    [
+        "https://example.org/",
+        "file:///etc/passwd",
+        "../README.md",
+        "/etc/hostname",
+        "nowhere.md",
+        "javascript:alert(1)",
+    ],
+)
 def test_no_link_leads_out_of_the_folder(qtbot: Any, link: str) -> None:
     pages = Pages(resource("docs"))
     qtbot.addWidget(pages)

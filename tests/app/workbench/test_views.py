@@ -200,9 +200,12 @@ def test_shades_follow_the_evidence(audit: Audit) -> None:
 
 
 def test_without_a_mark_nothing_is_shaded_or_read_out_as_a_payload(
-    window: Any, text: str, tbcc: Profile, sample_key: SecretKey,
+    window: Any,
+    text: str,
+    tbcc: Profile,
+    sample_key: SecretKey,
     audit_factory: Callable[..., Audit],
-) -> None:  # fmt: skip
+) -> None:
     window.session.add_audit(audit_factory(text, tbcc, sample_key, verdict="insufficient"))
     assert window.work.answer.payload_text() == ""
     assert window.work.text.view.shading is False

@@ -30,9 +30,12 @@ def run(request: pytest.FixtureRequest, builtin_model: Any, samples: dict[str, A
 
     def again() -> Audit:
         return audit_document(
-            from_text(text, name="memo"), model=builtin_model, profile=profile,
-            keys=[(SecretKey.from_hex(sample["key_hex"]), "Desk")], options=Options(),
-        )  # fmt: skip
+            from_text(text, name="memo"),
+            model=builtin_model,
+            profile=profile,
+            keys=[(SecretKey.from_hex(sample["key_hex"]), "Desk")],
+            options=Options(),
+        )
 
     return again
 

@@ -62,17 +62,22 @@ def test_saved_ids_know_their_characters(builtin_model: Any, text: str) -> None:
 def sample(samples: dict[str, Any]) -> dict[str, Any]:
     data = samples["marked-tbcc"]
     return {
-        "text": data["texts"][1]["text"], "tokens": data["texts"][1]["tokens"],
-        "key": SecretKey.from_hex(data["key_hex"]), "profile": Profile.from_dict(data["profile"]),
+        "text": data["texts"][1]["text"],
+        "tokens": data["texts"][1]["tokens"],
+        "key": SecretKey.from_hex(data["key_hex"]),
+        "profile": Profile.from_dict(data["profile"]),
         "payload": "".join(map(str, data["texts"][1]["payload"])),
-    }  # fmt: skip
+    }
 
 
 def audited(model: Any, sample: dict[str, Any], text: str, **options: Any) -> Any:
     return audit_text(
-        text, model=model, keys=[(sample["key"], None)], profile=sample["profile"],
+        text,
+        model=model,
+        keys=[(sample["key"], None)],
+        profile=sample["profile"],
         options=Options(policy=replace(Policy(), draws=0), **options),
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.model

@@ -63,8 +63,11 @@ for i in range(rounds):
 def start(code: str, *arguments: str) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code), *arguments],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     process.stdout.readline()
     return process

@@ -36,8 +36,9 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def log(path: Path) -> Iterator[CaseLog]:
     zone = dt.timezone(dt.timedelta(hours=2), "CEST")
-    times = iter(dt.datetime(2026, 7, 1, 12, tzinfo=zone) + dt.timedelta(seconds=i)
-                 for i in range(100_000))  # fmt: skip
+    times = iter(
+        dt.datetime(2026, 7, 1, 12, tzinfo=zone) + dt.timedelta(seconds=i) for i in range(100_000)
+    )
     with CaseLog(path, create=True, station="5" * 16, clock=lambda: next(times)) as opened:
         yield opened
 

@@ -70,16 +70,19 @@ def code(caught: pytest.ExceptionInfo[CaseLogError]) -> str:
 def test_a_case_is_what_was_said_of_it(log: CaseLog, anna: Person, bela: Person) -> None:
     case = open_case(log, "  Letter  to the editor ", anna, notes="by mail", tags=["press", "A"])
     assert (case.name, case.auditor, case.tags) == (
-        "Letter to the editor", "Anna Beispiel", ("press", "A"),
-    )  # fmt: skip
+        "Letter to the editor",
+        "Anna Beispiel",
+        ("press", "A"),
+    )
     write_note(log, case.id, "second thoughts", bela)
     set_tags(log, case.id, ["press", "press", " "], bela)
     rename_case(log, case.id, "Letter", anna)
     again = read_case(log, case.id)
     assert (again.name, again.tags) == ("Letter", ("press",))
     assert [(note.who, note.text) for note in again.notes] == [
-        ("Anna Beispiel", "by mail"), ("Béla Muster", "second thoughts"),
-    ]  # fmt: skip
+        ("Anna Beispiel", "by mail"),
+        ("Béla Muster", "second thoughts"),
+    ]
     assert again.opened < again.changed
 
 
@@ -149,8 +152,12 @@ def test_an_audit_comes_back_in_full(
         assert item == saved
         assert same(load_audit(again, item, actor=anna), audit)
         assert (item.name, item.verdict, item.run, item.mode, item.auditor) == (
-            "a\u202eb.txt", "insufficient", 1, KEEP, "Anna Beispiel",
-        )  # fmt: skip
+            "a\u202eb.txt",
+            "insufficient",
+            1,
+            KEEP,
+            "Anna Beispiel",
+        )
         actions = [entry.action for entry in again.entries(case=case.id)]
         assert actions[-3:] == ["examination-finished", "register-looked-up", "text-opened"]
 
@@ -239,8 +246,10 @@ def test_four_eyes_are_two_persons(
     review = read_case(log, case.id).item(item.id).review
     assert review is not None
     assert (review.state, review.who, review.recomputed) == (
-        "confirmed", "Béla Muster", "all of it, from the record",
-    )  # fmt: skip
+        "confirmed",
+        "Béla Muster",
+        "all of it, from the record",
+    )
     entry = list(log.entries(case=case.id))[-1]
     assert (entry.role, entry.facts["examiner"], entry.actor) == ("reviewer", anna.id, bela.id)
 
@@ -267,9 +276,16 @@ def test_a_closed_case_takes_nothing_more(
 def test_reports_are_told(log: CaseLog, anna: Person) -> None:
     case = open_case(log, "Thesis", anna)
     entry = record_report(
-        log, case.id, anna, action="report-issued", number="PURA-1", sha256="a" * 64,
-        items=["b" * 32], final=True, recipient="the dean",
-    )  # fmt: skip
+        log,
+        case.id,
+        anna,
+        action="report-issued",
+        number="PURA-1",
+        sha256="a" * 64,
+        items=["b" * 32],
+        final=True,
+        recipient="the dean",
+    )
     assert entry.role == "authoriser"
     assert log.kept(entry, "recipient") == "the dean"
     assert "dean" not in entry.line()
@@ -278,22 +294,35 @@ def test_reports_are_told(log: CaseLog, anna: Person) -> None:
 def test_custody_is_put_on_record(log: CaseLog, anna: Person, make_audit: Make) -> None:
     case = open_case(log, "Thesis", anna)
     entry = record_event(
-        log, case.id,
-        Event(action="item-received", details="by mail", handed="Front desk", taken="Anna",
-              digest="SHA-256 9f2c"), anna,
-    )  # fmt: skip
+        log,
+        case.id,
+        Event(
+            action="item-received",
+            details="by mail",
+            handed="Front desk",
+            taken="Anna",
+            digest="SHA-256 9f2c",
+        ),
+        anna,
+    )
     assert [log.kept(entry, name) for name in ("details", "handed", "taken", "digest")] == [
-        "by mail", "Front desk", "Anna", "SHA-256 9f2c",
-    ]  # fmt: skip
+        "by mail",
+        "Front desk",
+        "Anna",
+        "SHA-256 9f2c",
+    ]
     assert "Front" not in entry.line()
     for wrong in (
-        Event(action="item-lost", details="x"), Event(action="key-added", details="x"),
+        Event(action="item-lost", details="x"),
+        Event(action="key-added", details="x"),
         Event(action="item-received", details=" "),
-    ):  # fmt: skip
+    ):
         with pytest.raises(CaseLogError):
             record_event(log, case.id, wrong, anna)
-    for wrong in (Event(action="item-received", details="x"),
-                  Event(action="key-leaked", details="x", key="nonsense")):  # fmt: skip
+    for wrong in (
+        Event(action="item-received", details="x"),
+        Event(action="key-leaked", details="x", key="nonsense"),
+    ):
         with pytest.raises(CaseLogError) as caught:
             record_event(log, "", wrong, anna)
         assert code(caught) == "case-log-event"
@@ -305,8 +334,16 @@ def test_a_leaked_key_names_the_reports_that_rest_on_it(
     case = open_case(log, "Thesis", anna)
     audit = make_audit(1)
     save_audit(log, case.id, audit, anna)
-    told = record_report(log, case.id, anna, action="report-issued", number="1", sha256="a" * 64,
-                         items=[audit.id], final=True)  # fmt: skip
+    told = record_report(
+        log,
+        case.id,
+        anna,
+        action="report-issued",
+        number="1",
+        sha256="a" * 64,
+        items=[audit.id],
+        final=True,
+    )
     leak = Event(action="key-leaked", details="stolen", key=audit.keys[1].fingerprint)
     entry = record_event(log, "", leak, anna)
     assert entry.facts["reports"] == [{"log": log.id, "seq": told.seq}]
@@ -419,8 +456,11 @@ def test_a_case_travels_whole(
     case = import_case(elsewhere, packed, carla)
     home = read_case(log, case.id)
     assert (case.name, case.auditor, case.tags, case.notes) == (
-        home.name, home.auditor, home.tags, home.notes,
-    )  # fmt: skip
+        home.name,
+        home.auditor,
+        home.tags,
+        home.notes,
+    )
     assert case.imported == log.id
     assert case.items[0].review is not None
     assert same(load_audit(elsewhere, case.items[0]), make_audit(1))
@@ -468,8 +508,12 @@ def _index(parts: dict[str, bytes], change: Callable[[Any], None]) -> None:
 
 CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
     "kept": lambda parts: parts.__setitem__("kept/0", parts["kept/0"] + b" "),
-    "body": lambda parts: _index(parts, lambda i: i["entries"][1].__setitem__(
-        "body", i["entries"][1]["body"].replace("insufficient", "mark"))),
+    "body": lambda parts: _index(
+        parts,
+        lambda i: i["entries"][1].__setitem__(
+            "body", i["entries"][1]["body"].replace("insufficient", "mark")
+        ),
+    ),
     "order": lambda parts: _index(parts, lambda i: i["entries"].reverse()),
     "missing": lambda parts: _index(parts, lambda i: i["entries"].pop(1)),
     "form": lambda parts: _index(parts, lambda i: i.__setitem__("form", "other/1")),
@@ -480,7 +524,7 @@ CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
     "no index": lambda parts: parts.pop("case.json") and None,
     "no json": lambda parts: parts.__setitem__("case.json", b"{"),
     "deep": lambda parts: parts.__setitem__("case.json", b"[" * 100_000),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -532,7 +576,7 @@ NONSENSE: dict[str, Callable[[dict[str, Any], dict[str, Any]], None]] = {
     "tags": lambda _, kept: kept.__setitem__("tags", {"a": 1}),
     "item": lambda _, kept: kept.__setitem__("item", ["x"]),
     "evidence": lambda _, kept: kept.__setitem__("item", {"log10_e": "much"}),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ["", *NONSENSE])
@@ -548,9 +592,14 @@ def test_a_sound_chain_that_says_nonsense_is_refused(
     with log.writing() as writer, pytest.MonkeyPatch.context() as patch:
         patch.setattr("pura.caselog.log.ACTIONS", (*ACTIONS, "unheard-of"))
         writer.append(
-            Draft(actor=anna.id, case=case.id, item="1" * 32, **body,
-                  kept={field: pack(value) for field, value in kept.items()})
-        )  # fmt: skip
+            Draft(
+                actor=anna.id,
+                case=case.id,
+                item="1" * 32,
+                **body,
+                kept={field: pack(value) for field, value in kept.items()},
+            )
+        )
         data = _zipped_without_reading(log, case.id)
     carla = elsewhere.person("Carla")
     if not name:  # made by the same hand, and nothing is wrong with it
@@ -566,17 +615,27 @@ def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
     """What a stranger could put together: a sound chain, whatever it says."""
     entries = list(log.entries(case=case))
     own = {entry.seq for entry in entries}
-    rows = [row for row in log.db.execute("SELECT seq, field, salt, value FROM kept")
-            if row[0] in own]  # fmt: skip
+    rows = [
+        row for row in log.db.execute("SELECT seq, field, salt, value FROM kept") if row[0] in own
+    ]
     head = log.head()
     index = {
-        "form": FORM, "case": case, "people": [],
+        "form": FORM,
+        "case": case,
+        "people": [],
         "head": {"log": head.log, "seq": head.seq, "hash": head.hash},
         "entries": [{"hash": entry.hash, "body": entry.line()} for entry in entries],
-        "kept": [{"log": log.id, "seq": seq, "field": field, "part": part,
-                  "salt": base64.b64encode(salt).decode()}
-                 for part, (seq, field, salt, _) in enumerate(rows)],
-    }  # fmt: skip
+        "kept": [
+            {
+                "log": log.id,
+                "seq": seq,
+                "field": field,
+                "part": part,
+                "salt": base64.b64encode(salt).decode(),
+            }
+            for part, (seq, field, salt, _) in enumerate(rows)
+        ],
+    }
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("case.json", json.dumps(index))

@@ -93,8 +93,19 @@ def test_anyone_can_compute_the_hash_of_an_entry(filled: CaseLog) -> None:
 
 def test_the_chain_holds_no_name_no_text_and_no_payload(filled: CaseLog) -> None:
     chain = "\n".join(body for (body,) in filled.db.execute("SELECT body FROM entries"))
-    for secret in ("Anna", "Beispiel", "Thesis", "Letter", "mail", "note 1", "press", "Grüße",
-                   "a\\u202eb.txt", "010101010101", "1" * 64):  # fmt: skip
+    for secret in (
+        "Anna",
+        "Beispiel",
+        "Thesis",
+        "Letter",
+        "mail",
+        "note 1",
+        "press",
+        "Grüße",
+        "a\\u202eb.txt",
+        "010101010101",
+        "1" * 64,
+    ):
         assert secret not in chain
 
 
@@ -149,8 +160,9 @@ def test_a_sound_log_passes_every_check(filled: CaseLog) -> None:
 
 
 def test_an_altered_entry_is_named(filled: CaseLog) -> None:
-    tamper(filled, "UPDATE entries SET body = replace(body, 'note-added', 'note-lost!')"
-           " WHERE seq = 5")  # fmt: skip
+    tamper(
+        filled, "UPDATE entries SET body = replace(body, 'note-added', 'note-lost!') WHERE seq = 5"
+    )
     check = results(filled)["chain"]
     assert (check.key, check.values["seq"]) == ("chain.altered", 5)
 
@@ -177,8 +189,10 @@ def test_a_missing_entry_is_named(filled: CaseLog) -> None:
 
 def test_entries_in_another_order_are_named(filled: CaseLog) -> None:
     filled.db.execute("PRAGMA foreign_keys = OFF")
-    tamper(filled, *(f"UPDATE entries SET seq = {b} WHERE seq = {a}"
-                     for a, b in ((4, 99), (7, 4), (99, 7))))  # fmt: skip
+    tamper(
+        filled,
+        *(f"UPDATE entries SET seq = {b} WHERE seq = {a}" for a, b in ((4, 99), (7, 4), (99, 7))),
+    )
     check = results(filled)["chain"]
     assert (check.key, check.values) == ("chain.reordered", {"seq": 4, "found": 7})
 
@@ -218,8 +232,11 @@ def test_a_cut_tail_shows_against_a_head_that_was_printed(filled: CaseLog) -> No
     assert bad(filled, head=head) == []
     filled.db.execute("PRAGMA foreign_keys = OFF")
     last = head.seq
-    tamper(filled, f"DELETE FROM kept WHERE seq > {last - 2}",
-           f"DELETE FROM entries WHERE seq > {last - 2}")  # fmt: skip
+    tamper(
+        filled,
+        f"DELETE FROM kept WHERE seq > {last - 2}",
+        f"DELETE FROM entries WHERE seq > {last - 2}",
+    )
     assert bad(filled) == []  # the chain itself cannot know
     assert bad(filled, head=head) == ["head.cut"]
     other = Head(log=head.log, seq=last - 3, hash="a" * 64)
@@ -256,10 +273,14 @@ def test_a_damaged_file_is_named(filled: CaseLog, path: Path) -> None:
         assert "damaged" in error.message  # noqa: PT017  (either way is right)
 
 
-@pytest.mark.parametrize("change", [
-    "CREATE VIEW v AS SELECT 1", "DROP TRIGGER entries_stay",
-    "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM kept; END",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        "CREATE VIEW v AS SELECT 1",
+        "DROP TRIGGER entries_stay",
+        "CREATE TRIGGER t AFTER INSERT ON entries BEGIN DELETE FROM kept; END",
+    ],
+)
 def test_tables_that_somebody_changed_are_refused(filled: CaseLog, path: Path, change: str) -> None:
     filled.db.execute(change)
     filled.close()
@@ -288,14 +309,19 @@ def identity(name: str = "Example Press") -> tuple[Any, bytes]:
     who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.now(UTC)
     cert = (
-        x509.CertificateBuilder().subject_name(who).issuer_name(who).public_key(key.public_key())
-        .serial_number(7).not_valid_before(now - timedelta(days=1))
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(7)
+        .not_valid_before(now - timedelta(days=1))
         .not_valid_after(now + timedelta(days=30))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.KeyUsage(True, True, False, False, False, True, True, False, False),
-                       critical=True)
+        .add_extension(
+            x509.KeyUsage(True, True, False, False, False, True, True, False, False), critical=True
+        )
         .sign(key, hashes.SHA256())
-    )  # fmt: skip
+    )
     data = pkcs12.serialize_key_and_certificates(
         b"x", key, cert, None, serialization.NoEncryption()
     )
@@ -328,10 +354,29 @@ def test_openssl_agrees_about_the_signature(filled: CaseLog, anna: Person, tmp_p
     cert = x509.load_der_x509_certificate(der)
     (tmp_path / "cert.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
     told = subprocess.run(
-        ["openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", "head.p7s", "-content",
-         "head.json", "-CAfile", "cert.pem", "-purpose", "any", "-out", "out"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [
+            "openssl",
+            "cms",
+            "-verify",
+            "-binary",
+            "-inform",
+            "DER",
+            "-in",
+            "head.p7s",
+            "-content",
+            "head.json",
+            "-CAfile",
+            "cert.pem",
+            "-purpose",
+            "any",
+            "-out",
+            "out",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert told.returncode == 0, told.stderr
 
 
@@ -419,8 +464,11 @@ print(json.dumps([rounds, acknowledged]))
 def test_a_writer_may_be_killed_at_any_moment(path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", _KILLED, str(path), "100"],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
     assert told.returncode == 0, told.stderr
     rounds, acknowledged = json.loads(told.stdout)
     assert rounds == 100
@@ -512,8 +560,10 @@ def test_a_folder_that_cannot_be_written_can_be_read(filled: CaseLog, path: Path
     try:
         told = subprocess.run(
             [sys.executable, "-c", _READ_ONLY, str(path)],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=True,
+        )
     finally:
         path.parent.chmod(0o755)
     names, faults, refusal = told.stdout.splitlines()

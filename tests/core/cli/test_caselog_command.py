@@ -109,8 +109,18 @@ def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
 
 
 def test_events_of_case_and_house(case: str, audit: Audit) -> None:
-    caselog("record", "item-received", "--case", "Thesis", "--details", "by mail", "--taken",
-            "Anna", "--audit", audit.id[:8])  # fmt: skip
+    caselog(
+        "record",
+        "item-received",
+        "--case",
+        "Thesis",
+        "--details",
+        "by mail",
+        "--taken",
+        "Anna",
+        "--audit",
+        audit.id[:8],
+    )
     assert "item-received" in caselog("show", "Thesis")
     fingerprint = audit.keys[0].fingerprint
     said = caselog("record", "key-leaked", "--key", fingerprint, "--details", "stolen")
@@ -133,8 +143,9 @@ def test_the_first_fault_is_named_and_the_exit_code_tells(case: str) -> None:
             made = words.fetchone()[0]
             db.execute(f"DROP TRIGGER {trigger}")
             if trigger == "entries_stay":
-                db.execute("UPDATE entries SET body = replace(body, 'case-', 'kase-')"
-                           " WHERE seq = 3")  # fmt: skip
+                db.execute(
+                    "UPDATE entries SET body = replace(body, 'case-', 'kase-') WHERE seq = 3"
+                )
             db.execute(made)
         db.commit()
     done = pura("caselog", "verify", "--json")
@@ -172,8 +183,19 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
     with CaseLog(user_paths().caselog, read_only=True) as log:
         before = log.head()
     pdf = tmp_path / "out.pdf"
-    done = pura("report", "build", "--case", "Thesis", "--pdf", pdf, "--final", "--recipient",
-                "the dean", "--auditor", "Anna")  # fmt: skip
+    done = pura(
+        "report",
+        "build",
+        "--case",
+        "Thesis",
+        "--pdf",
+        pdf,
+        "--final",
+        "--recipient",
+        "the dean",
+        "--auditor",
+        "Anna",
+    )
     assert done.exit_code == 0, (done.output, done.exception)
     with pypdfium2.PdfDocument(pdf) as document:
         text = " ".join("".join(p.get_textpage().get_text_bounded() for p in document).split())

@@ -136,8 +136,9 @@ def test_rename_note_and_a_deletion_that_names_what_is_lost(folder: Path) -> Non
     assert pura("key", "rename", "House", "Haus").exit_code == 0
     assert pura("key", "note", "Haus", "kept in the safe").exit_code == 0
     assert pura("key", "derive", "Haus", "desk", file=passphrase).exit_code == 0
-    profile = Profile(payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal",
-                      key=fingerprint)  # fmt: skip
+    profile = Profile(
+        payload_bits=24, code="tbcc", vocab_size=50_000, name="Internal", key=fingerprint
+    )
     profiles = user_paths().profiles
     profiles.mkdir(parents=True)
     (profiles / "internal.json").write_text(profile.to_json())
@@ -207,9 +208,12 @@ def test_a_secret_at_the_prompt_is_not_echoed(folder: Path) -> None:
         "os.execv(sys.executable, [sys.executable, '-m', 'pura.cli', 'key', 'import', 'Typed'])"
     )
     child = subprocess.Popen(
-        [sys.executable, "-c", lead], stdin=inner, stdout=inner, stderr=inner,
+        [sys.executable, "-c", lead],
+        stdin=inner,
+        stdout=inner,
+        stderr=inner,
         start_new_session=True,
-    )  # fmt: skip
+    )
     os.close(inner)
     seen, answers = b"", [key.to_hex(), WORDS, WORDS]
     while True:

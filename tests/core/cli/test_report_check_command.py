@@ -28,10 +28,14 @@ def desk(tmp_path: Path) -> Path:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
     cert = (
         x509.CertificateBuilder()
-        .subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
-        .not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=9))
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=9))
         .sign(key, hashes.SHA256())
-    )  # fmt: skip
+    )
     lock = serialization.BestAvailableEncryption(b"a long one")
     (tmp_path / "org.p12").write_bytes(
         pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
@@ -47,8 +51,16 @@ def pura(*words: object) -> Any:
 
 
 def sign(desk: Path) -> Any:
-    return pura("sign", desk / "r.pdf", desk / "s.pdf", "--certificate", desk / "org.p12",
-                "--passphrase-file", desk / "pass.txt", "--seal")  # fmt: skip
+    return pura(
+        "sign",
+        desk / "r.pdf",
+        desk / "s.pdf",
+        "--certificate",
+        desk / "org.p12",
+        "--passphrase-file",
+        desk / "pass.txt",
+        "--seal",
+    )
 
 
 def test_sign_then_verify(desk: Path) -> None:

@@ -46,10 +46,24 @@ def test_all_files_of_a_report_are_written(record: Path, tmp_path: Path) -> None
     request = tmp_path / "request.json"
     request.write_text(json.dumps({"case": "7", "parties": {"organisation": "Examples Ltd"}}))
     done = pura(
-        "report", "build", record, "--pdf", tmp_path / "out.pdf", "--json-file",
-        tmp_path / "out.json", "--html", tmp_path / "out.html", "--tables", tmp_path / "tables",
-        "--request", request, "--language", "de", "--paper", "us-letter",
-    )  # fmt: skip
+        "report",
+        "build",
+        record,
+        "--pdf",
+        tmp_path / "out.pdf",
+        "--json-file",
+        tmp_path / "out.json",
+        "--html",
+        tmp_path / "out.html",
+        "--tables",
+        tmp_path / "tables",
+        "--request",
+        request,
+        "--language",
+        "de",
+        "--paper",
+        "us-letter",
+    )
     assert done.exit_code == 0, done.output
     assert (tmp_path / "out.pdf").read_bytes().startswith(b"%PDF-1.7")
     assert "Examples Ltd" in (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -100,10 +114,20 @@ def test_what_is_no_record_is_refused(tmp_path: Path, content: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    ["[", "[]", '{"unknown": 1}', '{"case": 7}', '{"parties": []}', '{"parties": {"x": ""}}',
-     '{"redactions": [[1]]}', '{"further": [[1]]}', '{"further": 1}',
-     '{"logo": ""}', '{"final": "yes"}'],
-)  # fmt: skip
+    [
+        "[",
+        "[]",
+        '{"unknown": 1}',
+        '{"case": 7}',
+        '{"parties": []}',
+        '{"parties": {"x": ""}}',
+        '{"redactions": [[1]]}',
+        '{"further": [[1]]}',
+        '{"further": 1}',
+        '{"logo": ""}',
+        '{"final": "yes"}',
+    ],
+)
 def test_a_bad_request_names_what_is_wrong(tmp_path: Path, data: str) -> None:
     path = tmp_path / "request.json"
     path.write_text(data)
@@ -116,8 +140,17 @@ def test_the_annex_goes_under_a_passphrase(audit: Audit, tmp_path: Path) -> None
     record.write_text(json_io.to_json(audit), encoding="utf-8")
     assert audit.register is not None
     assert audit.register.matches[0].who
-    build = ("report", "build", record, "--pdf", tmp_path / "r.pdf", "--annex", annex,
-             "--annex-passphrase-file", words)  # fmt: skip
+    build = (
+        "report",
+        "build",
+        record,
+        "--pdf",
+        tmp_path / "r.pdf",
+        "--annex",
+        annex,
+        "--annex-passphrase-file",
+        words,
+    )
     words.write_text("short")
     assert pura(*build).exit_code == 1
     assert not (tmp_path / "r.pdf").exists()

@@ -93,9 +93,11 @@ def test_record_report_and_words_tell_of_it(
     path = tmp_path / "text.txt"
     path.write_text(sample["texts"][0]["text"] + manifest(200), encoding="utf-8")
     audit = audit_document(
-        read_document(path).chosen[0], model=builtin_model, keys=[(sample_key, None)],
+        read_document(path).chosen[0],
+        model=builtin_model,
+        keys=[(sample_key, None)],
         profile=Profile.from_dict(sample["profile"]),
-    )  # fmt: skip
+    )
     assert audit.verdict == "mark"
     assert json_io.from_json(json_io.to_json(audit)).input == audit.input
     (sentence,) = c2pa.sentences(audit.input)

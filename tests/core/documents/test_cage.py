@@ -21,8 +21,11 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux 
 def caged(code: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", f"{IMPORT}\n{PRELUDE}\ncage.close()\n{code}"],
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     return f"{done.returncode} {done.stdout.strip()}"
 
 
@@ -74,20 +77,34 @@ def test_memory_and_time_are_limited() -> None:
     assert caged("attempt(lambda: bytearray(2 << 30))").endswith("MemoryError")
     short = "from pura.documents import limits; limits.CHILD_CPU_SECONDS = 1"
     done = subprocess.run(
-        [sys.executable, "-c", (f"{short}\nfrom pura.documents import cage\ncage.close()\n"
-         "while True: pass")],
-        capture_output=True, timeout=60, check=False,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            (f"{short}\nfrom pura.documents import cage\ncage.close()\nwhile True: pass"),
+        ],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == -24  # SIGXCPU
 
 
 def test_the_child_knows_no_torch_and_no_secrets() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", ("import sys, pura.documents.child as c\n"
-         "for f in c.FORMATS.values():\n    f.module and c._load(f)\n"
-         "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])")],
-        capture_output=True, text=True, timeout=60, check=True,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-c",
+            (
+                "import sys, pura.documents.child as c\n"
+                "for f in c.FORMATS.values():\n    f.module and c._load(f)\n"
+                "print([m for m in ('torch','transformers','numpy','keyring') if m in sys.modules])"
+            ),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -109,9 +126,12 @@ def test_a_bad_child_is_one_clear_error(
 ) -> None:
     def start(_module: str) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, bufsize=0,
-        )  # fmt: skip
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+        )
 
     monkeypatch.setattr(isolate, "start_child", start)
     monkeypatch.setattr(limits, "MAX_ANSWER_BYTES", 1 << 20)
@@ -142,9 +162,11 @@ def test_the_environment_of_the_child_holds_nothing_of_the_shell(
 
 def test_errors_never_quote_the_text() -> None:
     for name, data in {
-        "a.json": b'{"text": "SECRETWORDS', "a.jsonl": b"SECRETWORDS", "a.pdf": b"%PDF-SECRETWORDS",
+        "a.json": b'{"text": "SECRETWORDS',
+        "a.jsonl": b"SECRETWORDS",
+        "a.pdf": b"%PDF-SECRETWORDS",
         "a.docx": b"PK\x03\x04word/documentSECRETWORDS",
-    }.items():  # fmt: skip
+    }.items():
         with pytest.raises(InputError) as caught:
             read_data(data, name=name)
         assert "SECRET" not in json.dumps(caught.value.to_dict())

@@ -160,8 +160,8 @@ ODT = (
     '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
     'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" '
     'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><office:body><office:text>'
-    '{}</office:text></office:body></office:document-content>'
-)  # fmt: skip
+    "{}</office:text></office:body></office:document-content>"
+)
 
 
 def opendocument(body: str) -> bytes:

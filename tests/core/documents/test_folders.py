@@ -15,8 +15,16 @@ def tree(tmp_path: Path) -> Path:
     root = tmp_path / "root"
     (root / "sub" / "deep").mkdir(parents=True)
     (root / ".hidden").mkdir()
-    for name in ("b.txt", "a.DOCX", "photo.jpg", ".secret.txt", "sub/c.md", "sub/deep/d.eml",
-                 ".hidden/e.txt", "~$a.docx"):  # fmt: skip
+    for name in (
+        "b.txt",
+        "a.DOCX",
+        "photo.jpg",
+        ".secret.txt",
+        "sub/c.md",
+        "sub/deep/d.eml",
+        ".hidden/e.txt",
+        "~$a.docx",
+    ):
         (root / name).write_text("x", encoding="utf-8")
     (root / "empty.txt").touch()
     return root
@@ -33,9 +41,12 @@ def reasons(root: Path, options: WalkOptions | None = None) -> dict[str, str]:
 def test_takes_what_can_be_read_and_says_what_it_left(tree: Path) -> None:
     assert names(tree) == ["a.DOCX", "b.txt", "sub/c.md", "sub/deep/d.eml"]
     assert reasons(tree) == {
-        ".hidden": folders.HIDDEN, ".secret.txt": folders.HIDDEN, "photo.jpg": folders.FORMAT,
-        "~$a.docx": folders.LOCK, "empty.txt": folders.EMPTY,
-    }  # fmt: skip
+        ".hidden": folders.HIDDEN,
+        ".secret.txt": folders.HIDDEN,
+        "photo.jpg": folders.FORMAT,
+        "~$a.docx": folders.LOCK,
+        "empty.txt": folders.EMPTY,
+    }
     _, summary = gather([tree])
     assert summary.found == 4
     assert summary.total_skipped == 5

@@ -22,9 +22,15 @@ GOOD = "<p>An honest page with a few plain words.</p>"
 DOCX = '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{}</w:document>'
 PARAGRAPH = "<w:body><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:body>"
 CODES = {
-    "input-limit", "input-damaged", "input-outside", "input-encrypted", "input-format",
-    "input-empty", "input-crash", "input-field",
-}  # fmt: skip
+    "input-limit",
+    "input-damaged",
+    "input-outside",
+    "input-encrypted",
+    "input-format",
+    "input-empty",
+    "input-crash",
+    "input-field",
+}
 
 
 def watched() -> None:
@@ -164,14 +170,14 @@ def pdf(pages: int = 1, words: str = "Plain words of a page.", **more: str) -> b
     stream = f"BT /F1 12 Tf 72 700 Td ({words}) Tj ET"
     objects = [
         f"<< /Type /Catalog /Pages 2 0 R {more.get('catalog', '')} >>",
-        more.get(
-            "tree", f"<< /Type /Pages /Kids [{'3 0 R ' * pages}] /Count {pages} >>"
+        more.get("tree", f"<< /Type /Pages /Kids [{'3 0 R ' * pages}] /Count {pages} >>"),
+        (
+            "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+            "/Resources << /Font << /F1 5 0 R >> >> >>"
         ),
-        ("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        "/Resources << /Font << /F1 5 0 R >> >> >>"),
         f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]  # fmt: skip
+    ]
     out, offsets = b"%PDF-1.7\n", []
     for number, body in enumerate(objects, 1):
         offsets.append(len(out))

@@ -28,8 +28,15 @@ def fixed(size: int) -> bytes:
 
 
 def made(**changes: object) -> bytes:
-    content = KeyFile(key=KEY, name="Häuser", created="2026-11-21T00:00:00+00:00", note="n",
-                      role=Role.DERIVED, master="0" * 16, deployment="newsroom")  # fmt: skip
+    content = KeyFile(
+        key=KEY,
+        name="Häuser",
+        created="2026-11-21T00:00:00+00:00",
+        note="n",
+        role=Role.DERIVED,
+        master="0" * 16,
+        deployment="newsroom",
+    )
     return write_key_file(content, passphrase_bytes(WORDS), cost=CHEAP, random=fixed)
 
 
@@ -70,9 +77,10 @@ def test_the_bytes_are_those_of_the_documentation() -> None:
     sealed = VECTOR["sealed"]
     text = write_key_file(
         KeyFile(key=SecretKey.from_hex(sealed["key"]), name=sealed["name"]),
-        passphrase_bytes(sealed["passphrase"]), cost=Cost(log2_n=sealed["log2_n"]),
+        passphrase_bytes(sealed["passphrase"]),
+        cost=Cost(log2_n=sealed["log2_n"]),
         random=lambda size: bytes.fromhex(sealed["salt"] if size == 16 else sealed["nonce"]),
-    )  # fmt: skip
+    )
     assert text.decode().splitlines() == sealed["file"]
 
 
@@ -84,11 +92,13 @@ def test_the_bytes_can_be_opened_by_hand() -> None:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     data = bytes(bare(made()))
-    magic, version, kdf, log2_n, r, p, salt, nonce, size = struct.unpack("<7sBBBBB16s12sH",
-                                                                         data[:42])  # fmt: skip
+    magic, version, kdf, log2_n, r, p, salt, nonce, size = struct.unpack(
+        "<7sBBBBB16s12sH", data[:42]
+    )
     assert (magic, version, kdf, size) == (b"PURAKEY", 1, 1, len(data) - 82)
-    keys = hashlib.scrypt(WORDS.encode(), salt=salt, n=1 << log2_n, r=r, p=p, dklen=64,
-                          maxmem=1 << 26)  # fmt: skip
+    keys = hashlib.scrypt(
+        WORDS.encode(), salt=salt, n=1 << log2_n, r=r, p=p, dklen=64, maxmem=1 << 26
+    )
     assert data[42:58] == hmac.digest(keys[32:], data[:42], "sha256")[:16]
     plain = AESGCM(keys[:32]).decrypt(nonce, data[58:-8], data[:58])
     assert plain[:33] == b"\x01" + bytes(range(32))
@@ -115,8 +125,7 @@ def test_a_file_that_was_changed_on_purpose_is_never_opened() -> None:
         broken = bytearray(whole)
         broken[place] ^= 1
         codes.add(code_of(armoured(broken)))
-    assert codes <= {"key-file-damaged", "key-file-passphrase", "key-file-version",
-                     "key-file-cost"}  # fmt: skip
+    assert codes <= {"key-file-damaged", "key-file-passphrase", "key-file-version", "key-file-cost"}
     behind = bytearray(whole)
     behind[60] ^= 1  # the ciphertext: the passphrase is right, so this is no typing error
     assert code_of(armoured(behind)) == "key-file-damaged"
@@ -162,9 +171,14 @@ def test_no_bytes_make_it_stumble(noise: bytes, dressed: bool) -> None:
 
 
 def test_a_content_that_is_not_ours_is_said() -> None:
-    for content in (b"", b"\x01", b"\x07" + bytes(32) + b"{}", b"\x01" + bytes(32) + b"[]",
-                    b"\x01" + bytes(32) + b'{"role":"king"}',
-                    b"\x01" + bytes(32) + b'{"name":"a\\nb"}'):  # fmt: skip
+    for content in (
+        b"",
+        b"\x01",
+        b"\x07" + bytes(32) + b"{}",
+        b"\x01" + bytes(32) + b"[]",
+        b"\x01" + bytes(32) + b'{"role":"king"}',
+        b"\x01" + bytes(32) + b'{"name":"a\\nb"}',
+    ):
         data = seal(bytearray(content), passphrase_bytes(WORDS), cost=CHEAP)
         assert bytes(unseal(data, passphrase_bytes(WORDS))) == content
         assert code_of(data) == "key-file-version"
@@ -180,12 +194,13 @@ def test_keyboards_do_not_matter() -> None:
 def test_the_written_forms_of_a_key(form: str, tmp_path: Path) -> None:
     key = SecretKey(bytes([255, 239, 190] + [251] * 29))
     text = {
-        "hex": key.to_hex(), "HEX": key.to_hex().upper(),
+        "hex": key.to_hex(),
+        "HEX": key.to_hex().upper(),
         "base64": base64.b64encode(key.copy_secret()).decode(),
         "url": base64.urlsafe_b64encode(key.copy_secret()).decode(),
         "bare": base64.b64encode(key.copy_secret()).decode().rstrip("="),
         "lines": f"\r\n  {key.to_hex()}\n",
-    }[form]  # fmt: skip
+    }[form]
     (tmp_path / "key").write_bytes(text.encode())
     assert load_key(tmp_path / "key").key == key
 

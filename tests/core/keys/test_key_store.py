@@ -344,8 +344,12 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path: Path, way: str) -> N
         "    def delete_password(self, service, username): pass\n"
     )
     environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
-    environment |= {"PYTHONPATH": str(tmp_path), "HOME": str(tmp_path),
-                    "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}  # fmt: skip
+    environment |= {
+        "PYTHONPATH": str(tmp_path),
+        "HOME": str(tmp_path),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
+    }
     if way != "file":
         environment["PYTHON_KEYRING_BACKEND"] = "evilring.Keyring"
     if way != "variable":
@@ -357,9 +361,12 @@ def test_the_environment_cannot_swap_in_a_backend(tmp_path: Path, way: str) -> N
 
     def run(code: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / "k.json")], env=environment,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+            [sys.executable, "-c", code, str(tmp_path / "k.json")],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     bent = run("import keyring; print(keyring.get_password('a', 'b'))")
     assert bent.stdout.strip() == "evil", "the trap does not catch the library: " + bent.stderr

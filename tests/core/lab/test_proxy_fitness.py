@@ -58,9 +58,17 @@ def test_samples_are_read_line_by_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["{", "[]", '{"text": "a"}', '{"text": 1, "payload": "01"}', '{"text": "a", "payload": "2"}',
-     '{"text": " ", "payload": "01"}', '{"text": "a", "payload": ""}', "[" * 100_000],
-)  # fmt: skip
+    [
+        "{",
+        "[]",
+        '{"text": "a"}',
+        '{"text": 1, "payload": "01"}',
+        '{"text": "a", "payload": "2"}',
+        '{"text": " ", "payload": "01"}',
+        '{"text": "a", "payload": ""}',
+        "[" * 100_000,
+    ],
+)
 def test_a_line_that_does_not_fit_is_named_and_not_quoted(tmp_path: Path, line: str) -> None:
     path = tmp_path / "samples.jsonl"
     path.write_text('{"text": "fine", "payload": "01"}\n' + line)
@@ -91,9 +99,13 @@ def test_the_generating_model_reads_its_own_samples(
     profile, marked = given(samples, 2)
     said: list[tuple[int, int]] = []
     found = measure(
-        builtin_model, marked, profile, sample_key, source=builtin_model,
+        builtin_model,
+        marked,
+        profile,
+        sample_key,
+        source=builtin_model,
         progress=lambda *n: said.append(n),
-    )  # fmt: skip
+    )
     assert found.matched.value == 1.0
     assert found.evidence.value > 6
     assert found.kl_bits is not None

@@ -25,8 +25,16 @@ from pura.scheme import Profile, SecretKey, schedule
 
 KEYS = (SecretKey(bytes(range(32))), SecretKey(bytes(range(1, 33))))
 FAMILIES = (
-    "llama", "gemma2", "gemma3", "gemma3-capped", "gpt-neox", "bloom", "cohere", "granite", "phi"
-)  # fmt: skip
+    "llama",
+    "gemma2",
+    "gemma3",
+    "gemma3-capped",
+    "gpt-neox",
+    "bloom",
+    "cohere",
+    "granite",
+    "phi",
+)
 SMALL = Tiling(chunk=7, rows=5, columns=100, block=3 * 337)
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 Tiny = Callable[[str], LanguageModel]

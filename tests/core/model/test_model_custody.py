@@ -259,8 +259,11 @@ def test_switching_models_frees_the_memory_of_the_first(
     shop.add(small_folder)
     done = subprocess.run(
         [sys.executable, "-c", _SWITCH, str(shop.folder), str(installed_models)],
-        capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
     before, during, after, weights = map(int, done.stdout.split())
     assert during - before > 0.8 * weights
     assert after - before < 0.25 * weights

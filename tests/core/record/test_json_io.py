@@ -39,8 +39,14 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
         keys=(key, record.KeyFacts(fingerprint="cd" * 8)),
         profile=Profile(payload_bits=12, blocks=3, vocab_size=100, fields=layout),
         model=record.ModelFacts(
-            name="m", fingerprint="3" * 16, tokenizer="4" * 16, architecture="Llama",
-            parameters=5, vocab_size=100, context_length=7, weights="gguf",
+            name="m",
+            fingerprint="3" * 16,
+            tokenizer="4" * 16,
+            architecture="Llama",
+            parameters=5,
+            vocab_size=100,
+            context_length=7,
+            weights="gguf",
         ),
         device=record.DeviceFacts(kind="cpu", name="chip", dtype="float32", reason="asked"),
         tokens=record.TokenEvidence(
@@ -66,21 +72,38 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             ),
         ),
         payload=record.PayloadFacts(
-            bits="010101010101", posterior=np.full(12, 0.75), repaired=1,
+            bits="010101010101",
+            posterior=np.full(12, 0.75),
+            repaired=1,
             fields=(FieldValue(name="who", raw=417, text="417"),),
         ),
         decoder="exact",
         candidates=(record.CandidateFacts(bits="010101010101", posterior=1e-300),),
         evidence=record.EvidenceFacts(
-            log10_e=-0.25, p_bound=1.0, p_redraw=None, draws=0, seed=2**52 - 1, scale_word="weak",
-            power=None, keys_tried=2, usable=1, needed=40, lr_capped=0.5, capped=False,
+            log10_e=-0.25,
+            p_bound=1.0,
+            p_redraw=None,
+            draws=0,
+            seed=2**52 - 1,
+            scale_word="weak",
+            power=None,
+            keys_tried=2,
+            usable=1,
+            needed=40,
+            lr_capped=0.5,
+            capped=False,
         ),
         verdict="insufficient",
         sentences=(record.Sentence(key="outcome.mark", values={"lr": 1.5, "n": 3, "w": "x"}),),
         cautions=(record.Sentence(key="caution.unmeasured"),),
         passages=(record.Passage(first_token=0, last_token=1, start=0, end=7),),
         register=record.RegisterFacts(
-            version="v", date="2026-01-01", entries=2, none_weight=0.5, prior_none=0.1, chance=1e-9,
+            version="v",
+            date="2026-01-01",
+            entries=2,
+            none_weight=0.5,
+            prior_none=0.1,
+            chance=1e-9,
             matches=(
                 record.RegisterMatch(
                     entry=1, payload="0" * 12, who="w", when="x", model="m", posterior=0.4
@@ -90,7 +113,7 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
         policy={"schema": "pura-policy/1", "t_found": 6.0, "languages": []},
         log=(record.StepReport(number=1, name="input", done=True, note="n", seconds=0.25),),
         versions={"pura": "0.1.0"},
-    )  # fmt: skip
+    )
 
 
 def same(a: Any, b: Any) -> bool:

@@ -73,9 +73,10 @@ def audit() -> Audit:
 
 def render(record: str, lines: list[str]) -> bytes:
     made = typst.compile(
-        SOURCE, sys_inputs={"data": json.dumps({"json": record, "lines": lines})},
+        SOURCE,
+        sys_inputs={"data": json.dumps({"json": record, "lines": lines})},
         pdf_standards=["a-3a", "ua-1"],
-    )  # fmt: skip
+    )
     assert isinstance(made, bytes)
     return made
 
@@ -83,10 +84,13 @@ def render(record: str, lines: list[str]) -> bytes:
 def lines_of(audit: Audit, record: str) -> list[str]:
     digest = hashlib.sha256(record.encode()).hexdigest()
     return [
-        f"Item: {audit.input.sha256}", f"Key: {audit.key.fingerprint}",
-        f"Payload: {audit.payload.bits}", f"Record: {digest[:32]}", digest[32:],
+        f"Item: {audit.input.sha256}",
+        f"Key: {audit.key.fingerprint}",
+        f"Payload: {audit.payload.bits}",
+        f"Record: {digest[:32]}",
+        digest[32:],
         f"Findings: {findings_digest(audit)}",
-    ]  # fmt: skip
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +100,14 @@ def report(audit: Audit) -> bytes:
 
 
 def make_p12(
-    key: Any = None, *, since: timedelta = -DAY, until: timedelta = 30 * DAY,
-    usage: bool = True, with_key: bool = True, stamps: bool = False,
-) -> bytes:  # fmt: skip
+    key: Any = None,
+    *,
+    since: timedelta = -DAY,
+    until: timedelta = 30 * DAY,
+    usage: bool = True,
+    with_key: bool = True,
+    stamps: bool = False,
+) -> bytes:
     key = key or ec.generate_private_key(ec.SECP256R1())
     name = x509.Name(
         [
@@ -109,13 +118,17 @@ def make_p12(
     hashed = None if isinstance(key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
     builder = (
         x509.CertificateBuilder()
-        .subject_name(name).issuer_name(name).public_key(key.public_key())
-        .serial_number(7).not_valid_before(NOW + since).not_valid_after(NOW + until)
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(7)
+        .not_valid_before(NOW + since)
+        .not_valid_after(NOW + until)
         .add_extension(
             x509.KeyUsage(usage, usage, not usage, False, False, False, False, False, False),
             critical=True,
         )
-    )  # fmt: skip
+    )
     if stamps:
         purpose = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.TIME_STAMPING])
         builder = builder.add_extension(purpose, critical=True)
@@ -157,14 +170,20 @@ def bad(data: bytes, trust: tuple[bytes, ...] = ()) -> set[str]:
 def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: bytes) -> None:
     result = check_report(signed, moment=NOW, trust=trust_of(p12))
     assert found(result) == {
-        "file": [(GOOD, "file.sound")], "record": [(GOOD, "record.found")],
-        "digest": [(GOOD, "digest.same")], "schema": [(GOOD, "schema.valid")],
-        "printed": [(GOOD, "printed.same")], "findings": [(GOOD, "findings.same")],
+        "file": [(GOOD, "file.sound")],
+        "record": [(GOOD, "record.found")],
+        "digest": [(GOOD, "digest.same")],
+        "schema": [(GOOD, "schema.valid")],
+        "printed": [(GOOD, "printed.same")],
+        "findings": [(GOOD, "findings.same")],
         "integrity": [(GOOD, "integrity.intact")],
-        "signer": [(NOTICE, "signer.who")], "time": [(NOTICE, "time.clock")],
-        "trust": [(GOOD, "trust.trusted")], "coverage": [(GOOD, "coverage.whole")],
-        "changes": [(GOOD, "changes.none")], "repeat": [(OPEN, "repeat.not-asked")],
-    }  # fmt: skip
+        "signer": [(NOTICE, "signer.who")],
+        "time": [(NOTICE, "time.clock")],
+        "trust": [(GOOD, "trust.trusted")],
+        "coverage": [(GOOD, "coverage.whole")],
+        "changes": [(GOOD, "changes.none")],
+        "repeat": [(OPEN, "repeat.not-asked")],
+    }
     assert result.sound
     assert len(result.audits) == 1
     who = next(one for one in result.checks if one.name == "signer")

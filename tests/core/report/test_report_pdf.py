@@ -39,9 +39,14 @@ from pura.words.sentences import fill, say
 
 pytestmark = pytest.mark.model
 SCRIPTS = {
-    "Greek": "Καλημέρα κόσμε", "Cyrillic": "Привет мир", "Chinese": "你好世界",
-    "Japanese": "こんにちは", "Arabic": "مرحبا", "Hebrew": "שלום", "Devanagari": "नमस्ते",
-}  # fmt: skip
+    "Greek": "Καλημέρα κόσμε",
+    "Cyrillic": "Привет мир",
+    "Chinese": "你好世界",
+    "Japanese": "こんにちは",
+    "Arabic": "مرحبا",
+    "Hebrew": "שלום",
+    "Devanagari": "नमस्ते",
+}
 HOSTILE = '#import "x" $a$ *b* _c_ ] #panic() <label> @ref `raw` \\ #let x = 1 // no\n= Heading'
 
 
@@ -50,10 +55,13 @@ def real(builtin_model: Any, samples: dict[str, Any]) -> Audit:
     """A real audit of a marked text."""
     data = samples["marked-tbcc"]
     return audit_text(
-        data["texts"][1]["text"], model=builtin_model, name="statement.docx",
+        data["texts"][1]["text"],
+        model=builtin_model,
+        name="statement.docx",
         keys=[(SecretKey.from_hex(data["key_hex"]), "Newsroom")],
-        profile=Profile.from_dict(data["profile"]), options=Options(policy=Policy(draws=99)),
-    )  # fmt: skip
+        profile=Profile.from_dict(data["profile"]),
+        options=Options(policy=Policy(draws=99)),
+    )
 
 
 def run(*command: str | Path) -> str:
@@ -79,8 +87,9 @@ def attached(pdf: bytes, folder: Path) -> dict[str, bytes]:
     path = folder / "attached.pdf"
     path.write_bytes(pdf)
     with pikepdf.open(path) as document:
-        return {n: bytes(document.attachments[n].get_file().read_bytes())
-                for n in document.attachments}  # fmt: skip
+        return {
+            n: bytes(document.attachments[n].get_file().read_bytes()) for n in document.attachments
+        }
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
@@ -97,8 +106,11 @@ def test_other_programs_read_the_report(
     assert run("qpdf", "--check", path)
     fonts = run("pdffonts", path).splitlines()[2:]
     assert fonts
-    assert all(" yes yes yes " in f"{' '.join(line.split())} ".replace("Type 1C", "") or
-               re.search(r"yes\s+yes\s+yes", line) for line in fonts), fonts  # fmt: skip
+    assert all(
+        " yes yes yes " in f"{' '.join(line.split())} ".replace("Type 1C", "")
+        or re.search(r"yes\s+yes\s+yes", line)
+        for line in fonts
+    ), fonts
     tree = run("pdfinfo", "-struct-text", path)
     for tag in ("H1", "H2", "Table", "TH", "Figure"):
         assert tag in tree, tag
@@ -183,19 +195,31 @@ def _one_token(audit: Audit, size: int) -> Any:
     one = slice(0, 1)
     tokens = audit.tokens
     return replace(
-        tokens, ids=tokens.ids[one], spans=np.array([[0, size]]), lo=tokens.lo[one],
-        hi=tokens.hi[one], entropy_bits=tokens.entropy_bits[one], gate=tokens.gate[one],
-        log10_evidence=tokens.log10_evidence[one], marked=tokens.marked[one],
-    )  # fmt: skip
+        tokens,
+        ids=tokens.ids[one],
+        spans=np.array([[0, size]]),
+        lo=tokens.lo[one],
+        hi=tokens.hi[one],
+        entropy_bits=tokens.entropy_bits[one],
+        gate=tokens.gate[one],
+        log10_evidence=tokens.log10_evidence[one],
+        marked=tokens.marked[one],
+    )
 
 
 def test_a_text_is_never_markup(real: Audit, tmp_path: Path) -> None:
-    audit = replace(real, text=HOSTILE, passages=(), tokens=_one_token(real, len(HOSTILE)),
-                    input=replace(real.input, name=HOSTILE[:60]))  # fmt: skip
+    audit = replace(
+        real,
+        text=HOSTILE,
+        passages=(),
+        tokens=_one_token(real, len(HOSTILE)),
+        input=replace(real.input, name=HOSTILE[:60]),
+    )
     request = ReportRequest(
-        case="#panic()", parties=Parties(organisation="$x$ *y*", question="#import"),
+        case="#panic()",
+        parties=Parties(organisation="$x$ *y*", question="#import"),
         item=ItemNotes(source="] #sys.version"),
-    )  # fmt: skip
+    )
     report = build_report([audit], request)
     text = squeezed(text_of(report.pdf, tmp_path))
     for piece in HOSTILE.split("\n"):
@@ -236,10 +260,23 @@ def test_several_audits_share_a_report_with_an_overview(real: Audit, tmp_path: P
 
 
 def test_names_stand_in_the_sealed_annex_only(real: Audit, tmp_path: Path) -> None:
-    match = RegisterMatch(entry=4, payload=real.payload.bits, who="Erika Mustermann",
-                          when="2026-01-02", model="m", posterior=0.99)  # fmt: skip
-    register = RegisterFacts(version="v1", date="2026-11-01", entries=9, matches=(match,),
-                             none_weight=0.01, prior_none=0.1, chance=1e-9)  # fmt: skip
+    match = RegisterMatch(
+        entry=4,
+        payload=real.payload.bits,
+        who="Erika Mustermann",
+        when="2026-01-02",
+        model="m",
+        posterior=0.99,
+    )
+    register = RegisterFacts(
+        version="v1",
+        date="2026-11-01",
+        entries=9,
+        matches=(match,),
+        none_weight=0.01,
+        prior_none=0.1,
+        chance=1e-9,
+    )
     report = build_report([replace(real, register=register)], ReportRequest())
     assert report.annex is not None
     text = squeezed(text_of(report.pdf, tmp_path))
@@ -298,9 +335,16 @@ def test_tables_hold_every_bit_and_token_and_run_nothing(real: Audit) -> None:
 
 @pytest.mark.parametrize(
     ("name", "safe"),
-    [("a/b\\c:d", "a-b-c-d"), ("..", "report"), ("CON", "report-CON"), ("", "report"),
-     ("x" * 300, "x" * 80), ("ünïcode 名", "ünïcode 名"), ("a\nb\x00c", "a-b-c")],
-)  # fmt: skip
+    [
+        ("a/b\\c:d", "a-b-c-d"),
+        ("..", "report"),
+        ("CON", "report-CON"),
+        ("", "report"),
+        ("x" * 300, "x" * 80),
+        ("ünïcode 名", "ünïcode 名"),
+        ("a\nb\x00c", "a-b-c"),
+    ],
+)
 def test_file_names_do_no_harm(name: str, safe: str) -> None:
     assert safe_name(name) == safe
 
@@ -323,10 +367,12 @@ def test_a_logo_is_drawn_and_anything_else_refused(real: Audit) -> None:
 @pytest.mark.parametrize(
     ("language", "capped", "lr", "words"),
     [
-        ("en", True, 1e6, "at least 1,000,000"), ("en", True, 0.01, "at most 0.01"),
-        ("de", True, 0.01, "höchstens 0,01"), ("en", False, 0.3, "0.3"),
+        ("en", True, 1e6, "at least 1,000,000"),
+        ("en", True, 0.01, "at most 0.01"),
+        ("de", True, 0.01, "höchstens 0,01"),
+        ("en", False, 0.3, "0.3"),
     ],
-)  # fmt: skip
+)
 def test_a_capped_ratio_says_on_which_side_the_true_one_lies(
     real: Audit, language: str, capped: bool, lr: float, words: str
 ) -> None:

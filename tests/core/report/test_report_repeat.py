@@ -19,9 +19,11 @@ def recorded(builtin_model: Any, samples: dict[str, Any]) -> Audit:
     sample = samples["marked-tbcc"]
     return audit_document(
         from_text(sample["texts"][0]["text"][:900], name="memo"),
-        model=builtin_model, keys=[(SecretKey.from_hex(sample["key_hex"]), "Desk")],
-        profile=Profile.from_dict(sample["profile"]), options=Options(),
-    )  # fmt: skip
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), "Desk")],
+        profile=Profile.from_dict(sample["profile"]),
+        options=Options(),
+    )
 
 
 def test_a_fresh_audit_reproduces_the_record(

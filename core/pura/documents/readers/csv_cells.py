@@ -31,9 +31,12 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
 
     def part(text: str, name: str, role: str = MAIN) -> Extract:
         return Extract(
-            text=text, part=name, role=role, encoding=decoded.encoding,
+            text=text,
+            part=name,
+            role=role,
+            encoding=decoded.encoding,
             encoding_source=decoded.source,
-        )  # fmt: skip
+        )
 
     cells: list[Extract] = []
     short = 0

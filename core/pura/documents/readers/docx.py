@@ -16,8 +16,12 @@ from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions, Trans
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT: Final = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
 _SIGNS: Final = {
-    "tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "softHyphen": "\u00ad",
-}  # fmt: skip
+    "tab": "\t",
+    "br": "\n",
+    "cr": "\n",
+    "noBreakHyphen": "\u2011",
+    "softHyphen": "\u00ad",
+}
 _ADDED: Final = frozenset({"ins", "moveTo"})
 _REMOVED: Final = frozenset({"del", "moveFrom"})
 _APART: Final = frozenset({"txbxContent", "Fallback", "instrText", "pPr", "rPr", "comment", "pict"})
@@ -39,10 +43,13 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         text, transforms = join(walk.blocks(root))
         extracts.append(
             Extract(
-                text=text, part=part, role=role, notes=notes,
+                text=text,
+                part=part,
+                role=role,
+                notes=notes,
                 transforms=(*transforms, *walk.transforms()),
             )
-        )  # fmt: skip
+        )
     for part in ("footnotes", "endnotes"):
         if f"word/{part}.xml" in package:
             text, transforms = join(_Walk(original=False).blocks(package.xml(f"word/{part}.xml")))
@@ -50,8 +57,12 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
                 extracts.append(
                     Extract(text=text, part=part, role=ALTERNATIVE, transforms=transforms)
                 )
-    boxes = [b for e in root.iter() if _tag(e) == "txbxContent" and not _in_fallback(e)
-             for b in _Walk(original=False).blocks(e)]  # fmt: skip
+    boxes = [
+        b
+        for e in root.iter()
+        if _tag(e) == "txbxContent" and not _in_fallback(e)
+        for b in _Walk(original=False).blocks(e)
+    ]
     if boxes:
         text, transforms = join(boxes)
         extracts.append(

@@ -16,9 +16,19 @@ from pura.documents.limits import MAX_JSON_DEPTH, MAX_PARTS, over
 from pura.documents.values import Extract, ReadOptions
 
 FIELDS: Final = (
-    "text", "content", "completion", "response", "output", "answer", "generated_text",
-    "generation", "body", "message", "document", "article",
-)  # fmt: skip
+    "text",
+    "content",
+    "completion",
+    "response",
+    "output",
+    "answer",
+    "generated_text",
+    "generation",
+    "body",
+    "message",
+    "document",
+    "article",
+)
 """Known names of the field that holds the text, strongest first."""
 
 

@@ -143,9 +143,10 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
         extracts.append(_part(own, f"{prefix}body", MAIN, decoded, transforms, notes))
     for number, passage in enumerate(quoted, 1):
         stripped = Transform(
-            name="quote-marks-removed", count=passage.count("\n") + 1,
+            name="quote-marks-removed",
+            count=passage.count("\n") + 1,
             note="quote marks at line starts removed",
-        )  # fmt: skip
+        )
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
             name = f"{prefix}{_FIRST_QUOTED} {number}"
@@ -154,9 +155,13 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
 
 
 def _part(
-    text: str, part: str, role: str, decoded: Decoded, transforms: tuple[Transform, ...],
+    text: str,
+    part: str,
+    role: str,
+    decoded: Decoded,
+    transforms: tuple[Transform, ...],
     notes: tuple[str, ...],
-) -> Extract:  # fmt: skip
+) -> Extract:
     return Extract(
         text=text.strip("\n"),
         part=part,

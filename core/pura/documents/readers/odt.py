@@ -12,9 +12,21 @@ from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
 _SPACE: Final = re.compile(r"[ \t\n\r]+")
 _APART: Final = frozenset(
-    {"tracked-changes", "note", "annotation", "annotation-end", "frame", "forms", "ruby-text",
-     "sequence-decls", "user-field-decls", "variable-decls", "table-of-content", "hidden-text"}
-)  # fmt: skip
+    {
+        "tracked-changes",
+        "note",
+        "annotation",
+        "annotation-end",
+        "frame",
+        "forms",
+        "ruby-text",
+        "sequence-decls",
+        "user-field-decls",
+        "variable-decls",
+        "table-of-content",
+        "hidden-text",
+    }
+)
 
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
@@ -91,8 +103,11 @@ class _Walk:
             if tag in ("p", "h"):
                 yield Block(text=self._paragraph(child), tight=tight)
             elif tag == "table-row":
-                cells = ["\n".join(b.text for b in self._blocks(cell, tight=True))
-                         for cell in child if _tag(cell) == "table-cell"]  # fmt: skip
+                cells = [
+                    "\n".join(b.text for b in self._blocks(cell, tight=True))
+                    for cell in child
+                    if _tag(cell) == "table-cell"
+                ]
                 yield Block(text="\t".join(cells), tight=True)
             elif tag in ("change-start", "change-end", "change"):
                 if text := self._change(child):

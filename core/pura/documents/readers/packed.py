@@ -62,9 +62,14 @@ def parse(data: bytes) -> Any:
             code="input-outside",
         )
     parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False,
-        huge_tree=False, remove_comments=True, remove_pis=True,
-    )  # fmt: skip
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
     try:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:

@@ -19,8 +19,14 @@ from pura.documents.readers.pdf_lines import Line, assemble
 from pura.documents.values import Extract, ReadOptions, Transform
 
 _LIGATURES: Final = {
-    "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st",
-}  # fmt: skip
+    "ﬀ": "ff",
+    "ﬁ": "fi",
+    "ﬂ": "fl",
+    "ﬃ": "ffi",
+    "ﬄ": "ffl",
+    "ﬅ": "st",
+    "ﬆ": "st",
+}
 _TABLE: Final = {ord(sign): letters for sign, letters in _LIGATURES.items()}
 _WRONG_PASSWORD: Final = 4
 _HYPHENS: Final = ("\x02", "\ufffe")  # how pdfium gives one at the end of a line, soft or hard

@@ -144,9 +144,13 @@ def measure(
         divergence = _divergence(source, model, ids, check)
     say(len(samples), len(samples))
     return _summary(
-        results, model=model, profile=profile, divergence=divergence, made_here=made_here,
+        results,
+        model=model,
+        profile=profile,
+        divergence=divergence,
+        made_here=made_here,
         source=source.name if source else None,
-    )  # fmt: skip
+    )
 
 
 def _check_samples(samples: Sequence[Sample], profile: Profile) -> None:
@@ -173,16 +177,23 @@ def _one(
     ids = tokenise(model, sample.text).ids
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
     intervals = trial.Intervals(
-        ids=seen.ids, entropy_bits=seen.entropy_bits, probability=seen.probability,
-        lo=seen.lo[0], hi=seen.hi[0], prompt_known=False,
-    )  # fmt: skip
+        ids=seen.ids,
+        entropy_bits=seen.entropy_bits,
+        probability=seen.probability,
+        lo=seen.lo[0],
+        hi=seen.hi[0],
+        prompt_known=False,
+    )
     plan = trial.make_schedule(intervals, key, profile, check)
     found = trial.decode(0, plan, trial.weigh(plan, intervals, profile), intervals, profile, 1)
     right = found.exact.payload.bits == sample.payload.bits
     return TextResult(
-        tokens=len(ids), usable=found.exact.usable, log10_e=found.exact.log10_e,
-        matched=bool(right.all()), bits_right=float(right.mean()),
-    ), ids  # fmt: skip
+        tokens=len(ids),
+        usable=found.exact.usable,
+        log10_e=found.exact.log10_e,
+        matched=bool(right.all()),
+        bits_right=float(right.mean()),
+    ), ids
 
 
 def _divergence(
@@ -197,18 +208,30 @@ def _divergence(
 
 
 def _summary(
-    results: Sequence[TextResult], *, model: LanguageModel, profile: Profile,
-    divergence: Sequence[float] | None, made_here: bool, source: str | None,
-) -> ProxyFitness:  # fmt: skip
+    results: Sequence[TextResult],
+    *,
+    model: LanguageModel,
+    profile: Profile,
+    divergence: Sequence[float] | None,
+    made_here: bool,
+    source: str | None,
+) -> ProxyFitness:
     found = share(sum(r.log10_e >= THRESHOLD for r in results), len(results))
     matched = share(sum(r.matched for r in results), len(results))
     return ProxyFitness(
-        model=model.name, model_fingerprint=model.fingerprint, profile=profile.fingerprint,
-        dtype=model.device.dtype, made_here=made_here, results=tuple(results),
-        found=found, matched=matched,
+        model=model.name,
+        model_fingerprint=model.fingerprint,
+        profile=profile.fingerprint,
+        dtype=model.device.dtype,
+        made_here=made_here,
+        results=tuple(results),
+        found=found,
+        matched=matched,
         evidence=mean([r.log10_e for r in results]),
         evidence_per_100=mean([100 * r.log10_e / max(1, r.tokens) for r in results]),
         bits_right=mean([r.bits_right for r in results], 0.0, 1.0),
         kl_bits=mean(divergence, 0.0) if divergence else None,
-        source=source, word=word_for(found.value, matched.value, len(results)), rule=RULE,
-    )  # fmt: skip
+        source=source,
+        word=word_for(found.value, matched.value, len(results)),
+        rule=RULE,
+    )

@@ -21,13 +21,19 @@ MAX_SAMPLES: Final = 10_000
 MAX_MADE: Final = 1000
 # Openings of everyday kinds of text; each goes on differently in every run.
 OPENINGS: Final = (
-    "The meeting began with a short report on", "When the ship came back to the harbour,",
-    "Before you plant the seeds, make sure that", "The council decided on Tuesday to",
-    "My grandmother used to say that", "A good bridge has to carry more than",
-    "In the second half of the season, the team", "The experiment was repeated because",
-    "Travellers who come to the valley in winter", "To bake this bread you will need",
-    "The old library at the end of the street", "Most people who start a new language",
-)  # fmt: skip
+    "The meeting began with a short report on",
+    "When the ship came back to the harbour,",
+    "Before you plant the seeds, make sure that",
+    "The council decided on Tuesday to",
+    "My grandmother used to say that",
+    "A good bridge has to carry more than",
+    "In the second half of the season, the team",
+    "The experiment was repeated because",
+    "Travellers who come to the valley in winter",
+    "To bake this bread you will need",
+    "The old library at the end of the street",
+    "Most people who start a new language",
+)
 
 
 def read_samples(path: Path) -> tuple[Sample, ...]:
@@ -101,10 +107,18 @@ def make_samples(
     payloads = [Payload.from_bits(rng.integers(0, 2, profile.payload_bits)) for _ in range(texts)]
     openings = [OPENINGS[n % len(OPENINGS)] for n in range(texts)]
     made = generate_batch(
-        source, openings, payloads, key, profile, tokens=tokens, batch_size=4,
-        seed=[int(s) for s in rng.integers(1 << 31, size=texts)], ignore_eos=True,
-        progress=progress, checkpoint=checkpoint,
-    )  # fmt: skip
+        source,
+        openings,
+        payloads,
+        key,
+        profile,
+        tokens=tokens,
+        batch_size=4,
+        seed=[int(s) for s in rng.integers(1 << 31, size=texts)],
+        ignore_eos=True,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
     return tuple(
         Sample(text=one.text, payload=payload) for one, payload in zip(made, payloads, strict=True)
     )

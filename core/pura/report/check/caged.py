@@ -41,8 +41,10 @@ def take_apart(
             f"The file has more than {MAX_FILE_BYTES >> 20} MiB; no report of ours has.",
             "Choose the PDF of a report.",
         )
-    head = {"moment": moment.isoformat(),
-            "trust": [base64.b64encode(der).decode() for der in trust]}  # fmt: skip
+    head = {
+        "moment": moment.isoformat(),
+        "trust": [base64.b64encode(der).decode() for der in trust],
+    }
     try:
         child = start_child(CHILD)
     except OSError as error:
@@ -51,9 +53,12 @@ def take_apart(
             "Close other programs, and try again.",
         ) from None
     ending = converse(
-        child, json.dumps(head).encode() + b"\n" + data, seconds=WALL_SECONDS,
-        most=MAX_ANSWER_BYTES, beat=beat,
-    )  # fmt: skip
+        child,
+        json.dumps(head).encode() + b"\n" + data,
+        seconds=WALL_SECONDS,
+        most=MAX_ANSWER_BYTES,
+        beat=beat,
+    )
     return _judge(ending.status, ending.answer, late=ending.late)
 
 

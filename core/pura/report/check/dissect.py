@@ -38,9 +38,15 @@ def dissect(data: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
     end = data.rfind(_EOF)
     tail = len(data[end + len(_EOF) :].strip(b"\r\n")) if end >= 0 else len(data)
     return FileFacts(
-        size=len(data), sha256=sha, pages=pages, metadata=metadata, attachments=attachments,
-        signatures=_signatures(data, trust, moment), tail=tail, saves=data.count(_EOF),
-    )  # fmt: skip
+        size=len(data),
+        sha256=sha,
+        pages=pages,
+        metadata=metadata,
+        attachments=attachments,
+        signatures=_signatures(data, trust, moment),
+        tail=tail,
+        saves=data.count(_EOF),
+    )
 
 
 def _open(data: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[AttachmentFacts, ...]]:
@@ -62,9 +68,11 @@ def _attachment(found: Any) -> AttachmentFacts:
     name, data = str(found.get_name()), bytes(found.get_data())
     keep = name.lower().endswith(".json") and len(data) <= MAX_RECORD_BYTES
     return AttachmentFacts(
-        name=name, sha256=hashlib.sha256(data).hexdigest(), size=len(data),
+        name=name,
+        sha256=hashlib.sha256(data).hexdigest(),
+        size=len(data),
         data=data.decode("latin-1") if keep else "",
-    )  # fmt: skip
+    )
 
 
 def _signatures(
@@ -100,17 +108,24 @@ def _signature(
     pages, attachments = _differences(data, end) if end < len(data) else ((), ())
     stamp = status.timestamp_validity
     return SignatureFacts(
-        name=name, subject=_name(cert.subject), issuer=_name(cert.issuer),
-        sha256=cert.sha256.hex(), not_before=validity["not_before"].native.isoformat(),
+        name=name,
+        subject=_name(cert.subject),
+        issuer=_name(cert.issuer),
+        sha256=cert.sha256.hex(),
+        not_before=validity["not_before"].native.isoformat(),
         not_after=validity["not_after"].native.isoformat(),
         signed_at=status.signer_reported_dt.isoformat() if status.signer_reported_dt else "",
         stamped_at=stamp.timestamp.isoformat() if stamp and stamp.valid and stamp.intact else "",
-        stamp_trusted=bool(stamp and stamp.trusted), intact=bool(status.intact),
-        valid=bool(status.valid), trusted=bool(status.trusted),
-        whole=status.coverage.name == "ENTIRE_FILE", end=end,
+        stamp_trusted=bool(stamp and stamp.trusted),
+        intact=bool(status.intact),
+        valid=bool(status.valid),
+        trusted=bool(status.trusted),
+        whole=status.coverage.name == "ENTIRE_FILE",
+        end=end,
         changes=_changes(status, whole=status.coverage.name == "ENTIRE_FILE"),
-        revision_pages=pages, revision_attachments=attachments,
-    )  # fmt: skip
+        revision_pages=pages,
+        revision_attachments=attachments,
+    )
 
 
 def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:
@@ -121,8 +136,9 @@ def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:
 
     context = ValidationContext(
         trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False, moment=moment,
-    )  # fmt: skip
+        allow_fetching=False,
+        moment=moment,
+    )
     usage = KeyUsageConstraints(
         key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
     )
@@ -147,8 +163,12 @@ def _changes(status: Any, *, whole: bool) -> str:
     if whole:
         return "none"
     level = status.modification_level
-    names = {"NONE": "none", "LTA_UPDATES": "ltv", "FORM_FILLING": "forms",
-             "ANNOTATIONS": "annotations"}  # fmt: skip
+    names = {
+        "NONE": "none",
+        "LTA_UPDATES": "ltv",
+        "FORM_FILLING": "forms",
+        "ANNOTATIONS": "annotations",
+    }
     return "other" if level is None else names.get(level.name, "other")
 
 

@@ -113,10 +113,14 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         return [Check(name="record", state=BAD, key="record.several", values={"names": names})], ()
     one = found[0]
     checks = [
-        Check(name="record", state=GOOD, key="record.found",
-              values={"name": one.name, "size": one.size}),
+        Check(
+            name="record",
+            state=GOOD,
+            key="record.found",
+            values={"name": one.name, "size": one.size},
+        ),
         _digest(facts, one),
-    ]  # fmt: skip
+    ]
     try:
         data = json.loads(one.data.encode("latin-1"))
         audits = tuple(json_io.from_dict(part) for part in audits_in(data))
@@ -125,8 +129,9 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
     except (RecordError, ValueError, RecursionError) as error:
         why = error.message if isinstance(error, RecordError) else "It is not readable JSON."
         return [
-            *checks, Check(name="schema", state=BAD, key="schema.invalid", values={"why": why}),
-        ], ()  # fmt: skip
+            *checks,
+            Check(name="schema", state=BAD, key="schema.invalid", values={"why": why}),
+        ], ()
     values = {"count": len(audits), "schema": record.SCHEMA}
     checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
     checks += [_printed(facts, audits), _findings(facts, audits)]
@@ -153,9 +158,11 @@ def _digest(facts: FileFacts, one: AttachmentFacts) -> Check:
     text = _squeezed(" ".join((*facts.pages, *facts.metadata.values())))
     same = one.sha256 in text.lower()
     return Check(
-        name="digest", state=GOOD if same else BAD, key="digest.same" if same else "digest.other",
+        name="digest",
+        state=GOOD if same else BAD,
+        key="digest.same" if same else "digest.other",
         values={"sha": one.sha256},
-    )  # fmt: skip
+    )
 
 
 def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
@@ -180,9 +187,10 @@ def _findings(facts: FileFacts, audits: Sequence[Audit]) -> Check:
     text = _squeezed(" ".join(facts.pages)).lower()
     same = all(findings_digest(audit) in text for audit in audits)
     return Check(
-        name="findings", state=GOOD if same else BAD,
+        name="findings",
+        state=GOOD if same else BAD,
         key="findings.same" if same else "findings.other",
-    )  # fmt: skip
+    )
 
 
 def _squeezed(text: str) -> str:
@@ -204,9 +212,10 @@ def _one_signature(
 ) -> list[Check]:
     if one.problem:
         return [
-            Check(name="integrity", state=BAD, key="integrity.unreadable",
-                  values={"why": one.problem})
-        ]  # fmt: skip
+            Check(
+                name="integrity", state=BAD, key="integrity.unreadable", values={"why": one.problem}
+            )
+        ]
     if not one.intact:
         integrity = Check(name="integrity", state=BAD, key="integrity.broken")
     elif not one.valid:
@@ -214,10 +223,16 @@ def _one_signature(
     else:
         integrity = Check(name="integrity", state=GOOD, key="integrity.intact")
     who = Check(
-        name="signer", state=NOTICE if integrity.state == GOOD else OPEN, key="signer.who",
-        values={"subject": one.subject, "issuer": one.issuer, "sha": one.sha256,
-                "when": _moment(one.signed_at)},
-    )  # fmt: skip
+        name="signer",
+        state=NOTICE if integrity.state == GOOD else OPEN,
+        key="signer.who",
+        values={
+            "subject": one.subject,
+            "issuer": one.issuer,
+            "sha": one.sha256,
+            "when": _moment(one.signed_at),
+        },
+    )
     return [integrity, who, _time(one), _trust(one, trusted, moment), *_coverage(facts, one)]
 
 
@@ -226,10 +241,11 @@ def _time(one: SignatureFacts) -> Check:
         return Check(name="time", state=NOTICE, key="time.clock")
     known = one.stamp_trusted
     return Check(
-        name="time", state=GOOD if known else NOTICE,
+        name="time",
+        state=GOOD if known else NOTICE,
         key="time.stamped" if known else "time.unknown-authority",
         values={"when": _moment(one.stamped_at)},
-    )  # fmt: skip
+    )
 
 
 def _trust(one: SignatureFacts, trusted: bool, moment: datetime) -> Check:
@@ -252,9 +268,13 @@ def _coverage(facts: FileFacts, one: SignatureFacts) -> list[Check]:
         ]
     later = facts.size - one.end
     found = [
-        Check(name="coverage", state=BAD, key="coverage.part",
-              values={"end": one.end, "size": facts.size})
-    ]  # fmt: skip
+        Check(
+            name="coverage",
+            state=BAD,
+            key="coverage.part",
+            values={"end": one.end, "size": facts.size},
+        )
+    ]
     if one.revision_pages:
         pages = ", ".join(map(str, one.revision_pages))
         found.append(Check(name="changes", state=BAD, key="changes.pages", values={"pages": pages}))

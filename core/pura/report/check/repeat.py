@@ -101,10 +101,12 @@ def fresh_audit(
             raise _absent("model", audit.model.fingerprint)
         return audit_document(
             from_text(audit.text or "", name=audit.input.name),
-            model=model, keys=keys, profile=audit.profile,
+            model=model,
+            keys=keys,
+            profile=audit.profile,
             options=Options(decoder=audit.decoder, policy=Policy.from_dict(audit.policy)),
             checkpoint=checkpoint,
-        )  # fmt: skip
+        )
     finally:
         for key, _ in keys:
             key.wipe()
@@ -112,9 +114,10 @@ def fresh_audit(
 
 def _absent(what: str, fingerprint: str) -> ReportFileError:
     return ReportFileError(
-        f"The {what} {fingerprint} is not on this computer.", "Add it first.",
+        f"The {what} {fingerprint} is not on this computer.",
+        "Add it first.",
         code=f"repeat-{what}",
-    )  # fmt: skip
+    )
 
 
 def _not_possible(why: str) -> Check:

@@ -1,6 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format audit bench screenshots translations wheel package clean system system-tests
+.PHONY: help install demo test check format audit bench screenshots translations wheel package \
+  clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -18,6 +19,9 @@ system:
 
 system-tests:
 	@packaging/setup/system.sh --tests
+
+system-package:
+	@packaging/setup/system.sh --package
 
 install: system ## Make .venv with everything in it
 	@packaging/setup/venv.sh
@@ -55,7 +59,7 @@ translations: install ## Collect the window's texts into the catalogues and comp
 wheel: install ## Build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation
 
-package: system ## Build the one-folder application into dist/linux and prove it (20 minutes)
+package: system-package ## Build the one-folder application into dist/linux and prove it (20 minutes)
 	@packaging/linux/build.sh
 
 clean: ## Remove everything that was made here, .venv included

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
 # Everything that a clone holds, without what is made in it.
 MADE = {".venv", ".git", "demo-output", "build", "dist", "node_modules", "__pycache__"}
@@ -20,8 +18,10 @@ TEXTS = {".py", ".md", ".sh", ".json", ".toml", ".txt", ".yaml", ".qss", ".ts", 
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.iterdir()):
+        if path.name in MADE:
+            continue
         if path.is_dir():
-            if path.name not in MADE and not path.name.endswith("_cache"):
+            if not path.name.endswith("_cache"):
                 yield from _files(path)
         elif path.suffix in TEXTS:
             yield path
@@ -91,30 +91,57 @@ def test_qt_does_not_lose_references_to_true() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_no_file_names_the_machine_it_was_written_on(path: Path) -> None:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        return  # a picture or a font
-    found = [word for word in MACHINE if word in text]
-    assert not found
+def test_no_file_names_the_machine_it_was_written_on() -> None:
+    naming = []
+    for path in SOURCES:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue  # a picture or a font
+        naming += [f"{path}: {word}" for word in MACHINE if word in text]
+    assert not naming
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_links_inside_the_pages_lead_somewhere(path: Path) -> None:
-    text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if "://" in target or target.startswith(("#", "mailto:")):
+def test_links_inside_the_pages_lead_somewhere() -> None:
+    broken = []
+    for path in PAGES:
+        text = re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if "://" in target or target.startswith(("#", "mailto:")):
+                continue
+            if not (path.parent / target.partition("#")[0]).resolve().exists():
+                broken.append(f"{path.name} links to {target}")
+    assert not broken
+
+
+def test_modules_say_what_they_are() -> None:
+    silent = [
+        path
+        for path in MODULES
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert MODULES
+    assert not silent
+
+
+def test_every_decision_has_its_line_in_the_index() -> None:
+    folder = ROOT / "docs" / "decisions"
+    lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
+    listed = [match[1] for line in lines if (match := re.match(r"\| \[\d{3}\]\((.+?)\) \|", line))]
+    assert listed == sorted(p.name for p in folder.glob("[0-9]*.md") if p.name[:3] != "000")
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in seen:
             continue
-        file = (path.parent / target.partition("#")[0]).resolve()
-        assert file.exists(), f"{path.name} links to {target}, which is not there"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_modules_say_what_they_are(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(text)), "no docstring"
+        seen.add(page)
+        links = re.findall(r"\]\(([^)#\s]+\.md)", page.read_text(encoding="utf-8"))
+        waiting += [(page.parent / link).resolve() for link in links if "://" not in link]
+    assert set(PAGES) <= seen
 
 
 def test_constraints_name_every_direct_dependency() -> None:

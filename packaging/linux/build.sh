@@ -14,10 +14,17 @@ venv=$work/venv
 pyinstaller=6.22.3
 export PIP_DISABLE_PIP_VERSION_CHECK=1 HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=PASSIVE
 
+# What would end the build after minutes is asked first.
+python=$(packaging/setup/python.sh --shared)
+command -v objdump >/dev/null || {
+    echo "The program objdump is missing. On Debian or Ubuntu: apt-get install binutils" >&2
+    exit 1
+}
+
 mkdir -p "$work/wheels"
-want="$(cat pyproject.toml constraints.txt | cksum) $pyinstaller"
+want="$(cat pyproject.toml constraints.txt | cksum) $pyinstaller $python"
 if [ "$(cat "$venv/installed" 2>/dev/null)" != "$want" ]; then
-    "$(packaging/setup/python.sh)" -m venv --clear "$venv"
+    "$python" -m venv --clear "$venv"
     echo "Installing the parts into $venv"
     "$venv/bin/python" -m pip install --quiet -c constraints.txt ".[gui]" \
         "pyinstaller==$pyinstaller" hatchling

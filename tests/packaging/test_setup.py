@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
+import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "packaging" / "setup" / "system.sh"
+SETUP = ROOT / "packaging" / "setup"
+SCRIPT = SETUP / "system.sh"
+INSTALL = "noninteractive: -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends"
+LOCKED = "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7 (apt-get)"
 
 
 class Machine:
@@ -21,22 +27,26 @@ class Machine:
         self.log = root / "log"
         self.log.touch()
         for name in ("sh", "env", "dirname", "tr", "xargs", "sed", "head", "true", "cat", "echo"):
-            [found] = [p for p in (Path("/usr/bin") / name, Path("/bin") / name) if p.exists()][:1]
-            (self.bin / name).symlink_to(found)
+            self.borrow(name)
         self.command("id", "echo 1000")
         self.command("python3", "exit 0")  # answers the question for version and venv with yes
         self.command("dpkg-query", "exit 1")
         self.command("apt-cache", 'echo "Package: $3"')
         self.command("apt-get", f'echo "$DEBIAN_FRONTEND: $*" >> {self.log}')
+        self.command("sleep", f'echo "sleep $*" >> {self.log}')
+
+    def borrow(self, name: str) -> None:
+        [found] = [p for p in (Path("/usr/bin") / name, Path("/bin") / name) if p.exists()][:1]
+        (self.bin / name).symlink_to(found)
 
     def command(self, name: str, body: str) -> None:
         file = self.bin / name
         file.write_text(f"#!/bin/sh\n{body}\n")
         file.chmod(0o755)
 
-    def set_up(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def set_up(self, *arguments: str, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["/bin/sh", SCRIPT, *arguments],
+            ["/bin/sh", script, *arguments],
             env={"PATH": str(self.bin), "HOME": os.environ.get("HOME", "/")},
             capture_output=True,
             text=True,
@@ -87,7 +97,7 @@ def test_as_root_it_installs_only_what_is_missing(machine: Machine) -> None:
     assert done.returncode == 0, done.stderr
     assert machine.installations == [
         ": update -qq",
-        "noninteractive: install -y -qq --no-install-recommends libegl1 xvfb",
+        f"{INSTALL} libegl1 xvfb",
     ]
 
 
@@ -136,3 +146,104 @@ def test_elsewhere_than_on_debian_it_says_so_and_goes_on(machine: Machine) -> No
     done = machine.set_up()
     assert done.returncode == 0
     assert "not Debian or Ubuntu" in done.stderr
+
+
+def test_it_waits_for_whoever_updates_a_new_machine(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("dpkg-query", 'case "$3" in xvfb) exit 1;; esac; echo installed')
+    machine.command(
+        "apt-get",
+        f'echo "$*" >> {machine.log}\n'
+        f'[ "$1" != update ] || [ -e {machine.bin}/freed ] || {{ echo "{LOCKED}" >&2; exit 100; }}',
+    )
+    machine.command("sleep", f'echo "sleep $1" >> {machine.log}; touch {machine.bin}/freed')
+    machine.borrow("touch")
+    done = machine.set_up("--tests")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Waiting for it, up to 10 minutes.") == 1
+    assert machine.installations[:3] == ["update -qq", "sleep 5", "update -qq"]
+    assert machine.installations[3].endswith("xvfb")
+
+
+def test_it_does_not_wait_for_ever_and_says_who_holds_the_lock(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("apt-get", f'echo "{LOCKED}" >&2; exit 100')
+    done = machine.set_up()
+    assert done.returncode != 0
+    assert machine.installations == ["sleep 5"] * 120
+    assert LOCKED in done.stderr
+
+
+def test_other_troubles_of_apt_end_at_once(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("apt-get", 'echo "E: The repository is not signed." >&2; exit 100')
+    done = machine.set_up()
+    assert done.returncode != 0
+    assert machine.installations == []
+    assert "not signed" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/usr/bin/apt-get").exists(), reason="not Debian or Ubuntu")
+def test_the_real_apt_complains_in_the_words_that_are_waited_on(
+    machine: Machine, tmp_path: Path
+) -> None:
+    lists = tmp_path / "apt" / "lists"
+    (lists / "partial").mkdir(parents=True)
+    (tmp_path / "sources").touch()
+    settings = tmp_path / "apt.conf"
+    settings.write_text(
+        f'Dir::State "{tmp_path}/apt";\nDir::Cache "{tmp_path}/apt";\n'
+        f'Dir::Etc::SourceList "{tmp_path}/sources";\nDir::Etc::SourceParts "/dev/null";\n'
+    )
+    machine.command("id", "echo 0")
+    machine.command("dpkg-query", 'case "$3" in xvfb) exit 1;; esac; echo installed')
+    machine.command(
+        "apt-get",
+        f'echo "$*" >> {machine.log}\ncase "$1" in update) '
+        f'APT_CONFIG={settings} exec /usr/bin/apt-get "$@" ;; esac',
+    )
+    with (lists / "lock").open("w") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        machine.command("sleep", f'echo "sleep $1" >> {machine.log}; exit 1')
+        done = machine.set_up("--tests")
+    assert "Waiting for it" in done.stdout, done.stderr
+    assert machine.installations == ["update -qq", "sleep 5"]
+    machine.command("sleep", "exit 1")
+    assert machine.set_up("--tests").returncode == 0
+
+
+def test_building_the_application_takes_binutils_and_the_shared_library(machine: Machine) -> None:
+    machine.command("id", "echo 0")
+    machine.command("python3", 'case "$*" in *" --shared") exit 1;; esac')
+    machine.command("dpkg-query", 'case "$3" in binutils) exit 1;; esac; echo installed')
+    machine.command("apt-cache", 'echo "Version: 3.12.3-1"')
+    done = machine.set_up("--package")
+    assert done.returncode == 0, done.stderr
+    assert machine.installations[-1] == f"{INSTALL} python3-venv libpython3.12 binutils"
+
+
+def test_a_python_without_its_shared_library_is_told_before_the_work(machine: Machine) -> None:
+    machine.command(
+        "python3",
+        'case "$*" in *" --shared") exit 1;; *"print("*) echo 3.12;; esac',
+    )
+    done = machine.set_up("--shared", script=SETUP / "python.sh")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "shared library" in done.stderr
+    assert "apt-get install libpython3.12" in done.stderr
+
+
+def test_the_python_that_runs_the_tests_is_judged_by_what_it_can_load() -> None:
+    """Asked of real interpreters: this one by the script, and by looking for the file."""
+    [name, folder] = sysconfig.get_config_vars("INSTSONAME", "LIBDIR")
+    done = subprocess.run(
+        [SETUP / "python.sh", "--shared"],
+        env={**os.environ, "PYTHON": sys._base_executable},  # type: ignore[attr-defined]
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if name.endswith(".a"):
+        assert done.stdout.strip() != sys._base_executable  # type: ignore[attr-defined]
+    elif (Path(folder) / name).exists():
+        assert done.stdout.strip() == sys._base_executable  # type: ignore[attr-defined]

@@ -29,7 +29,8 @@ from PySide6.QtCore import QTimer
 from pura.keys import passphrase_bytes
 from pura.scheme import Profile
 from pura_audit import application
-from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura.keys import Secret
+from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.session.items import ItemState
 
 home, profile, text = map(Path, sys.argv[1:4])

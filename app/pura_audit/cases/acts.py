@@ -28,13 +28,13 @@ from pura.caselog import (
     write_note,
 )
 from pura.caselog.reports import request_of_case
+from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.cases.words import case_name
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import language, translate
 

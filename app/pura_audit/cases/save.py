@@ -31,9 +31,9 @@ from pura.caselog import (
     open_case,
     save_audit,
 )
+from pura.keys import Secret
 from pura.record.audit import Audit
 from pura_audit.jobs.case_desk import CaseDesk
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.look.theme import GAP, GRID, PADDING

@@ -39,7 +39,7 @@ from pura_audit.jobs.store_chores import (
 from pura_audit.platform.samples import sample
 
 if TYPE_CHECKING:
-    from pura.audit.run import Stage
+    from pura.base.progress import Stage
     from pura.lab.fitness.measure import ProxyFitness
     from pura.model.load import LanguageModel
     from pura.verdict.policy import Policy

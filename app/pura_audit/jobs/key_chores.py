@@ -8,7 +8,7 @@ from typing import Final
 
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import write_atomic
-from pura.keys import KeyStore, Place, load_key, parse_key
+from pura.keys import KeyStore, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
 from pura.keys.keyfile import KeyFile
 from pura.scheme import SecretKey
@@ -16,32 +16,6 @@ from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.messages import Chore
 
 SESSION: Final = "session"
-
-
-class Secret:
-    """A passphrase or a typed key on its way from a dialog to the model thread.
-
-    It never prints, and is overwritten when it has been used.
-    """
-
-    __slots__ = ("_bytes",)
-
-    def __init__(self, data: bytearray) -> None:
-        self._bytes = data
-
-    def copy(self) -> bytearray:
-        """Return a copy, which the caller wipes."""
-        return bytearray(self._bytes)
-
-    def wipe(self) -> None:
-        """Overwrite it."""
-        wipe_buffer(self._bytes)
-
-    def __repr__(self) -> str:
-        return "<Secret>"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("a secret is not pickled")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from PySide6.QtGui import QImage
 
 from pura.base.errors import Cancelled, InputError, PuraError
 from pura.base.files import write_atomic
+from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import (
     Report,
@@ -30,7 +31,6 @@ from pura.report.lock import lock_pdf
 from pura.report.request import MAX_LOGO
 from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure, Progress
 
 _log = logging.getLogger(__name__)

@@ -11,9 +11,9 @@ from pura.base.files import write_atomic
 from pura.base.paths import Paths
 from pura.caselog import CaseLog, workstation
 from pura.caselog.reports import note_signed
+from pura.keys import Secret
 from pura.report.sign import SignOptions, load_identity, sign_report
 from pura.scheme.keys import wipe_buffer
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Chore
 from pura_audit.jobs.report_chores import read_whole
 from pura_audit.platform.i18n import translate

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import SUFFIX, State
-from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura.keys import SUFFIX, Secret, State
+from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.jobs.messages import Catalogue, Failure, KeyChoice, Progress
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog

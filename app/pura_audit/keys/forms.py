@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import MAX_NAME, MAX_NOTE, State
-from pura_audit.jobs.key_chores import SESSION, KeyChore, Secret
+from pura.keys import MAX_NAME, MAX_NOTE, Secret, State
+from pura_audit.jobs.key_chores import SESSION, KeyChore
 from pura_audit.jobs.messages import Catalogue
 from pura_audit.look.theme import GAP, GRID, PADDING
 from pura_audit.platform.i18n import translate

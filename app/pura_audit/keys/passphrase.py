@@ -13,8 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import MIN_PASSPHRASE, passphrase_bytes
-from pura_audit.jobs.key_chores import Secret
+from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 from pura_audit.keys.words import strength_words
 from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate

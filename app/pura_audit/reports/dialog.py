@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure
 from pura_audit.jobs.report_desk import Saved
 from pura_audit.keys.passphrase import PassphraseDialog

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.messages import Failure, Progress
 from pura_audit.jobs.report_desk import BuildJob, InTheWay, ReportDesk, Saved, SaveJob
 from pura_audit.look.theme import GRID

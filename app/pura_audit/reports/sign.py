@@ -16,9 +16,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import passphrase_bytes
+from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
-from pura_audit.jobs.key_chores import Secret
 from pura_audit.jobs.sign_chores import SignChore
 from pura_audit.look.theme import GAP, GRID, PADDING
 from pura_audit.platform.i18n import language, translate

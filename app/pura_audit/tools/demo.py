@@ -168,7 +168,8 @@ def _audit(
     profile: Profile,
     text: str,
 ) -> Audit:
-    from pura.audit.run import Stage, audit_text
+    from pura.audit.run import audit_text
+    from pura.base.progress import Stage
 
     with _bar(console) as bar:
         task = bar.add_task("Auditing", total=None)

@@ -11,7 +11,7 @@ import datetime as dt
 import math
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -40,6 +40,7 @@ from pura.audit.variants import (
     without_text,
 )
 from pura.base.errors import InputError, KeyStoreError
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.decode.passages import passages
 from pura.documents import Document, from_text
 from pura.record.audit import Audit, RegisterFacts, StepReport, VariantFacts
@@ -81,23 +82,6 @@ _READINGS: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
-    """How far an audit is.
-
-    Attributes:
-        number: 1 … 12.
-        name: Of the step.
-        done: Units done within the step (tokens while reading).
-        total: Units of the step; 0 when they are not counted.
-    """
-
-    number: int
-    name: str
-    done: int = 0
-    total: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
 class Options:
     """What an audit may be told besides text, key, profile and model.
 
@@ -132,8 +116,8 @@ def audit_text(
     profile: Profile,
     name: str = "pasted text",
     options: Options | None = None,
-    progress: Callable[[Stage], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Audit:
     """Audit a text that is not a file; see :func:`audit_document`."""
     return audit_document(
@@ -154,8 +138,8 @@ def audit_document(
     keys: Sequence[tuple[SecretKey, str | None]],
     profile: Profile,
     options: Options | None = None,
-    progress: Callable[[Stage], None] | None = None,
-    checkpoint: Callable[[], None] | None = None,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Audit:
     """Audit one document.
 
@@ -192,13 +176,13 @@ class _Audit:
         keys: Sequence[tuple[SecretKey, str | None]],
         profile: Profile,
         options: Options,
-        progress: Callable[[Stage], None] | None,
-        checkpoint: Callable[[], None] | None,
+        progress: Progress | None,
+        checkpoint: Checkpoint | None,
     ) -> None:
         self._document, self._model, self._keys = document, model, keys
         self._profile, self._options = profile, options
-        self._progress = progress or (lambda _stage: None)
-        self._checkpoint = checkpoint or (lambda: None)
+        self._progress = progress or untold
+        self._checkpoint = checkpoint or unstopped
         self._log: list[StepReport] = []
         self._variants: tuple[Variant, ...] = ()
 

@@ -66,3 +66,39 @@ def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) ->
             code="file-large",
         )
     return data
+
+
+def write_or_refuse(
+    path: Path, data: bytes, error: type[PuraError] = InputError, *, private: bool = False
+) -> None:
+    """Write a file in one step, or say in words why not.
+
+    Args:
+        path: Where to.
+        data: The bytes.
+        error: What is raised.
+        private: Readable by this user only.
+
+    Raises:
+        PuraError: It cannot be written; what was there before is untouched.
+    """
+    try:
+        write_atomic(path, data, private=private)
+    except OSError as problem:
+        raise error(
+            f"“{path.name}” cannot be written: {problem.strerror or 'unknown reason'}.",
+            "Check the folder, its permissions and the free space.",
+            code="file-write",
+        ) from None
+
+
+def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bool = False) -> None:
+    """Refuse to replace a file, unless that was asked for.
+
+    Raises:
+        PuraError: It is there already.
+    """
+    if path.exists() and not replace:
+        raise error(
+            f"There already is a file “{path.name}”.", "Choose another name.", code="file-exists"
+        )

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from pura.base.errors import KeyStoreError, ModelError, ProfileError, PuraError
-from pura.base.paths import Paths, user_paths
-from pura.keys import KeyFolder, KeyStore, load_key
-from pura.scheme import Profile, SecretKey
-
-if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
+from pura.base.errors import KeyStoreError, PuraError
+from pura.base.paths import user_paths
+from pura.desk.keys import open_key_file
+from pura.desk.profiles import find_profile
+from pura.desk.workplace import Workplace
+from pura.keys import KeyRef
+from pura.scheme import Profile
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -49,14 +48,6 @@ DtypeOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class LabelledKey:
-    """A secret key and the name people know it by."""
-
-    key: SecretKey
-    label: str | None
-
-
 def complain(error: PuraError, name: str | None = None) -> None:
     """Print an error on standard error: what happened, then the way out."""
     prefix = f"{name}: " if name else ""
@@ -65,108 +56,62 @@ def complain(error: PuraError, name: str | None = None) -> None:
         err.print(error.hint, markup=False)
 
 
-def key_store(paths: Paths | None = None) -> KeyStore:
-    """Return the user's key store."""
+def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
+    """Return the user's workplace, for one call of the command."""
     from pura.cli.passphrases import ask_folder
 
-    config = (paths or user_paths()).config
-    folder = config / "keys"
-    files = KeyFolder(folder, lambda new: ask_folder(folder, new=new))
-    return KeyStore(config / "keys.json", files=files)
+    paths = user_paths()
+    folder = paths.config / "keys"
+    return Workplace(
+        paths=paths,
+        device=device,
+        dtype=dtype,
+        ask_folder=lambda new: ask_folder(folder, new=new),
+    )
 
 
-def find_keys(names: list[str] | None, files: list[Path] | None) -> list[LabelledKey]:
-    """Return the keys that the options name, each once.
+def find_keys(at: Workplace, names: list[str] | None, files: list[Path] | None) -> list[KeyRef]:
+    """Return the keys that the options name; those of files are read for this run.
 
     Raises:
-        PuraError: None is named, or one cannot be read.
+        PuraError: None is named, or one is not there or cannot be read.
     """
-    found = [_from_file(path) for path in files or []]
-    if names:
-        store = key_store()
-        found += [LabelledKey(key=store.get(name), label=name) for name in names]
+    found = [_from_file(at, path) for path in files or []]
+    found += [at.stored_key(name) for name in names or []]
     if not found:
         raise KeyStoreError(
             "No key was named.", "Use --key NAME or --key-file FILE.", code="key-missing"
         )
-    # The mean runs over different keys; one that is named twice would count twice.
-    unique: dict[str, LabelledKey] = {}
-    for one in found:
-        unique.setdefault(one.key.fingerprint, one)
-    return list(unique.values())
+    return found
 
 
-def _from_file(path: Path) -> LabelledKey:
-    from pura.cli.passphrases import passphrase
+def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, why: str) -> KeyRef:
+    """Return the one key that the options name; ``why`` says that it takes one.
 
-    found = load_key(path, lambda: passphrase(None, f"Passphrase of {path.name}"))
-    return LabelledKey(key=found.key, label=found.name or None)
+    Raises:
+        PuraError: None is named, several are, or it is not there or cannot be read.
+    """
+    found = {ref.fingerprint: ref for ref in find_keys(at, names, files)}
+    if len(found) != 1:
+        raise KeyStoreError(why, "Give --key or --key-file once.", code="key-missing")
+    return next(iter(found.values()))
 
 
-def find_profile(name: str) -> Profile:
+def _from_file(at: Workplace, path: Path) -> KeyRef:
+    from pura.cli.passphrases import with_passphrase
+
+    return with_passphrase(
+        lambda secret: open_key_file(at, path, secret), None, f"Passphrase of {path.name}"
+    )
+
+
+def load_profile(at: Workplace, name: str) -> Profile:
     """Return a profile by file path or stored name.
 
     Raises:
         ProfileError: There is none, or it is damaged.
     """
-    return Profile.load(profile_path(name))
-
-
-def profile_path(name: str) -> Path:
-    """Return the file of a profile that is named by its path or by its stored name.
-
-    Raises:
-        ProfileError: There is none.
-    """
-    path = Path(name)
-    if path.exists():
-        return path
-    stored = user_paths().profiles / f"{name}.json"
-    if "/" not in name and stored.exists():
-        return stored
-    raise ProfileError(
-        f"There is no profile file or stored profile “{name}”.",
-        "Make one with “pura profile new”, or give the path of the file.",
-        code="profile-not-found",
-    )
-
-
-def find_model(name: str | None, device: str, dtype: str = "float32") -> LanguageModel:
-    """Load the model that the options name, or the only one that is installed.
-
-    Raises:
-        ModelError: There is none, several, or it is unsafe or damaged.
-        DeviceError: The device is not there.
-    """
-    from pura.model import offline
-
-    offline.prepare()
-    from pura.model.device import choose_device
-    from pura.model.load import load_model
-    from pura.model.store import ModelStore
-
-    chosen = choose_device(device, dtype)
-    store = ModelStore(user_paths().models)
-    if name is None:
-        installed = store.list()
-        if not installed:
-            raise ModelError(
-                "No model is installed.",
-                "Run “pura model install smollm2-135m”, or name a folder with --model.",
-                code="model-missing",
-            )
-        if len(installed) > 1:
-            names = ", ".join(m.name for m in installed)
-            raise ModelError(
-                f"Several models are installed: {names}.",
-                "Choose one with --model.",
-                code="model-ambiguous",
-            )
-        return load_model(installed[0], chosen)
-    known = any(model.name == name for model in store.list())
-    path = Path(name)
-    # A stored name wins over a file that happens to be called the same in this folder.
-    return load_model(path if path.exists() and not known else store.get(name), chosen)
+    return Profile.load(find_profile(at, name))
 
 
 def interactive() -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from pura.base.errors import KeyStoreError, PayloadError
+from pura.base.errors import PayloadError
 from pura.base.files import write_atomic
 from pura.cli.common import (
     DeviceOption,
@@ -19,9 +19,9 @@ from pura.cli.common import (
     ModelOption,
     ProfileOption,
     err,
-    find_keys,
-    find_model,
-    find_profile,
+    find_key,
+    load_profile,
+    workplace,
 )
 from pura.scheme import Payload, Profile, pack
 
@@ -56,20 +56,30 @@ def generate(
     ] = None,
 ) -> None:
     """Write a marked text: the payload hides in the sampling, not the probabilities."""
-    shared = find_profile(profile)
+    at = workplace(device, dtype)
+    shared = load_profile(at, profile)
     bits = _payload(shared, payload, field)
-    keys = find_keys(key, key_file)
-    if len(keys) != 1:
-        raise KeyStoreError("A text is marked with one key.", "Name one key.", code="key-missing")
+    one = find_key(at, key, key_file, "A text is marked with one key.")
     start = _prompt(prompt, prompt_file)
-    language_model = find_model(model, device, dtype)
 
-    from pura.embed import generate as run
+    try:
+        with at.opened_keys([one]) as [(secret, _)]:
+            language_model = at.model(model)
 
-    with keys[0].key as secret:
-        made = run(
-            language_model, start, bits, secret, shared, tokens=tokens, seed=seed, ignore_eos=True
-        )
+            from pura.embed import generate as run
+
+            made = run(
+                language_model,
+                start,
+                bits,
+                secret,
+                shared,
+                tokens=tokens,
+                seed=seed,
+                ignore_eos=True,
+            )
+    finally:
+        at.session_keys.wipe()
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
         write_atomic(ids, (json.dumps(note) + "\n").encode())

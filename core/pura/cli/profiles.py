@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from pura.base.errors import ProfileError
-from pura.base.files import write_atomic
-from pura.base.paths import user_paths
-from pura.cli.common import err, out, profile_path
-from pura.profiles.store import ProfileFolder
-from pura.scheme import Profile, default_blocks, parse_layout
+from pura.cli.common import err, out, workplace
+from pura.desk.profiles import (
+    CreateProfile,
+    ExportProfile,
+    ImportProfile,
+    RemoveProfile,
+    create_profile,
+    export_profile,
+    find_profile,
+    import_profile,
+    remove_profile,
+)
+from pura.scheme import Profile
 from pura.scheme.profile_versions import NOTES
 from pura.verdict.profile_advice import advise, length_needed
 
@@ -42,92 +48,39 @@ def new(
     ] = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
-    if code == "spc" and blocks is None:
-        blocks = default_blocks(bits)
-    facts: dict[str, Any] = {"vocab_size": vocab_size} if vocab_size else _model_facts(model)
-    profile = Profile(
-        payload_bits=bits,
+    request = CreateProfile(
+        name=name,
+        output=output,
+        bits=bits,
         code=code,
         blocks=blocks,
+        model=model,
+        vocab_size=vocab_size,
         temperature=temperature,
         top_k=top_k,
         top_p=top_p,
         history=history,
         prefix=prefix,
-        name=name,
-        fields=_layout(fields, bits),
-        **facts,
+        layout=fields,
     )
-    if name is not None:
-        _store(name, profile)
-    if output is not None:
-        if output.exists():
-            raise ProfileError(
-                "There already is a file of that name.", "Choose another name.", code="file-exists"
-            )
-        write_atomic(output, profile.to_json().encode())
+    profile = create_profile(workplace(), request).profile
     if name is None and output is None:
         sys.stdout.write(profile.to_json())
     else:
         err.print(f"Profile {profile.fingerprint} written.", markup=False)
 
 
-def _layout(path: Path | None, bits: int) -> Any:
-    if path is None:
-        return ()
-    try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise ProfileError(
-            "The file with the payload's fields cannot be read as JSON.",
-            "Give a list of {name, bits, kind}.",
-        ) from None
-    return parse_layout(entries, bits)
-
-
-def _model_facts(name: str | None) -> dict[str, Any]:
-    from pura.model import offline
-
-    offline.prepare()
-    from pura.model.store import ModelStore
-
-    store = ModelStore(user_paths().models)
-    installed = (store.get(name),) if name else store.list()
-    if len(installed) != 1:
-        raise ProfileError(
-            "It is not clear which model's tokenizer the profile is for.",
-            "Use --model NAME, or --vocab-size V.",
-            code="model-ambiguous",
-        )
-    facts = installed[0]
-    return {
-        "vocab_size": facts.vocab_size,
-        "tokenizer": facts.tokenizer_fingerprint,
-        "model": facts.fingerprint,
-    }
-
-
-def _store(name: str, profile: Profile) -> None:
-    if not name.strip() or "/" in name or "\\" in name or name.startswith("."):
-        raise ProfileError("A profile's name holds no slashes.", "Choose a plain name.")
-    _folder().save(name, profile)
-
-
-def _folder() -> ProfileFolder:
-    return ProfileFolder(user_paths().profiles)
-
-
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
-    for name in _folder().names():
+    for name in workplace().profiles.names():
         out.print(name, markup=False)
 
 
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
     """Check a profile, print it with every default filled in, and what is odd about it."""
-    checked, notes = Profile.load_noted(profile_path(profile))
+    checked, notes = Profile.load_noted(find_profile(workplace(), profile))
     _say(notes)
     sys.stdout.write(checked.to_json())
     err.print(
@@ -162,9 +115,9 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
 ) -> None:
     """Take a profile file in; one of an older version is brought to the present one."""
-    stored, notes = _folder().take_in(file, name)
-    _say(notes)
-    err.print(f"Stored as “{stored}”.", markup=False)
+    done = import_profile(workplace(), ImportProfile(path=file, name=name))
+    _say(done.notes)
+    err.print(f"Stored as “{done.name}”.", markup=False)
 
 
 @app.command("export")
@@ -173,11 +126,7 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored profile to a file."""
-    if output.exists():
-        raise ProfileError(
-            "There already is a file of that name.", "Choose another name.", code="file-exists"
-        )
-    _folder().hand_out(name, output)
+    export_profile(workplace(), ExportProfile(name=name, path=output))
 
 
 @app.command("remove")
@@ -186,7 +135,8 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored profile; texts that were marked with it cannot be audited without it."""
-    _folder().get(name)
+    at = workplace()
+    at.profiles.get(name)
     if not yes:
         typer.confirm(f"Delete the profile “{name}”?", abort=True)
-    _folder().remove(name)
+    remove_profile(at, RemoveProfile(name=name))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from pura.base.progress import Stage
 from pura.cli.common import err
-
-if TYPE_CHECKING:
-    from pura.audit.run import Stage
 
 
 class progress:  # noqa: N801 - used like a function

@@ -6,21 +6,17 @@ import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from pura.base.errors import ReportFileError, SigningError
 from pura.base.files import read_bounded, write_atomic
-from pura.base.paths import user_paths
 from pura.cli.caselog_common import Auditor, open_log, who
-from pura.cli.common import DeviceOption, err, find_model, key_store, out
+from pura.cli.common import DeviceOption, err, out, workplace
 from pura.cli.passphrases import passphrase
 from pura.report.check import BAD, Again, Check, ReportCheck, check_report, fresh_audit, load_trust
 from pura.scheme import SecretKey
-
-if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
 
 MAX_READ: Final = 64 << 20
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
@@ -114,23 +110,13 @@ def verify(
 
 def _again(device: str) -> Again:
     """Audits an embedded text with the stored key and the installed model of the record."""
-    store = key_store()
-    models: dict[str, LanguageModel] = {}
+    at = workplace(device)
 
     def key_of(fingerprint: str) -> SecretKey | None:
-        named = {entry.fingerprint: entry.name for entry in store.list()}
-        return store.get(named[fingerprint]) if fingerprint in named else None
+        named = {entry.fingerprint: entry.name for entry in at.keys.list()}
+        return at.keys.get(named[fingerprint]) if fingerprint in named else None
 
-    def model_of(fingerprint: str) -> LanguageModel | None:
-        from pura.model.store import ModelStore
-
-        listed = ModelStore(user_paths().models).list()
-        name = next((m.name for m in listed if m.fingerprint == fingerprint), None)
-        if name is not None and fingerprint not in models:
-            models[fingerprint] = find_model(name, device)
-        return models.get(fingerprint)
-
-    return lambda audit: fresh_audit(audit, key_of, model_of)
+    return lambda audit: fresh_audit(audit, key_of, at.model_of)
 
 
 def _language(language: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,19 +20,19 @@ from pura.cli.common import (
     DtypeOption,
     KeyFile,
     KeyName,
-    LabelledKey,
     ModelOption,
     ProfileOption,
     complain,
     err,
     find_keys,
-    find_model,
-    find_profile,
+    load_profile,
     out,
+    workplace,
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.progress import progress
 from pura.cli.words import print_audit
+from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, ReadOptions, choose, read_document, read_file, read_input
 from pura.documents.folders import WalkOptions
 from pura.record.json_io import summary, to_dict
@@ -252,7 +253,9 @@ class _Run:
         self.parts: tuple[str, ...] = ()
         self.saver: Saver | None = None
         self.options: Options
-        self._keys: list[LabelledKey]
+        self._opened = ExitStack()
+        self._at: Workplace
+        self._keys: list[OpenKey]
         self._profile: Profile
         self._model: LanguageModel
 
@@ -265,14 +268,15 @@ class _Run:
         device: str,
         dtype: str,
     ) -> None:
-        self._profile = find_profile(profile)
-        self._keys = find_keys(key, key_file)
-        self._model = find_model(model, device, dtype)
+        self._at = at = workplace(device, dtype)
+        self._profile = load_profile(at, profile)
+        self._keys = self._opened.enter_context(at.opened_keys(find_keys(at, key, key_file)))
+        self._model = at.model(model)
 
     def wipe(self) -> None:
         """Overwrite the keys in memory."""
-        for one in self._keys:
-            one.key.wipe()
+        self._opened.close()
+        self._at.session_keys.wipe()
         if self.saver is not None:
             self.saver.wipe()
 
@@ -301,7 +305,7 @@ class _Run:
                 audit = audit_document(
                     document,
                     model=self._model,
-                    keys=[(k.key, k.label) for k in self._keys],
+                    keys=self._keys,
                     profile=self._profile,
                     options=self.options,
                     progress=report,

@@ -7,6 +7,8 @@ from pura.keys.faults import State, words
 from pura.keys.folder import KeyFolder
 from pura.keys.keyfile import KeyFile, load_key, parse_key, write_key_file
 from pura.keys.sealed import MIN_PASSPHRASE, SUFFIX, passphrase_bytes
+from pura.keys.secret import Secret
+from pura.keys.session import KeyRef, SessionKeys
 from pura.keys.store import KeyStore, Standing
 
 __all__ = [
@@ -20,9 +22,12 @@ __all__ = [
     "KeyEntry",
     "KeyFile",
     "KeyFolder",
+    "KeyRef",
     "KeyStore",
     "Place",
     "Role",
+    "Secret",
+    "SessionKeys",
     "Standing",
     "State",
     "derive_key",

@@ -36,13 +36,14 @@ class HeldModel:
         """Name of the model that is held."""
         return self._model.name if self._model is not None else None
 
-    def get(self, source: InstalledModel, device: Device) -> LanguageModel:
+    def get(self, source: InstalledModel | Path, device: Device) -> LanguageModel:
         """Return a model; another one that is held goes first, so that never two are in memory.
 
         Raises:
             ModelError: It cannot be loaded; nothing is held then.
         """
-        what = (source.name, source.fingerprint, device.kind, device.dtype)
+        of = (str(source), "") if isinstance(source, Path) else (source.name, source.fingerprint)
+        what = (*of, device.kind, device.dtype)
         if self._model is not None and self._what == what:
             return self._model
         self.drop()

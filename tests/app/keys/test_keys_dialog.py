@@ -12,13 +12,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from pura.base.paths import Paths
-from pura.keys import KeyStore, State, passphrase_bytes
+from pura.keys import KeyStore, Secret, State, passphrase_bytes
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.jobs.engine import PuraEngine
-from pura_audit.jobs.key_chores import KeyChore, Secret
+from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.jobs.messages import Catalogue, DeviceWords
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm

@@ -45,6 +45,12 @@ def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> A
     return CliRunner().invoke(app, [*options, *map(str, words)], input=stdin)
 
 
+def read_key(name: str) -> str:
+    at = common.workplace()
+    with at.opened_keys(common.find_keys(at, [name], None)) as [(key, _)]:
+        return key.fingerprint
+
+
 def refusal(done: Any) -> str:
     assert done.exit_code != 0
     assert isinstance(done.exception, PuraError), done.exception
@@ -64,7 +70,7 @@ def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path
     assert json.loads(pura("key", "state", "--json").stdout)["state"] == "locked"
     # Without the passphrase the folder is locked; with a wrong one it says so.
     with pytest.raises(PuraError) as caught:
-        common.find_keys(["Newsroom"], None)
+        read_key("Newsroom")
     assert caught.value.code == "keyring-locked"
     (folder / "wrong.txt").write_text("four words in a raw")
     checked = pura("key", "state", "--check", file=folder / "wrong.txt")
@@ -73,8 +79,7 @@ def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path
     assert checked.exit_code == 0
     assert "locked" not in checked.stdout, "reading the keys has opened the folder"
     assert "can be read" in checked.stdout
-    [found] = common.find_keys(["Newsroom"], None)  # the file is remembered for the run
-    assert found.key.fingerprint == fingerprint
+    assert read_key("Newsroom") == fingerprint, "the file is remembered for the run"
 
 
 @pytest.mark.parametrize("form", ["hex", "base64"])
@@ -190,9 +195,11 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).write_text(key.to_hex())
     (folder / "c").write_text(SecretKey.generate().to_hex())
-    found = common.find_keys(None, [folder / n for n in ("a", "b", "c")])
-    assert len(found) == 2
-    assert found[0].key == key, "the order is that of the options"
+    at = common.workplace()
+    refs = common.find_keys(at, None, [folder / n for n in ("a", "b", "c")])
+    with at.opened_keys(refs) as found:
+        assert len(found) == 2
+        assert found[0][0] == key, "the order is that of the options"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")

@@ -1,0 +1,364 @@
+"""Keys: create, import, export, rename, note, derive, delete, and open what holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pura.base.errors import KeyFormatError, KeyStoreError
+from pura.base.files import refuse_taken, write_or_refuse
+from pura.desk.workplace import Workplace
+from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
+from pura.keys.entries import check_name
+from pura.register.key_usage import Usage, find_usage
+from pura.scheme import SecretKey
+from pura.scheme.keys import wipe_buffer
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateKey:
+    """Make a fresh key.
+
+    Attributes:
+        name: Its name.
+        note: For people.
+        place: Where it is kept; None takes the keyring, or encrypted files where there is none.
+        session: It is not stored at all, and lives for this run only.
+    """
+
+    name: str
+    note: str = ""
+    place: Place | None = None
+    session: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportKey:
+    """Take a key in that exists already.
+
+    Attributes:
+        source: A file, or what was typed: hex, base64, or an encrypted key file. What was typed
+            is overwritten, unless its passphrase is missing or wrong (``key-file-passphrase``):
+            then it can come again with another.
+        passphrase: Of an encrypted one.
+        name: Its name; empty takes the one that an encrypted file brings.
+        note: For people; empty takes the file's.
+        place: As for :class:`CreateKey`.
+        session: As for :class:`CreateKey`.
+    """
+
+    source: Path | Secret
+    passphrase: Secret | None = None
+    name: str = ""
+    note: str = ""
+    place: Place | None = None
+    session: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeriveKey:
+    """Derive the key of a deployment from a master key, and store it.
+
+    Attributes:
+        master: Name of the master key.
+        label: Name of the deployment.
+        name: Of the new key; empty takes the master's and the label.
+        note: For people.
+        place: As for :class:`CreateKey`.
+    """
+
+    master: str
+    label: str
+    name: str = ""
+    note: str = ""
+    place: Place | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportKey:
+    """Make an encrypted copy of a key.
+
+    Attributes:
+        name: Of the key.
+        passphrase: Of the copy.
+        path: The file; None writes none.
+        replace: A file that is there may be replaced.
+    """
+
+    name: str
+    passphrase: Secret
+    path: Path | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RenameKey:
+    """Give a key another name; its fingerprint stays."""
+
+    name: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoteKey:
+    """Write a note to a stored key; an empty one takes it off."""
+
+    name: str
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteKey:
+    """Delete a key for good: texts marked with it can no longer be verified here."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnlockFiles:
+    """Open the folder of encrypted key files, or set it up where there is none.
+
+    Attributes:
+        passphrase: Of the folder; overwritten afterwards.
+    """
+
+    passphrase: Secret
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyDone:
+    """A key, and where it is now.
+
+    Attributes:
+        key: Which.
+        entry: What is known of it, where it is stored; None for a key of this run.
+        kept_in: What its place is called; empty for a key of this run.
+        data: The encrypted copy, of an export.
+    """
+
+    key: KeyRef
+    entry: KeyEntry | None = None
+    kept_in: str = ""
+    data: bytes = b""
+
+
+def create_key(workplace: Workplace, request: CreateKey) -> KeyDone:
+    """Make a fresh key and store it.
+
+    Raises:
+        KeyStoreError: The name is taken or unusable, or the store refuses.
+    """
+    made = KeyFile(key=SecretKey.generate())
+    return _keep(
+        workplace, made, request.name, request.note, place=request.place, session=request.session
+    )
+
+
+def import_key(workplace: Workplace, request: ImportKey) -> KeyDone:
+    """Store a key that exists already.
+
+    Raises:
+        KeyFormatError: It is no key, damaged, or its passphrase is wrong or missing.
+        KeyStoreError: The name is missing, taken or unusable, or the store refuses.
+    """
+    return _keep(
+        workplace,
+        _read(request),
+        request.name,
+        request.note,
+        place=request.place,
+        session=request.session,
+    )
+
+
+def derive_key(workplace: Workplace, request: DeriveKey) -> KeyDone:
+    """Derive the key of a deployment.
+
+    Raises:
+        KeyStoreError: The master cannot be read, or the new key cannot be stored.
+        KeyFormatError: The label is unusable.
+    """
+    entry = workplace.keys.derive(
+        request.master, request.label, request.name, request.note, request.place
+    )
+    return _stored(workplace, entry)
+
+
+def export_key(workplace: Workplace, request: ExportKey) -> KeyDone:
+    """Make an encrypted copy of a key, and write it where a file is named.
+
+    Raises:
+        KeyStoreError: The key cannot be read, or the file is there or cannot be written.
+        KeyFormatError: The passphrase is too short.
+    """
+    with request.passphrase.used() as passphrase:
+        entry = workplace.keys.entry(request.name)
+        if request.path is not None:
+            refuse_taken(request.path, KeyStoreError, replace=request.replace)
+        data = workplace.keys.export(request.name, passphrase)
+    if request.path is not None:
+        write_or_refuse(request.path, data, KeyStoreError, private=True)
+    return _stored(workplace, entry, data)
+
+
+def rename_key(workplace: Workplace, request: RenameKey) -> KeyDone:
+    """Give a key another name, one of this run too.
+
+    Raises:
+        KeyStoreError: There is no such key, or the new name is taken or unusable.
+    """
+    here = workplace.session_keys
+    if here.named(request.name) is not None:
+        return KeyDone(key=here.rename(request.name, _free(workplace, request.new)))
+    if here.named(request.new.strip()) is not None:
+        raise _taken(request.new)
+    return _stored(workplace, workplace.keys.rename(request.name, request.new))
+
+
+def note_key(workplace: Workplace, request: NoteKey) -> KeyDone:
+    """Write a note to a stored key.
+
+    Raises:
+        KeyStoreError: There is no such key, or the note is too long.
+    """
+    return _stored(workplace, workplace.keys.set_note(request.name, request.note))
+
+
+def delete_key(workplace: Workplace, request: DeleteKey) -> KeyDone:
+    """Delete a key; returns what is known of it.
+
+    Raises:
+        KeyStoreError: There is no such key, or the store refuses.
+    """
+    if workplace.session_keys.named(request.name) is not None:
+        return KeyDone(key=workplace.session_keys.remove(request.name))
+    entry = workplace.keys.entry(request.name)
+    workplace.keys.delete(request.name)
+    return _stored(workplace, entry)
+
+
+def key_usage(workplace: Workplace, name: str) -> Usage:
+    """Return what refers to a stored key, to be told before it is deleted.
+
+    Raises:
+        KeyStoreError: There is no such key.
+    """
+    entry, paths = workplace.keys.entry(name), workplace.paths
+    return find_usage(entry, workplace.keys.list(), paths.profiles, paths.register)
+
+
+def unlock_files(workplace: Workplace, request: UnlockFiles) -> None:
+    """Open the folder of encrypted key files for as long as the workplace lives.
+
+    Raises:
+        KeyStoreError: The passphrase is wrong (``folder-passphrase``), or the folder is damaged.
+        KeyFormatError: A new passphrase is too short.
+    """
+    with request.passphrase.used() as passphrase:
+        try:
+            workplace.keys.files.unlock(passphrase)
+        except KeyFormatError as error:
+            if error.code == "key-file-passphrase":
+                raise KeyStoreError(error.message, error.hint, code="folder-passphrase") from None
+            raise
+
+
+def unlock_keyring(workplace: Workplace) -> None:
+    """Have the keyring ask for its password.
+
+    Raises:
+        KeyStoreError: There is none, or it stays locked or refuses.
+    """
+    workplace.keys.unlock_keyring()
+
+
+def open_key_file(workplace: Workplace, path: Path, passphrase: Secret | None = None) -> KeyRef:
+    """Read a key from a file for this run only.
+
+    Raises:
+        KeyFormatError: It is no key, damaged, or its passphrase is wrong or missing.
+    """
+    found = _read(ImportKey(source=path, passphrase=passphrase))
+    return workplace.session_keys.add(found.key, found.name or None)
+
+
+def _keep(
+    workplace: Workplace,
+    found: KeyFile,
+    name: str,
+    note: str,
+    *,
+    place: Place | None,
+    session: bool,
+) -> KeyDone:
+    with found.key:
+        name = name or found.name
+        if not name:
+            raise KeyStoreError(
+                "The key needs a name.", "Give one: pura key import NAME.", code="key-name"
+            )
+        if not session:
+            entry = workplace.keys.add(
+                name,
+                found.key,
+                note or found.note,
+                role=found.role,
+                master=found.master,
+                deployment=found.deployment,
+                created=found.created,
+                place=place,
+            )
+            return _stored(workplace, entry)
+        name = _free(workplace, name)
+        if workplace.session_keys.get(found.key.fingerprint) is not None:
+            raise _taken(name)
+        secret = found.key.copy_secret()
+        try:
+            return KeyDone(key=workplace.session_keys.add(SecretKey(secret), name))
+        finally:
+            wipe_buffer(secret)
+
+
+def _free(workplace: Workplace, name: str) -> str:
+    name = check_name(name, workplace.keys.list())
+    if workplace.session_keys.named(name) is not None:
+        raise _taken(name)
+    return name
+
+
+def _taken(name: str) -> KeyStoreError:
+    return KeyStoreError(
+        f"There already is a key named “{name}”.", "Choose another name.", code="key-exists"
+    )
+
+
+def _read(request: ImportKey) -> KeyFile:
+    source, passphrase = request.source, request.passphrase
+    ask = None if passphrase is None else passphrase.copy
+    try:
+        if isinstance(source, Path):
+            return load_key(source, ask)
+        data = source.copy()
+        try:
+            found = parse_key(bytes(data), ask)
+        except KeyFormatError as error:
+            if error.code != "key-file-passphrase":
+                source.wipe()
+            raise
+        finally:
+            wipe_buffer(data)
+        source.wipe()
+        return found
+    finally:
+        if passphrase is not None:
+            passphrase.wipe()
+
+
+def _stored(workplace: Workplace, entry: KeyEntry, data: bytes = b"") -> KeyDone:
+    store = workplace.keys
+    return KeyDone(
+        key=KeyRef(fingerprint=entry.fingerprint, label=entry.name),
+        entry=entry,
+        kept_in=store.files.title if entry.place is Place.FILES else store.title,
+        data=data,
+    )

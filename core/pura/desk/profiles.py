@@ -1,0 +1,250 @@
+"""Profiles: create, save, import, export, remove."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.errors import ProfileError
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.desk.workplace import Workplace
+from pura.scheme import Profile, default_blocks, parse_layout
+
+MAX_LAYOUT: Final = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateProfile:
+    """Make a profile for the tokenizer of an installed model.
+
+    Attributes:
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        store: Whether it is stored among the user's profiles.
+        output: A file that it is also written to.
+        bits: Payload bits.
+        code: ``tbcc`` (stronger) or ``spc`` (the paper's).
+        blocks: Parity blocks, with ``spc``; None takes the usual number.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        vocab_size: Size of a tokenizer that is not here; instead of a model.
+        temperature: The generator's.
+        top_k: 0 is off.
+        top_p: 1 is off.
+        history: ``used`` (the paper's rule) or ``all``.
+        prefix: ``none``, or ``bos`` for models that need it.
+        layout: JSON file with the payload's fields.
+    """
+
+    name: str | None = None
+    store: bool = True
+    output: Path | None = None
+    bits: int = 36
+    code: str = "tbcc"
+    blocks: int | None = None
+    model: str | None = None
+    vocab_size: int | None = None
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    history: str = "used"
+    prefix: str = "none"
+    layout: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveProfile:
+    """Store a profile that was made elsewhere.
+
+    Attributes:
+        name: For people; what cannot stand in a file's name becomes a dash.
+        profile: The profile.
+        replace: It may take the place of one of that name.
+    """
+
+    name: str
+    profile: Profile
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportProfile:
+    """Take a profile file in; one of an older version is brought to the present one.
+
+    Attributes:
+        path: The file.
+        name: Its name here; None takes its own.
+    """
+
+    path: Path
+    name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportProfile:
+    """Write a stored profile to a file.
+
+    Attributes:
+        name: Of the profile.
+        path: The file.
+        replace: A file that is there may be replaced.
+    """
+
+    name: str
+    path: Path
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveProfile:
+    """Delete a stored profile; texts marked with it cannot be audited without it."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileDone:
+    """A profile, and where it is now.
+
+    Attributes:
+        profile: The profile.
+        name: Under which it is stored; None where it is not.
+        notes: What was done to read it (``pura.scheme.profile_versions.NOTES``).
+    """
+
+    profile: Profile
+    name: str | None
+    notes: tuple[str, ...] = ()
+
+
+def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
+    """Make a profile, and store it where that is wanted.
+
+    Raises:
+        ProfileError: A setting does not fit, the tokenizer is not clear, the name is taken, or
+            the file cannot be written.
+    """
+    if request.output is not None:
+        refuse_taken(request.output, ProfileError)
+    blocks = request.blocks
+    if request.code == "spc" and blocks is None:
+        blocks = default_blocks(request.bits)
+    tokenizer: dict[str, Any] = (
+        {"vocab_size": request.vocab_size}
+        if request.vocab_size
+        else _tokenizer(workplace, request.model)
+    )
+    profile = Profile(
+        payload_bits=request.bits,
+        code=request.code,
+        blocks=blocks,
+        temperature=request.temperature,
+        top_k=request.top_k,
+        top_p=request.top_p,
+        history=request.history,
+        prefix=request.prefix,
+        name=request.name,
+        fields=_layout(request.layout, request.bits),
+        **tokenizer,
+    )
+    name = None
+    if request.name is not None and request.store:
+        name = workplace.profiles.save(request.name, profile)
+    if request.output is not None:
+        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=name)
+
+
+def save_profile(workplace: Workplace, request: SaveProfile) -> ProfileDone:
+    """Store a profile.
+
+    Raises:
+        ProfileError: The name is taken or empty, or the folder cannot be written.
+    """
+    name = workplace.profiles.save(request.name, request.profile, replace=request.replace)
+    return ProfileDone(profile=request.profile, name=name)
+
+
+def import_profile(workplace: Workplace, request: ImportProfile) -> ProfileDone:
+    """Take a profile file in.
+
+    Raises:
+        ProfileError: Not a profile, or the name is taken.
+    """
+    name, notes = workplace.profiles.take_in(request.path, request.name)
+    return ProfileDone(profile=workplace.profiles.get(name), name=name, notes=notes)
+
+
+def export_profile(workplace: Workplace, request: ExportProfile) -> ProfileDone:
+    """Write a stored profile to a file, in the present version.
+
+    Raises:
+        ProfileError: There is none of that name, it is damaged, or the file cannot be written.
+    """
+    refuse_taken(request.path, ProfileError, replace=request.replace)
+    workplace.profiles.hand_out(request.name, request.path)
+    return ProfileDone(profile=workplace.profiles.get(request.name), name=request.name)
+
+
+def remove_profile(workplace: Workplace, request: RemoveProfile) -> None:
+    """Delete a stored profile.
+
+    Raises:
+        ProfileError: There is none of that name, or it cannot be deleted.
+    """
+    workplace.profiles.remove(request.name)
+
+
+def find_profile(workplace: Workplace, name: str) -> Path:
+    """Return the file of a profile that is named by its path or by its stored name.
+
+    Raises:
+        ProfileError: There is none.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    stored = workplace.paths.profiles / f"{name}.json"
+    if "/" not in name and stored.exists():
+        return stored
+    raise ProfileError(
+        f"There is no profile file or stored profile “{name}”.",
+        "Make one with “pura profile new”, or give the path of the file.",
+        code="profile-not-found",
+    )
+
+
+def _tokenizer(workplace: Workplace, name: str | None) -> dict[str, Any]:
+    store = workplace.models
+    installed = (store.get(name),) if name else store.list()
+    if not installed:
+        raise ProfileError(
+            "A profile names a tokenizer, and no model is installed.",
+            "Install a model first.",
+            code="model-missing",
+        )
+    if len(installed) > 1:
+        raise ProfileError(
+            "It is not clear which model's tokenizer the profile is for.",
+            "Use --model NAME, or --vocab-size V.",
+            code="model-ambiguous",
+        )
+    [model] = installed
+    return {
+        "vocab_size": model.vocab_size,
+        "tokenizer": model.tokenizer_fingerprint,
+        "model": model.fingerprint,
+    }
+
+
+def _layout(path: Path | None, bits: int) -> Any:
+    if path is None:
+        return ()
+    try:
+        entries = json.loads(read_bounded(path, MAX_LAYOUT, ProfileError))
+    except ValueError:
+        raise ProfileError(
+            "The file with the payload's fields cannot be read as JSON.",
+            "Give a list of {name, bits, kind}.",
+        ) from None
+    return parse_layout(entries, bits)

@@ -1,0 +1,170 @@
+"""Where the use cases work: folders, keys, model and device, found in one place.
+
+A command makes a workplace for one call; the window keeps one in the thread that holds the model,
+so that the next use case finds the model loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pura.base.errors import KeyStoreError, ModelError
+from pura.base.paths import Paths
+from pura.keys import KeyFolder, KeyRef, KeyStore, SessionKeys
+from pura.model.held import HeldModel
+from pura.profiles.store import ProfileFolder
+from pura.scheme import SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.device import Device
+    from pura.model.installed import InstalledModel
+    from pura.model.load import LanguageModel
+    from pura.model.store import ModelStore
+
+OpenKey = tuple[SecretKey, str | None]
+"""A key and its name, as an audit takes them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workplace:
+    """Where the use cases work. One thread at a time.
+
+    Attributes:
+        paths: The user's folders.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Number format of the model.
+        session_keys: Keys of this run.
+        public_keys: Keys that are no secret (that of a sample), by fingerprint; in no list.
+        ask_folder: Gives the passphrase of the folder of encrypted key files; its argument says
+            whether a new one is to be chosen. None means that nobody can be asked.
+        held: The one model in memory.
+    """
+
+    paths: Paths
+    device: str = "auto"
+    dtype: str = "float32"
+    session_keys: SessionKeys = field(default_factory=SessionKeys)
+    public_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
+    ask_folder: Callable[[bool], bytearray | None] | None = None
+    held: HeldModel = field(default_factory=HeldModel)
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        """The stored keys; finding the keyring takes a moment, so it is done when it is needed."""
+        files = KeyFolder(self.paths.config / "keys", self.ask_folder)
+        return KeyStore(self.paths.config / "keys.json", files=files)
+
+    @property
+    def profiles(self) -> ProfileFolder:
+        """The stored profiles."""
+        return ProfileFolder(self.paths.profiles)
+
+    @property
+    def models(self) -> ModelStore:
+        """The installed models."""
+        from pura.model import offline
+
+        offline.prepare()
+        from pura.model.store import ModelStore
+
+        return ModelStore(self.paths.models)
+
+    def stored_key(self, name: str) -> KeyRef:
+        """Return the stored key of a name.
+
+        Raises:
+            KeyStoreError: There is none.
+        """
+        entry = self.keys.entry(name)
+        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+
+    @contextmanager
+    def opened_keys(self, refs: Iterable[KeyRef]) -> Iterator[list[OpenKey]]:
+        """Lend keys, each once; those that were fetched from the store are wiped afterwards.
+
+        Raises:
+            KeyStoreError: None is named, or one is not here or cannot be read.
+        """
+        # The mean runs over different keys; one under two names would count twice.
+        unique: dict[str, KeyRef] = {}
+        for ref in refs:
+            unique.setdefault(ref.fingerprint, ref)
+        if not unique:
+            raise KeyStoreError("No key was given.", "Choose a key.", code="key-missing")
+        with ExitStack() as fetched:
+            yield [(self._secret(ref, fetched), ref.label) for ref in unique.values()]
+
+    def _secret(self, ref: KeyRef, fetched: ExitStack) -> SecretKey:
+        here = self.session_keys.get(ref.fingerprint) or self.public_keys.get(ref.fingerprint)
+        if here is not None:
+            return here
+        for entry in self.keys.list():
+            if entry.fingerprint == ref.fingerprint:
+                return fetched.enter_context(self.keys.get(entry.name))
+        raise KeyStoreError(
+            f"There is no key {ref.fingerprint} here.",
+            "Look through the list of keys.",
+            code="key-not-found",
+        )
+
+    def compute_device(self) -> Device:
+        """Return where a model runs; this is where torch is first imported.
+
+        Raises:
+            DeviceError: The device that was asked for is not there.
+        """
+        from pura.model import offline
+
+        offline.prepare()
+        from pura.model.device import choose_device
+
+        return choose_device(self.device, self.dtype)
+
+    def model(self, name: str | None = None) -> LanguageModel:
+        """Return a model; another one that is held goes first, so that never two are in memory.
+
+        Args:
+            name: Of an installed model, or the path of a local one; None takes the only one that
+                is installed. An installed name wins over a file that is called the same.
+
+        Raises:
+            ModelError: There is none, several, or it is unsafe or damaged.
+            DeviceError: The device is not there.
+        """
+        device = self.compute_device()
+        store = self.models
+        if name is None:
+            return self.held.get(_only(store), device)
+        known = any(model.name == name for model in store.list())
+        path = Path(name)
+        return self.held.get(path if path.exists() and not known else store.get(name), device)
+
+    def model_of(self, fingerprint: str) -> LanguageModel | None:
+        """Return the installed model with a fingerprint as :meth:`model` does, or None."""
+        for found in self.models.list():
+            if found.fingerprint == fingerprint:
+                return self.held.get(found, self.compute_device())
+        return None
+
+
+def _only(store: ModelStore) -> InstalledModel:
+    installed = store.list()
+    if not installed:
+        raise ModelError(
+            "No model is installed.",
+            "Run “pura model install smollm2-135m”, or name a folder with --model.",
+            code="model-missing",
+        )
+    if len(installed) > 1:
+        names = ", ".join(m.name for m in installed)
+        raise ModelError(
+            f"Several models are installed: {names}.",
+            "Choose one with --model.",
+            code="model-ambiguous",
+        )
+    return installed[0]

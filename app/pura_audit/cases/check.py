@@ -120,7 +120,8 @@ class CheckDialog(QDialog):
         self.bar.hide()
         self.again.setEnabled(True)
         while (item := self.rows.takeAt(0)) is not None:
-            item.widget().deleteLater()
+            if (row := item.widget()) is not None:
+                row.deleteLater()
         self.head.complain("")
         if isinstance(result, Failure):
             self.words.setText("")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
@@ -94,7 +95,7 @@ class CasePane(Card):
         self.menu = QMenu(self)
         self.menu.setAccessibleName(translate("Cases", "More"))
         self.more = {
-            name: self.menu.addAction(words, lambda n=name: self.wanted.emit(n))
+            name: self.menu.addAction(words, partial(self.wanted.emit, name))
             for name, words in (
                 ("rename", translate("Cases", "Rename …")),
                 ("tags", translate("Cases", "Tags …")),

@@ -81,10 +81,11 @@ class SaveDialog(FittedDialog):
         self.case = QComboBox()
         self.case.setEditable(True)
         self.case.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self.case.completer().setFilterMode(Qt.MatchFlag.MatchContains)
-        self.case.lineEdit().setPlaceholderText(
-            translate("Cases", "Choose a case, or type the name of a new one")
-        )
+        completer, line = self.case.completer(), self.case.lineEdit()
+        assert completer is not None  # an editable box has both
+        assert line is not None
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        line.setPlaceholderText(translate("Cases", "Choose a case, or type the name of a new one"))
         self.who = Words(translate("Cases", "Who saves"))
         self.who.set_text(settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))

@@ -50,6 +50,8 @@ _log = logging.getLogger(__name__)
 class Engine(Protocol):
     """What the job queue needs of whoever does the work."""
 
+    paths: Paths
+
     def catalogue(self) -> Catalogue:
         """Find keys, models and profiles."""
 

@@ -306,4 +306,4 @@ def _write(path: Path, data: bytes, private: bool, before: list[Path]) -> None:
 
 def _image(job: DrawJob, page: int) -> QImage:
     png = render_pages(job.pdf, dpi=job.dpi, pages=range(page, page + 1))[0]
-    return QImage.fromData(png, "PNG")
+    return QImage.fromData(png)

@@ -75,7 +75,7 @@ class ModelsDialog(StoreDialog):
                 "-remove": (translate("Models", "Remove …"), self.ask_remove),
             },
         )
-        self.layout().insertLayout(3, self._options())
+        self.column.insertLayout(3, self._options())
         session.choices_changed.connect(self.refresh)
         self.refresh()
         session.jobs.refresh()  # memory comes and goes

@@ -86,15 +86,15 @@ class FitnessDialog(WorkingDialog):
         )
         form = QFormLayout()
         form.setSpacing(GRID)
-        for words, widget in (
+        for words, field in (
             (translate("Fitness", "Profile"), self.profile),
             (translate("Fitness", "Key"), self.key),
             (translate("Fitness", "Generating model"), self.source),
             (translate("Fitness", "Texts to make"), self.texts),
             (translate("Fitness", "Tokens of each"), self.tokens),
         ):
-            name_input(widget, words)
-            form.addRow(words, widget)
+            name_input(field, words)
+            form.addRow(words, field)
         row = QHBoxLayout()
         row.addWidget(self.samples)
         row.addStretch(1)

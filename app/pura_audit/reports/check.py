@@ -277,8 +277,9 @@ class ReportCheckDialog(QDialog):
 
     def _clear(self) -> None:
         while (item := self.rows.takeAt(0)) is not None:
-            item.widget().hide()
-            item.widget().deleteLater()
+            if (row := item.widget()) is not None:
+                row.hide()
+                row.deleteLater()
 
     # Drops and the end
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -88,8 +89,8 @@ class ReportForm(QScrollArea):
         )
         for group in self.groups:
             column.addWidget(group)
-            group.changed.connect(self._changed)  # type: ignore[attr-defined]
-            group.toggled.connect(lambda opened, one=group: opened and self._reveal(one))
+            group.changed.connect(self._changed)
+            group.toggled.connect(partial(self._reveal, group))
         self.extra = QVBoxLayout()
         column.addLayout(self.extra)
         column.addStretch(1)
@@ -102,9 +103,10 @@ class ReportForm(QScrollArea):
         self.text.follow(self.audits.chosen())
         self.report.warn(authoriser=self.parties.fields["authoriser"].text)
 
-    def _reveal(self, group: Fold) -> None:
+    def _reveal(self, group: Fold, opened: bool) -> None:
         """Bring a group into view that was just opened, once it has its size."""
-        QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
+        if opened:
+            QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
 
     def _changed(self) -> None:
         self.report.warn(authoriser=self.parties.fields["authoriser"].text)

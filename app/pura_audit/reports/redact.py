@@ -157,10 +157,9 @@ class RedactionView(QWidget):
             cursor = QTextCursor(self.view.document())
             cursor.setPosition(int(self._units[start]))
             cursor.setPosition(int(self._units[end]), QTextCursor.MoveMode.KeepAnchor)
-            # The attribute `format` is read with another type than it takes.
-            mark.cursor = cursor  # type: ignore[attr-defined]
-            mark.format.setBackground(ink)  # type: ignore[attr-defined]
-            mark.format.setForeground(ink)  # type: ignore[attr-defined]
+            mark.cursor = cursor
+            mark.format.setBackground(ink)
+            mark.format.setForeground(ink)
             marks.append(mark)
         self.view.setExtraSelections(marks)
         count = sum(end - start for start, end in self.ranges)

@@ -53,6 +53,8 @@ def left_out_table(summary: Summary) -> tuple[tuple[str, ...], list[tuple[str, .
         translate("Folder", "Why"),
         translate("Folder", "Where"),
     )
-    rows = [(s.path.name, reason_words(s.reason), str(s.path.parent)) for s in summary.examples]
+    rows: list[tuple[str, ...]] = [
+        (s.path.name, reason_words(s.reason), str(s.path.parent)) for s in summary.examples
+    ]
     counts = ", ".join(f"{number(n)} × {reason_words(r)}" for r, n in summary.skipped.most_common())
     return headers, rows, counts

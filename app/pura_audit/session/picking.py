@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from pura_audit.jobs.messages import KeyChoice
+
+T = TypeVar("T")
 
 
 def pick_keys(
@@ -18,7 +21,7 @@ def pick_keys(
     return tuple(choices[:1])
 
 
-def pick(choices: Sequence[object], name: str, current: object, wanted: str) -> object:
+def pick(choices: Sequence[T], name: str, current: T | None, wanted: str) -> T | None:
     """Return the choice in use when it is still there, else the remembered one, else the first."""
     if current is not None and current in choices:
         return current

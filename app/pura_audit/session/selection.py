@@ -66,8 +66,10 @@ class Selection(QObject):
             return
         carriers = self.audit.steps.token
         here = self.token if self.token is not None else -1
-        side = "right" if direction > 0 else "left"
-        place = int(np.searchsorted(carriers, here, side=side)) + (0 if direction > 0 else -1)
+        if direction > 0:
+            place = int(np.searchsorted(carriers, here, side="right"))
+        else:
+            place = int(np.searchsorted(carriers, here, side="left")) - 1
         self.select_token(int(carriers[max(0, min(place, carriers.size - 1))]))
 
     def readers(self) -> npt.NDArray[np.int64]:

@@ -354,7 +354,7 @@ class Session(QObject):
         elif item is not None and item.state is ItemState.RUNNING:
             self._set(number, progress=progress)
 
-    def _finished(self, number: int, audit: Audit | str | None) -> None:
+    def _finished(self, number: int, audit: Audit | ProxyFitness | str | None) -> None:
         if number < 0:
             self._chore_ended(None)
             if isinstance(audit, str):

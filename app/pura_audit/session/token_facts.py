@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,5 +136,6 @@ def course(audit: Audit) -> F64:
     Returns:
         float64 [L + 1], in log10; entry ``t`` is the evidence of the first ``t`` tokens.
     """
-    price = audit.profile.payload_bits * np.log10(2.0)
-    return np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence))) - price
+    price = audit.profile.payload_bits * math.log10(2.0)
+    sums: F64 = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
+    return sums - price

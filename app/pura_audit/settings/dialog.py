@@ -95,17 +95,17 @@ class SettingsDialog(QDialog):
             now.language,
             lambda value: self._change(later=True, language=value),
         )
-        self.size = QSpinBox()
-        self.size.setRange(SMALLEST, LARGEST)
-        self.size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
-        self.size.setSuffix(translate("Settings", " px"))
-        self.size.setValue(self._window.work.text.view.text_size)
-        for part_of_it in (self.size, self.size.lineEdit()):
+        self.text_size = QSpinBox()
+        self.text_size.setRange(SMALLEST, LARGEST)
+        self.text_size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
+        self.text_size.setSuffix(translate("Settings", " px"))
+        self.text_size.setValue(self._window.work.text.view.text_size)
+        for part_of_it in (self.text_size, self.text_size.lineEdit()):
             part_of_it.setAccessibleName(translate("Settings", "Size of the examined text"))
-        self.size.valueChanged.connect(self._window.work.text.view.set_text_size)
+        self.text_size.valueChanged.connect(self._window.work.text.view.set_text_size)
         form.addRow(_name(translate("Settings", "Colours")), self.theme)
         form.addRow(_name(translate("Settings", "Language")), self.language)
-        form.addRow(_name(translate("Settings", "Size of the examined text")), self.size)
+        form.addRow(_name(translate("Settings", "Size of the examined text")), self.text_size)
         return part
 
     def _privacy(self) -> QWidget:

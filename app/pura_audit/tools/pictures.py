@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from pura_audit.cases.dialog import CasesDialog
+    from pura_audit.session.session import Session
     from pura_audit.workbench.main_window import MainWindow
 
 OUT: Final = Path("docs") / "images"
@@ -45,6 +46,12 @@ def main() -> int:
     environment = os.environ | {"QT_SCALE_FACTOR": "2"}
     command = [sys.executable, "-m", "pura_audit.tools.pictures", "--scaled"]
     return done or subprocess.run(command, env=environment, check=False).returncode  # noqa: S603
+
+
+def _shown(session: Session) -> Item:
+    item = session.current
+    assert item is not None  # a text was just added, and what is added is shown
+    return item
 
 
 class _Pictures:
@@ -158,7 +165,7 @@ class _Pictures:
         session = window.session
         if self._marked is None:
             session.add_sample()
-            item = session.current
+            item = _shown(session)
             self._until(lambda: item.audit is not None)
             self._marked = item.audit
         else:
@@ -174,7 +181,7 @@ class _Pictures:
         found, session = sample(), window.session
         data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
         session.add_text(" ".join(t["text"] for t in data["texts"][:count]), name)
-        item = session.current
+        item = _shown(session)
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
         item.profile = found.profile
         session.item_changed.emit()
@@ -292,7 +299,7 @@ class _Pictures:
             path = Path(folder) / "scan-004.pdf"
             path.write_bytes(b"%PDF-1.7\x00\xff\xfe\x80\x81")
             session.add_paths([path])
-            item = session.current
+            item = _shown(session)
             self._until(lambda: item.failure is not None)
 
     def _busy(self, window: MainWindow) -> None:

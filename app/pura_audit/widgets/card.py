@@ -15,12 +15,13 @@ class Card(QFrame):
     Attributes:
         head: Title row; more widgets may be added at its right end.
         body: Layout for the content.
+        frame_layout: Holds both; its margins are those of the card.
     """
 
     def __init__(self, title: str = "", parent: QWidget | None = None, *, inner: int = PADDING):
         super().__init__(parent)
         self.setProperty("role", "card")
-        layout = QVBoxLayout(self)
+        layout = self.frame_layout = QVBoxLayout(self)
         layout.setContentsMargins(inner, inner - GRID, inner, inner - GRID)
         layout.setSpacing(GRID)
         self.title, self.aside = QLabel(title), ElidedLabel()

@@ -186,6 +186,7 @@ class StoreDialog(WorkingDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.resize(1000, 560)
+        self.column = QVBoxLayout(self)
         self.title = label("", "answer")
         self.state = label("", "muted", wrap=True)
         self.none = label("", "muted", wrap=True)
@@ -198,7 +199,7 @@ class StoreDialog(WorkingDialog):
         self.setWindowTitle(name)
         self.title.setText(name)
         self.table.setAccessibleName(name)
-        layout, middle, list_side = QVBoxLayout(self), QHBoxLayout(), QVBoxLayout()
+        layout, middle, list_side = self.column, QHBoxLayout(), QVBoxLayout()
         layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
         layout.setSpacing(GAP)
         layout.addWidget(self.title)

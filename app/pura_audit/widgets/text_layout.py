@@ -131,7 +131,7 @@ class Breaker:
             width: Room of a line in pixels.
         """
         # Looked up one by one: turning all into lists takes longer than finding them.
-        ends, places = memoryview(self._ends(width)), memoryview(self._starts)
+        ends, places = self._ends(width).data, self._starts.data
         starts, start = [0], 0  # characters where lines start; number of the start in use
         while start < len(ends):
             end = ends[start]

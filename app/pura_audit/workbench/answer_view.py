@@ -59,9 +59,9 @@ class AnswerView(Card):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent, inner=PADDING)
         self._audit: Audit | None = None
-        self.layout().setContentsMargins(0, 0, 0, 0)
+        self.frame_layout.setContentsMargins(0, 0, 0, 0)
         inside = QWidget()
-        column = QVBoxLayout(inside)
+        column = self._column = QVBoxLayout(inside)
         column.setContentsMargins(PADDING, 20, PADDING, 12)
         column.setSpacing(GRID)
         self.heading = label("", "answer", wrap=True)
@@ -94,23 +94,22 @@ class AnswerView(Card):
         column.addWidget(self.scale)
         column.addSpacing(4)
         column.addLayout(self._facts)
-        for widget in (self.more, self._pill_row, self.chance):
-            column.addWidget(widget)
+        for part in (self.more, self._pill_row, self.chance):
+            column.addWidget(part)
         column.addLayout(self._links)
         column.addStretch(1)
         inside.setMaximumWidth(MAX_WIDTH)
-        self.scroll = QScrollArea()
-        self.scroll.setWidgetResizable(True)
-        self.scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.scroll.setAccessibleName(translate("Answer", "Answer"))
-        self.scroll.setWidget(inside)
-        self.body.addWidget(self.scroll)
+        self.scroll_area = QScrollArea()
+        self.scroll_area.setWidgetResizable(True)
+        self.scroll_area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
+        self.scroll_area.setWidget(inside)
+        self.body.addWidget(self.scroll_area)
 
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        inside = self.scroll.widget()
-        return inside.layout().totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2))) + 4
+        return self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2))) + 4
 
     def show_audit(self, audit: Audit) -> None:
         """Show the findings of an audit."""
@@ -138,7 +137,7 @@ class AnswerView(Card):
         self._candidates.setVisible(audit.verdict == "mark" and len(audit.candidates) > 1)
         count = len(audit.candidates)
         self._candidates.setText(translate("Answer", "Candidates (%1)").replace("%1", str(count)))
-        self.scroll.verticalScrollBar().setValue(0)
+        self.scroll_area.verticalScrollBar().setValue(0)
 
     def payload_text(self) -> str:
         """Return the payload as it stands on screen, blanks left out; "" without one."""

@@ -37,14 +37,18 @@ def arrange(profile: Profile) -> Lanes:
     """
     if profile.code == "tbcc":
         size = profile.payload_bits
-        columns = tuple(float(i % size) for i in range(3 * size))
-        lanes = tuple(i // size for i in range(3 * size))
         names = tuple(translate("Bits", "Generator %1").replace("%1", str(i + 1)) for i in range(3))
-        return Lanes(columns, lanes, names, float(size))
+        return Lanes(
+            tuple(float(i % size) for i in range(3 * size)),
+            tuple(i // size for i in range(3 * size)),
+            names,
+            float(size),
+        )
     blocks = profile.block_count
     size = profile.payload_bits // blocks + 1
     a_lane = max(1, min(blocks, MOST // size))
-    columns, lanes = [], []
+    columns: list[float] = []
+    lanes: list[int] = []
     for block in range(blocks):
         place = block % a_lane
         columns += [place * (size + GAP) + i for i in range(size)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pura_audit.look.theme import Mode
@@ -165,7 +166,7 @@ def _edit(window: MainWindow) -> list[Command]:
             name="find",
             words=translate("Menu", "Find in the text …"),
             keys=("Ctrl+F",),
-            act=window.find,
+            act=window.find_in_text,
             group=group,
         ),
         Command(
@@ -284,7 +285,7 @@ def _view(window: MainWindow) -> list[Command]:
                 name=f"theme-{mode.value}",
                 words=words,
                 keys=(),
-                act=lambda m=mode: window.set_theme(m),
+                act=partial(window.set_theme, mode),
                 group=group,
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QGuiApplication,
     QImage,
     QResizeEvent,
+    QTextBlock,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -99,9 +101,11 @@ class Pages(QTextBrowser):
                 return
             block = block.next()
 
-    def loadResource(self, kind: int, name: QUrl) -> Any:
+    def loadResource(self, kind: int, name: QUrl | str) -> Any:
         """Load pages and pictures of the folder; nothing else, and nothing from a network."""
-        target = self.source().resolved(name) if name.isRelative() else name
+        target = QUrl(name)
+        if target.isRelative():
+            target = self.source().resolved(target)
         path = Path(target.toLocalFile()).resolve()
         if not target.isLocalFile() or not path.is_relative_to(self._folder):
             return None
@@ -121,8 +125,8 @@ class Pages(QTextBrowser):
         block = document.begin()
         cursor = self.textCursor()
         while block.isValid():
-            for piece in block:
-                found = piece.fragment().charFormat()
+            for fragment in _fragments(block):
+                found = fragment.charFormat()
                 if not found.isImageFormat():
                     continue
                 picture = QTextImageFormat(found.toImageFormat())
@@ -136,9 +140,9 @@ class Pages(QTextBrowser):
                     continue
                 picture.setWidth(width)
                 picture.setHeight(image.height() * width / image.width())
-                cursor.setPosition(piece.fragment().position())
+                cursor.setPosition(fragment.position())
                 cursor.setPosition(
-                    piece.fragment().position() + piece.fragment().length(),
+                    fragment.position() + fragment.length(),
                     cursor.MoveMode.KeepAnchor,
                 )
                 cursor.setCharFormat(picture)
@@ -227,13 +231,20 @@ def dress(document: QTextDocument) -> None:
         shape.setLineHeight(125 if level else 135, height.value)
         cursor.setPosition(block.position())
         cursor.setBlockFormat(shape)
-        for piece in block:
-            _dress_piece(cursor, piece.fragment(), level)
+        for fragment in _fragments(block):
+            _dress_piece(cursor, fragment, level)
         block = block.next()
     cursor.endEditBlock()
     for frame in document.rootFrame().childFrames():
         if isinstance(frame, QTextTable):
             _dress_table(frame)
+
+
+def _fragments(block: QTextBlock) -> Iterator[QTextFragment]:
+    place = block.begin()
+    while not place.atEnd():
+        yield place.fragment()
+        place += 1
 
 
 def _dress_piece(cursor: QTextCursor, fragment: QTextFragment, level: int) -> None:

@@ -65,7 +65,7 @@ class Header(QWidget):
         self.refresh()
 
     def _lay_out(self, brand: QLabel) -> None:
-        row = QHBoxLayout(self)
+        row = self.row = QHBoxLayout(self)
         row.setContentsMargins(20, 0, GAP, 0)
         row.setSpacing(GRID)
         row.addWidget(brand)
@@ -86,8 +86,8 @@ class Header(QWidget):
         self.key.manage_wanted.connect(self.keys_wanted)
         self.model.manage_wanted.connect(self.models_wanted)
         self.profile.manage_wanted.connect(self.profiles_wanted)
-        self.model.chosen.connect(lambda i: session.choose_model(session.catalogue.models[i]))
-        self.profile.chosen.connect(lambda i: session.choose_profile(session.catalogue.profiles[i]))
+        self.model.chosen.connect(self._choose_model)
+        self.profile.chosen.connect(self._choose_profile)
         for signal in (
             session.choices_changed,
             session.busy_changed,
@@ -120,6 +120,16 @@ class Header(QWidget):
         found = self._session.catalogue
         if found is not None:
             self._session.choose_keys([found.keys[place] for place in places])
+
+    def _choose_model(self, place: int) -> None:
+        found = self._session.catalogue
+        if found is not None:
+            self._session.choose_model(found.models[place])
+
+    def _choose_profile(self, place: int) -> None:
+        found = self._session.catalogue
+        if found is not None:
+            self._session.choose_profile(found.profiles[place])
 
     def _why_not(self, due: int) -> str:
         if not self._session.ready:

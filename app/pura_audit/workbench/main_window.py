@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QMainWindow,
+    QMenu,
     QMessageBox,
     QSplitter,
     QStackedWidget,
@@ -68,7 +69,9 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(session)
         self.actions_by_name, self.menu = actions.build(self, commands(self))
         self.recent = RecentMenu(session.settings)
-        self.menu.actions()[0].menu().insertMenu(self.actions_by_name["sample"], self.recent)
+        files = self.menu.actions()[0].menu()
+        assert isinstance(files, QMenu)  # the stub calls it an object
+        files.insertMenu(self.actions_by_name["sample"], self.recent)
         self.setup = Setup(self.empty.setup, session, self)
         self._question: QMessageBox | None = None
         self._closing = False
@@ -90,7 +93,7 @@ class MainWindow(QMainWindow):
         words = translate("Menu", "Menu")
         self._menu_button.setAccessibleName(words)
         self._menu_button.setToolTip(f"{words} (F10)")
-        self.header.layout().addWidget(self._menu_button)
+        self.header.row.addWidget(self._menu_button)
         self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
@@ -267,10 +270,10 @@ class MainWindow(QMainWindow):
         view = self.work.text.view
         view.set_text_size(view.text_size + by if by else 15)
 
-    def find(self) -> None:
+    def find_in_text(self) -> None:
         """Search in the text."""
         if self.work.text.isVisible():
-            self.work.text.find.enter()
+            self.work.text.find_bar.enter()
 
     def toggle_pause(self) -> None:
         """Pause the queue or let it go on."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
@@ -190,7 +192,7 @@ class QueueView(QWidget):
         again.triggered.connect(lambda: session.audit(items))
         stop = menu.addAction(translate("Queue", "Cancel"))
         stop.setEnabled(any(i.active for i in items))
-        stop.triggered.connect(lambda: [jobs.cancel(i.number) for i in items if i.active])
+        stop.triggered.connect(lambda: self._cancel(items))
         menu.addSeparator()
         waiting = len(items) == 1 and items[0].state is ItemState.WAITING
         for words, by in (
@@ -205,3 +207,8 @@ class QueueView(QWidget):
         gone.setEnabled(bool(items))
         gone.triggered.connect(lambda: session.remove(items))
         return menu
+
+    def _cancel(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if item.active:
+                self._session.jobs.cancel(item.number)

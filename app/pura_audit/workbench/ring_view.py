@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QBrush,
     QHelpEvent,
     QKeyEvent,
     QPainter,
@@ -244,9 +245,7 @@ class Ring(QWidget):
         )
 
 
-def _hatch(theme: Theme):
-    from PySide6.QtGui import QBrush
-
+def _hatch(theme: Theme) -> QBrush:
     tone = theme.colour("against")
     return QBrush(tone, Qt.BrushStyle.BDiagPattern)
 

@@ -74,7 +74,7 @@ class EmptyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
-        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
         column = QVBoxLayout()
         column.setSpacing(GRID)
         sign = label()
@@ -136,7 +136,7 @@ class ReadyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
-        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label("", "answer", wrap=True)
         self.words = label("", "muted", wrap=True)
         self.expectation = label("", "muted", wrap=True)
@@ -194,7 +194,7 @@ class BusyView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
-        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label(translate("Busy", "Auditing"), "answer")
         self.words = label("", "muted")
         self.bar = QProgressBar()
@@ -248,7 +248,7 @@ class ErrorView(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
-        self.layout().setContentsMargins(PADDING, 20, PADDING, 20)
+        self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label(translate("Error", "This text was not audited"), "answer", wrap=True)
         self.what = label("", "attention", wrap=True)
         self.meaning = label(

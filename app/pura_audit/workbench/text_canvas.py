@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,7 +50,7 @@ class _Shaped:
     def x(self, place: int) -> float:
         inside = max(0, min(place, self.end) - self.start)
         unit = inside if self.units is None else int(self.units[inside])
-        found = self.line.cursorToX(unit)
+        found: Any = self.line.cursorToX(unit)  # a pair, which the stub calls an object
         return float(found[0] if isinstance(found, tuple) else found)
 
 
@@ -130,7 +130,7 @@ class TextCanvas(QAbstractScrollArea):
         """Size of the text in pixels."""
         return self._size
 
-    def find(self, words: str) -> int:
+    def mark_matches(self, words: str) -> int:
         """Mark every place of a text, ignoring case; return how many there are."""
         found: list[int] = []
         if words:

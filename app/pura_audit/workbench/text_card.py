@@ -101,7 +101,7 @@ class FindBar(QWidget):
 
     def leave(self) -> None:
         """Hide the bar and its marks."""
-        self._view.find("")
+        self._view.mark_matches("")
         self.hide()
         self._view.setFocus()
 
@@ -119,7 +119,7 @@ class FindBar(QWidget):
             super().keyPressEvent(event)
 
     def _search(self, words: str) -> None:
-        self._found, self._place = self._view.find(words), 0
+        self._found, self._place = self._view.mark_matches(words), 0
         if self._found:
             self._show()
         else:
@@ -141,7 +141,7 @@ class TextCard(Card):
         super().__init__(translate("Text", "Text"), parent)
         self._theme = theme
         self.view = TextView(selection, theme)
-        self.find = FindBar(self.view, theme)
+        self.find_bar = FindBar(self.view, theme)
         self._legend = Legend(theme)
         self._note = label("", "small", wrap=True)
         self._shade = QPushButton(translate("Text", "Show shading"))
@@ -153,14 +153,14 @@ class TextCard(Card):
         words = translate("Text", "Find in the text (Ctrl+F)")
         self._search.setToolTip(words)
         self._search.setAccessibleName(words)
-        self._search.clicked.connect(self.find.enter)
+        self._search.clicked.connect(self.find_bar.enter)
         self.head.addWidget(self._search)
         foot = QHBoxLayout()
         foot.addWidget(self._legend, 1)
         foot.addWidget(self._note, 1)
         foot.addWidget(self._shade)
         self.body.addWidget(self.view, 1)
-        self.body.addWidget(self.find)
+        self.body.addWidget(self.find_bar)
         self.body.addLayout(foot)
         theme.changed.connect(self._dress)
         self._dress()

@@ -82,7 +82,7 @@ class WorkView(QWidget):
 
     def _fit(self) -> None:
         view = self.stack.currentWidget()
-        if not self.text.isVisibleTo(self):
+        if view is None or not self.text.isVisibleTo(self):
             self.stack.setMaximumHeight(16_777_215)
             return
         if view is self.answer:

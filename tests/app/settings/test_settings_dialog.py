@@ -45,7 +45,7 @@ def choose(box: Any, value: str) -> None:
 def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
     choose(dialog.theme, "dark")
     assert window.theme.tokens == DARK
-    dialog.size.setValue(20)
+    dialog.text_size.setValue(20)
     assert window.work.text.view.text_size == 20
     kept = SettingsFile(window.session.settings.path.parent).current
     assert (kept.theme, kept.text_size) == ("dark", 20)

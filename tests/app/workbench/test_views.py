@@ -106,11 +106,11 @@ def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> 
     view = shown_window.work.text.view
     assert audit.text is not None
     count = audit.text.lower().count("the")
-    assert view.find("THE") == count
+    assert view.mark_matches("THE") == count
     view.go_to_match(1)
     start, end = audit.tokens.spans[shown_window.selection.token]
     assert "the" in audit.text[start : end + 3].lower()
-    assert view.find("no such words here") == 0
+    assert view.mark_matches("no such words here") == 0
 
 
 def test_a_text_of_200_000_tokens_draws_what_is_visible_only(

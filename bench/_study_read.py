@@ -95,7 +95,7 @@ class Reader:
         """Paste a text into 400 plain tokens: by the model for even numbers, by a person else."""
         if number % 2:
             novel = human_texts()[number // 2 % 18] + "\n" + human_texts()[(number // 2 + 7) % 18]
-            host = tokenise(self._source, novel).ids[:400]
+            host = tokenise(self._source.tokenizer, novel).ids[:400]
         else:
             host = self._shelf.get("texts.plain")["ids"][number // 2]
         return splice(ids, rng, host=host)
@@ -107,7 +107,7 @@ class Reader:
         return Tools(
             vocab_size=self._source.vocab_size,
             decode=lambda ids: decode(ids.tolist(), clean_up_tokenization_spaces=False),
-            tokenise=lambda text: tokenise(self._source, text).ids,
+            tokenise=lambda text: tokenise(self._source.tokenizer, text).ids,
             propose=self.logits,
             foreign=tuple(
                 s for t in human_texts() for s in split_sentences(t)[0] if len(s.split()) > 3

@@ -49,7 +49,7 @@ def plain_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
         texts[f"model.study-{i}"] = ids
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
-            texts[f"{kind}.{i}"] = tokenise(model, text.strip()).ids
+            texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
     for i, ids in enumerate(shelf.get("texts.tbcc-36")["ids"][:5]):
         texts[f"foreign.{i}"] = ids
     return {name: ids[:TOKENS] for name, ids in texts.items()}

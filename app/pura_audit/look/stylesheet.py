@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from string import Template
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pura.base.resources import resource
-
-if TYPE_CHECKING:
-    from pura_audit.look.theme import Tokens
+from pura_audit.look.colours import Tokens, contrast, mix, token_names
 
 _SHEET: Final = Template(
     """
@@ -176,8 +174,6 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
 def stylesheet(tokens: Tokens) -> str:
     """Return the style sheet of the whole application."""
-    from pura_audit.look.theme import contrast, mix, token_names
-
     colours = {name: getattr(tokens, name) for name in token_names()}
 
     white = contrast("#FFFFFF", tokens.accent) >= contrast("#12161C", tokens.accent)

@@ -270,7 +270,7 @@ class _Audit:
                     f"{MAX_PROMPT_CHARACTERS:,} are read.",
                     "Give its last part, which matters most.",
                 )
-            prompt_ids = tokenise(self._model, prompt).ids
+            prompt_ids = tokenise(self._model.tokenizer, prompt).ids
             note.append(f"{prompt_ids.size} tokens of the prompt")
             return tokens, prompt_ids
 

@@ -144,7 +144,7 @@ def tokens_of(model: LanguageModel, variant: Variant) -> Tokens:
     from pura.model.tokenise import Tokens, tokenise
 
     if variant.ids is None:
-        return tokenise(model, variant.text)
+        return tokenise(model.tokenizer, variant.text)
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
 
 

@@ -10,10 +10,10 @@ import typer
 
 from pura.base.errors import PuraError
 from pura.cli import caselog, keys, models, profiles, register, report
-from pura.cli.common import complain, err
 from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.selftest import selftest
+from pura.cli.terminal import complain, err
 from pura.cli.verify import verify
 from pura.version import __version__
 

@@ -27,8 +27,8 @@ from pura.caselog import (
 from pura.caselog.package import MAX_FILE
 from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName, open_log, the_case, who
-from pura.cli.common import out
 from pura.cli.passphrases import passphrase
+from pura.cli.terminal import out
 from pura.cli.words import print_audit
 from pura.record import json_io
 

@@ -26,8 +26,8 @@ from pura.caselog import (
     write_note,
 )
 from pura.cli.caselog_common import Auditor, CaseName, Reason, open_log, the_case, who
-from pura.cli.common import interactive, out
 from pura.cli.passphrases import passphrase
+from pura.cli.terminal import interactive, out
 
 
 def register(app: typer.Typer) -> None:

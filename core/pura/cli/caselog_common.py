@@ -14,8 +14,8 @@ from pura.base.errors import CaseLogError, PuraError
 from pura.base.paths import user_paths
 from pura.caselog import Case, CaseLog, Person, Vault, find_case, open_case, workstation
 from pura.caselog.saving import SEAL, TEXT_MODES
-from pura.cli.common import out
 from pura.cli.passphrases import passphrase
+from pura.cli.terminal import out
 from pura.record.audit import Audit
 
 if TYPE_CHECKING:

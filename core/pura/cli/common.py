@@ -1,24 +1,20 @@
-"""What several commands need: consoles, and how key, profile and model are found."""
+"""What several commands need: options, and how key, profile and model are found."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from pura.base.errors import KeyStoreError, PuraError
+from pura.base.errors import KeyStoreError
 from pura.base.paths import user_paths
+from pura.cli.passphrases import ask_folder, with_passphrase
 from pura.desk.keys import open_key_file
 from pura.desk.profiles import find_profile
 from pura.desk.workplace import Workplace
 from pura.keys import KeyRef
 from pura.scheme import Profile
-
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 KeyName = Annotated[
     list[str] | None,
@@ -48,18 +44,8 @@ DtypeOption = Annotated[
 ]
 
 
-def complain(error: PuraError, name: str | None = None) -> None:
-    """Print an error on standard error: what happened, then the way out."""
-    prefix = f"{name}: " if name else ""
-    err.print(f"{prefix}{error.message}", style="bold red", markup=False)
-    if error.hint:
-        err.print(error.hint, markup=False)
-
-
 def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
     """Return the user's workplace, for one call of the command."""
-    from pura.cli.passphrases import ask_folder
-
     paths = user_paths()
     folder = paths.config / "keys"
     return Workplace(
@@ -98,8 +84,6 @@ def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, w
 
 
 def _from_file(at: Workplace, path: Path) -> KeyRef:
-    from pura.cli.passphrases import with_passphrase
-
     return with_passphrase(
         lambda secret: open_key_file(at, path, secret), None, f"Passphrase of {path.name}"
     )
@@ -112,8 +96,3 @@ def load_profile(at: Workplace, name: str) -> Profile:
         ProfileError: There is none, or it is damaged.
     """
     return Profile.load(find_profile(at, name))
-
-
-def interactive() -> bool:
-    """Whether a person sits at the other end of standard input."""
-    return sys.stdin.isatty()

@@ -18,11 +18,11 @@ from pura.cli.common import (
     KeyName,
     ModelOption,
     ProfileOption,
-    err,
     find_key,
     load_profile,
     workplace,
 )
+from pura.cli.terminal import err
 from pura.scheme import Payload, Profile, pack
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import InputError
-from pura.cli.common import err
+from pura.cli.terminal import err
 from pura.documents.folders import REASONS, Summary, WalkOptions, gather
 
 MAX_IDS_BYTES: Final = 16 << 20

@@ -11,7 +11,8 @@ import typer
 from rich.table import Table
 
 from pura.base.errors import KeyStoreError
-from pura.cli.common import err, out, workplace
+from pura.cli.common import workplace
+from pura.cli.terminal import err, out
 from pura.keys import KeyEntry, Role, State, words
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]

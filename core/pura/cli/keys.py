@@ -12,8 +12,9 @@ import typer
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import refuse_taken
 from pura.cli import key_listing
-from pura.cli.common import err, interactive, out, workplace
+from pura.cli.common import workplace
 from pura.cli.passphrases import STDIN, passphrase, with_passphrase
+from pura.cli.terminal import err, interactive, out
 from pura.desk.keys import (
     CreateKey,
     DeleteKey,

@@ -18,12 +18,11 @@ from pura.cli.common import (
     KeyFile,
     KeyName,
     ProfileOption,
-    err,
     find_key,
     load_profile,
-    out,
     workplace,
 )
+from pura.cli.terminal import err, out
 from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:

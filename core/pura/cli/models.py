@@ -20,8 +20,9 @@ from rich.progress import (
 from rich.table import Table
 
 from pura.base.progress import Stage
-from pura.cli.common import err, out, workplace
+from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
+from pura.cli.terminal import err, out
 from pura.desk.models import (
     AddModel,
     InstallModel,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pura.base.errors import KeyFormatError
-from pura.cli.common import err, interactive
+from pura.cli.terminal import err, interactive
 from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 
 STDIN: Final = Path("-")

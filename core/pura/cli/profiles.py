@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import err, out, workplace
+from pura.cli.common import workplace
+from pura.cli.terminal import err, out
 from pura.desk.profiles import (
     CreateProfile,
     ExportProfile,

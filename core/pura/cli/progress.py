@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pura.base.progress import Stage
-from pura.cli.common import err
+from pura.cli.terminal import err
 
 
 class progress:  # noqa: N801 - used like a function

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import ProfileOption, err, load_profile, out, workplace
+from pura.cli.common import ProfileOption, load_profile, workplace
+from pura.cli.terminal import err, out
 from pura.desk.register import (
     AddIssue,
     ExportRegister,

@@ -13,7 +13,7 @@ import typer
 from pura.base.errors import InputError, RecordError
 from pura.base.files import read_bounded, write_atomic
 from pura.cli.caselog_common import Auditor, Saved
-from pura.cli.common import out
+from pura.cli.terminal import out
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.report import (

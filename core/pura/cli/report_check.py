@@ -13,8 +13,9 @@ import typer
 from pura.base.errors import ReportFileError, SigningError
 from pura.base.files import read_bounded, write_atomic
 from pura.cli.caselog_common import Auditor, open_log, who
-from pura.cli.common import DeviceOption, err, out, workplace
+from pura.cli.common import DeviceOption, workplace
 from pura.cli.passphrases import passphrase
+from pura.cli.terminal import err, out
 from pura.report.check import BAD, Again, Check, ReportCheck, check_report, fresh_audit, load_trust
 from pura.scheme import SecretKey
 

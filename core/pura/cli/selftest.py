@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import err, out
+from pura.cli.terminal import err, out
 
 
 def selftest(

@@ -22,15 +22,13 @@ from pura.cli.common import (
     KeyName,
     ModelOption,
     ProfileOption,
-    complain,
-    err,
     find_keys,
     load_profile,
-    out,
     workplace,
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.progress import progress
+from pura.cli.terminal import complain, err, out
 from pura.cli.words import print_audit
 from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, ReadOptions, choose, read_document, read_file, read_input

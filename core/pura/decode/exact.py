@@ -22,7 +22,8 @@ from pura.decode.likelihood import (
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
 from pura.decode.trellis import Trellis, make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
-from pura.scheme.payload import Payload, encode, encode_rows
+from pura.scheme.codeword import encode, encode_rows
+from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule
 

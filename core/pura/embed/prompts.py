@@ -81,7 +81,7 @@ def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> l
     elif chat:
         ids = _chat_ids(model, prompt)
     else:
-        ids = _opening(model) + tokenise(model, prompt).ids.tolist()
+        ids = _opening(model) + tokenise(model.tokenizer, prompt).ids.tolist()
     if not ids and model.bos_id is not None:
         ids = [model.bos_id]
     if not ids:

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ModelError
-
-if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,22 +34,17 @@ class Tokens:
         return int(self.ids.size)
 
 
-def tokenise(model: LanguageModel, text: str) -> Tokens:
+def tokenise(tokenizer: Any, text: str) -> Tokens:
     """Return the token ids of a suspect text and the characters they stand for.
 
     Args:
-        model: The model whose tokenizer counts.
+        tokenizer: Of the transformers library; that of a model is its attribute ``tokenizer``.
         text: Any text; NUL characters are text like any other.
 
     Raises:
         InputError: The text holds half of a surrogate pair, which no encoding can write.
         ModelError: The tokenizer gave up on the text.
     """
-    return tokenise_with(model.tokenizer, text)
-
-
-def tokenise_with(tokenizer: Any, text: str) -> Tokens:
-    """The same with a bare tokenizer of the transformers library."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

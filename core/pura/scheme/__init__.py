@@ -3,16 +3,10 @@
 NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme.md is its page.
 """
 
+from pura.scheme.codeword import encode, encode_rows, parity_mask, spc_data_positions
 from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
 from pura.scheme.keys import SecretKey, ranks, unit_interval
-from pura.scheme.payload import (
-    Payload,
-    codeword_length,
-    encode,
-    encode_rows,
-    parity_mask,
-    spc_data_positions,
-)
+from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile, default_blocks
 from pura.scheme.schedule import Gate, Schedule, Scheduler, Step, anchor, anchors, schedule
 
@@ -28,7 +22,6 @@ __all__ = [
     "Step",
     "anchor",
     "anchors",
-    "codeword_length",
     "default_blocks",
     "encode",
     "encode_rows",

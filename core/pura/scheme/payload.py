@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import PayloadError
-
-if TYPE_CHECKING:
-    from pura.scheme.profile import Profile
 
 TBCC_MEMORY: Final = 6
 TBCC_GENERATORS: Final = (0o133, 0o171, 0o165)
@@ -83,49 +80,6 @@ class Payload:
         return self.text
 
 
-def codeword_length(profile: Profile) -> int:
-    """Return ``n``, the number of coded positions of a profile."""
-    if profile.code == "tbcc":
-        return len(TBCC_GENERATORS) * profile.payload_bits
-    return profile.payload_bits + profile.block_count
-
-
-def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
-    """Return the codeword ``c`` of a payload.
-
-    Args:
-        payload: ``L_m`` bits.
-        profile: Says which code and how many blocks.
-
-    Returns:
-        uint8 [n].
-
-    Raises:
-        PayloadError: The payload's length is not the profile's.
-    """
-    if len(payload) != profile.payload_bits:
-        raise PayloadError(
-            f"The payload has {len(payload)} bits; the profile carries {profile.payload_bits}.",
-            "Give exactly as many bits as the profile says.",
-        )
-    return encode_rows(payload.bits, profile)
-
-
-def encode_rows(bits: npt.NDArray[np.uint8], profile: Profile) -> npt.NDArray[np.uint8]:
-    """Return the codewords of many payloads at once.
-
-    Args:
-        bits: uint8 [..., L_m], zeros and ones.
-        profile: Says which code and how many blocks.
-
-    Returns:
-        uint8 [..., n].
-    """
-    if profile.code == "tbcc":
-        return encode_tbcc(bits)
-    return encode_spc(bits, profile.block_count)
-
-
 def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:
     """Append the parity of each block to it (paper, equations for p_i and c)."""
     rows = bits.reshape(*bits.shape[:-1], blocks, bits.shape[-1] // blocks)
@@ -143,17 +97,3 @@ def encode_tbcc(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
                 stream = stream ^ np.roll(bits, delay, axis=-1)
         streams.append(stream)
     return np.concatenate(streams, axis=-1)
-
-
-def spc_data_positions(profile: Profile) -> npt.NDArray[np.int64]:
-    """Return the codeword positions that hold data, in payload order; int64 [L_m]."""
-    grid = np.arange(codeword_length(profile), dtype=np.int64).reshape(profile.block_count, -1)
-    return grid[:, :-1].ravel()
-
-
-def parity_mask(profile: Profile) -> npt.NDArray[np.bool_]:
-    """Return which codeword positions are parity bits; bool [n], all False for ``tbcc``."""
-    mask = np.zeros(codeword_length(profile), dtype=bool)
-    if profile.code == "spc":
-        mask.reshape(profile.block_count, -1)[:, -1] = True
-    return mask

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from pura.base.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
-from pura.scheme.payload import TBCC_MIN_BITS, codeword_length
+from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD
 from pura.scheme.profile_versions import VERSION, migrate
 
@@ -94,7 +94,9 @@ class Profile:
     @property
     def codeword_length(self) -> int:
         """``n``, the number of coded positions."""
-        return codeword_length(self)
+        if self.code == "tbcc":
+            return len(TBCC_GENERATORS) * self.payload_bits
+        return self.payload_bits + self.block_count
 
     @property
     def block_count(self) -> int:

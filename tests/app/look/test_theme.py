@@ -13,7 +13,8 @@ from PySide6.QtGui import QColor, QPalette
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
-from pura_audit.look.theme import DARK, LIGHT, PAIRS, Mode, Tokens, contrast, from_palette
+from pura_audit.look.colours import DARK, LIGHT, PAIRS, Tokens, contrast, from_palette
+from pura_audit.look.theme import Mode
 from pura_audit.platform.settings import FILE, MAX_RECENT, Settings, SettingsFile
 
 

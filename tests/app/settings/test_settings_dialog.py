@@ -14,7 +14,7 @@ from pura.base.paths import Paths
 from pura.verdict.policy import Policy
 from pura_audit import application
 from pura_audit.jobs.engine import PuraEngine
-from pura_audit.look.theme import DARK
+from pura_audit.look.colours import DARK
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.settings.dialog import policy_rows
 from pura_audit.workbench import dialogs

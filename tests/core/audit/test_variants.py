@@ -47,7 +47,7 @@ def test_ids_that_are_none_are_refused(builtin_model: Any, ids: Any) -> None:
 def test_saved_ids_know_their_characters(builtin_model: Any, text: str) -> None:
     from pura.model.tokenise import tokenise
 
-    tokens = tokenise(builtin_model, text)
+    tokens = tokenise(builtin_model.tokenizer, text)
     ids, words = check_ids(builtin_model, tokens.ids.tolist())
     assert words == text
     spans = spans_of_ids(builtin_model, ids, text)

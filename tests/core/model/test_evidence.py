@@ -345,7 +345,7 @@ def test_samples_come_back_from_their_text(real_model: LanguageModel) -> None:
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     same, agreeing = 0, []
     for number, entry in enumerate(data["texts"]):
-        tokens = tokenise(real_model, entry["text"])
+        tokens = tokenise(real_model.tokenizer, entry["text"])
         same += tokens.ids.tolist() == entry["tokens"]
         if number < 3:
             plans = [

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast
 
 from pura.base.errors import InputError, ModelError
 from pura.model.load import LanguageModel
-from pura.model.tokenise import Tokens, tokenise, tokenise_with, tokenizer_fingerprint
+from pura.model.tokenise import Tokens, tokenise, tokenizer_fingerprint
 
 
 def _byte_alphabet() -> dict[int, str]:
@@ -63,7 +63,7 @@ def check_spans(text: str, tokens: Tokens) -> None:
     ],
 )
 def test_round_trip_and_spans(real_model: LanguageModel, text: str) -> None:
-    tokens = tokenise(real_model, text)
+    tokens = tokenise(real_model.tokenizer, text)
     assert tokens.ids.dtype == tokens.spans.dtype == np.int64
     assert real_model.tokenizer.decode(tokens.ids.tolist()) == text
     check_spans(text, tokens)
@@ -78,7 +78,7 @@ def test_round_trip_and_spans(real_model: LanguageModel, text: str) -> None:
 @settings(max_examples=60, deadline=None)
 @given(text=st.text(min_size=1, max_size=60))
 def test_any_text_round_trips(real_model: LanguageModel, text: str) -> None:
-    tokens = tokenise(real_model, text)
+    tokens = tokenise(real_model.tokenizer, text)
     if len(tokens):
         check_spans(text, tokens)
     # Some control and private-use characters have bytes that this vocabulary does not know.
@@ -98,12 +98,12 @@ def test_special_tokens_cannot_be_written(real_model: LanguageModel) -> None:
         text = f"a {real_model.tokenizer.convert_ids_to_tokens(token)} b"
         # The library's own default does fall for it; the test would say nothing otherwise.
         assert special & set(real_model.tokenizer(text)["input_ids"])
-        assert not special & set(tokenise(real_model, text).ids.tolist())
+        assert not special & set(tokenise(real_model.tokenizer, text).ids.tolist())
 
 
 @pytest.mark.model
 def test_multi_byte_characters_are_shared(real_model: LanguageModel) -> None:
-    tokens = tokenise(real_model, "é𓂀!")
+    tokens = tokenise(real_model.tokenizer, "é𓂀!")
     assert tokens.spans.tolist()[-1] == [2, 3]
     shared = [s for s in tokens.spans.tolist() if s == [1, 2]]
     assert len(shared) > 1
@@ -111,13 +111,13 @@ def test_multi_byte_characters_are_shared(real_model: LanguageModel) -> None:
 
 @pytest.mark.model
 def test_empty_text_and_broken_text(real_model: LanguageModel) -> None:
-    nothing = tokenise(real_model, "")
+    nothing = tokenise(real_model.tokenizer, "")
     assert len(nothing) == 0
     assert nothing.spans.shape == (0, 2)
-    assert len(tokenise(real_model, "\x04")) == 0  # a byte that this vocabulary lacks
-    assert tokenise(real_model, "a\x04b").spans.tolist() == [[0, 1], [1, 3]]
+    assert len(tokenise(real_model.tokenizer, "\x04")) == 0  # a byte that this vocabulary lacks
+    assert tokenise(real_model.tokenizer, "a\x04b").spans.tolist() == [[0, 1], [1, 3]]
     with pytest.raises(InputError, match="Character 5 ") as caught:
-        tokenise(real_model, "text\ud800 more")
+        tokenise(real_model.tokenizer, "text\ud800 more")
     assert "more" not in str(caught.value)
 
 
@@ -126,7 +126,7 @@ def test_empty_text_and_broken_text(real_model: LanguageModel) -> None:
 def test_five_megabytes(real_model: LanguageModel) -> None:
     text = "The harbour was quiet 🙂; nobody spoke of № 47 again.\n" * 90_000
     assert len(text.encode()) > 5_000_000
-    tokens = tokenise(real_model, text)
+    tokens = tokenise(real_model.tokenizer, text)
     assert len(tokens) > 1_000_000
     check_spans(text, tokens)
 
@@ -146,7 +146,7 @@ def sentencepiece_like() -> Any:
 
 @pytest.mark.parametrize("text", ["ab a b", "é a", "  ab  ", "aß🙂b"])
 def test_spans_of_other_tokenizers(text: str) -> None:
-    check_spans(text, tokenise_with(sentencepiece_like(), text))
+    check_spans(text, tokenise(sentencepiece_like(), text))
 
 
 def test_fingerprint_follows_the_scheme() -> None:
@@ -166,5 +166,5 @@ def test_a_tokenizer_that_fails_is_a_model_error() -> None:
         raise ValueError("secret words")
 
     with pytest.raises(ModelError) as caught:
-        tokenise_with(broken, "secret words")
+        tokenise(broken, "secret words")
     assert "secret" not in str(caught.value)

@@ -11,7 +11,6 @@ from pura.base.errors import PayloadError
 from pura.scheme import (
     Payload,
     Profile,
-    codeword_length,
     encode,
     parity_mask,
     spc_data_positions,
@@ -65,7 +64,7 @@ def test_spc_puts_the_parity_after_each_block(shape, data):
     profile = spc(bits, blocks)
     payload = Payload.from_int(data.draw(st.integers(0, 2**bits - 1)), bits)
     codeword = encode(payload, profile)
-    assert codeword.size == codeword_length(profile) == bits + blocks
+    assert codeword.size == profile.codeword_length == bits + blocks
     rows = codeword.reshape(blocks, -1)
     assert (rows.sum(axis=1) % 2 == 0).all()
     assert codeword[spc_data_positions(profile)].tolist() == payload.bits.tolist()

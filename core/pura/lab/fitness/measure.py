@@ -174,7 +174,7 @@ def _one(
     from pura.model.evidence import read
     from pura.model.tokenise import tokenise
 
-    ids = tokenise(model, sample.text).ids
+    ids = tokenise(model.tokenizer, sample.text).ids
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
     intervals = trial.Intervals(
         ids=seen.ids,

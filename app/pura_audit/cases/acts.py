@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDialog, QFileDialog
+from PySide6.QtCore import QObject, Qt, SignalInstance
+from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.base.errors import CaseLogError
 from pura.base.files import write_atomic
@@ -33,13 +33,46 @@ from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
+from pura_audit.cases.pane import CasePane
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.cases.words import case_name
+from pura_audit.jobs.case_desk import CaseDesk
+from pura_audit.jobs.messages import Failure
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import language, translate
+from pura_audit.session.session import Session
 
-if TYPE_CHECKING:
-    from pura_audit.cases.dialog import CasesDialog
+
+class Browser(Protocol):
+    """The browser of the cases, as what is done to a case knows it.
+
+    Attributes:
+        session: Its settings, and its list of texts.
+        desk: Works on the case log.
+        pane: The case on screen.
+        compare_wanted: Two audits are to be compared.
+        report_wanted: A report is to be made of a case.
+    """
+
+    session: Session
+    desk: CaseDesk
+    pane: CasePane
+    compare_wanted: SignalInstance
+    report_wanted: SignalInstance
+
+    def write(
+        self, act: Callable[[CaseLog], object], then: Callable[[object], None] | None = None
+    ) -> None:
+        """Change the log; say when it does not work."""
+
+    def say(self, what: Failure | str) -> None:
+        """Say something below the list."""
+
+    def say_erased(self, count: int) -> None:
+        """Say how many things were erased."""
+
+    def accept(self) -> None:
+        """Close the browser."""
 
 
 class CaseActs(QObject):
@@ -47,11 +80,12 @@ class CaseActs(QObject):
 
     Args:
         browser: The browser.
+        parent: The widget over which dialogs open.
     """
 
-    def __init__(self, browser: CasesDialog) -> None:
-        super().__init__(browser)
-        self._browser = browser
+    def __init__(self, browser: Browser, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._browser, self._parent = browser, parent
 
     def do(self, name: str) -> None:
         """Do what a button is called."""
@@ -88,7 +122,7 @@ class CaseActs(QObject):
             translate("Cases", "The log says who acts. The settings keep the name."),
             translate("Cases", "Go on"),
             ((translate("Cases", "Your name"), 1),),
-            self._browser,
+            self._parent,
         )
 
         def given(texts: tuple[str]) -> None:
@@ -117,7 +151,7 @@ class CaseActs(QObject):
             words,
             action,
             (field,),
-            self._browser,
+            self._parent,
             texts=(text,),
             grave=grave,
             may_be_empty=may_be_empty,
@@ -168,7 +202,7 @@ class CaseActs(QObject):
 
     def ask_event(self, case: Case) -> EventDialog:
         """Ask what happened to the item."""
-        dialog = EventDialog(self._browser)
+        dialog = EventDialog(self._parent)
 
         def given(event: Event) -> None:
             self.named(
@@ -229,7 +263,7 @@ class CaseActs(QObject):
 
     def ask_export(self, case: Case) -> QFileDialog:
         """Ask where a case goes as one file."""
-        dialog = QFileDialog(self._browser, translate("Cases", "Export the case"))
+        dialog = QFileDialog(self._parent, translate("Cases", "Export the case"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([translate("Cases", "Exported cases (*.puracase)")])
         dialog.setDefaultSuffix("puracase")
@@ -263,7 +297,7 @@ class CaseActs(QObject):
         """Check the whole log."""
         from pura_audit.cases.check import CheckDialog
 
-        dialog = CheckDialog(self._browser.desk, self._browser.session.settings, self._browser)
+        dialog = CheckDialog(self._browser.desk, self._browser.session.settings, self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -275,7 +309,7 @@ class CaseActs(QObject):
         chosen = self._browser.pane.chosen
         if len(chosen) != 1:
             return None
-        dialog = ReviewDialog(self._browser.desk, case, chosen[0], self._browser)
+        dialog = ReviewDialog(self._browser.desk, case, chosen[0], self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -290,7 +324,7 @@ class CaseActs(QObject):
             translate("Cases", "Passphrase of the kept text"),
             translate("Cases", "Cancel opens the findings without the text."),
             translate("Cases", "Open"),
-            self._browser,
+            self._parent,
             new=False,
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -98,7 +98,7 @@ class CasesDialog(QDialog):
         self.timer.setInterval(_PAUSE)
         self.new = self._button(translate("Cases", "New case …"), self.ask_new)
         self.take = self._button(translate("Cases", "Import …"), self.ask_import)
-        self.acts = CaseActs(self)
+        self.acts = CaseActs(self, self)
         self.check = self._button(translate("Cases", "Check the log …"), self.acts.check_log)
         self.close_button = self._button(translate("Dialog", "Close"), self.accept)
 

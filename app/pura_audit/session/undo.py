@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from PySide6.QtGui import QUndoCommand
 
+from pura_audit.jobs.queue import JobQueue
 from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import QueueModel
 
-if TYPE_CHECKING:
-    from pura_audit.session.session import Session
+
+class Rows(Protocol):
+    """What undoing needs of the session."""
+
+    queue: QueueModel
+    jobs: JobQueue
+    current: Item | None
+
+    def show(self, item: Item | None) -> None:
+        """Put a row on screen."""
 
 
 class AddRows(QUndoCommand):
     """Rows come in; the first of them goes on screen."""
 
-    def __init__(self, session: Session, items: Sequence[Item], words: str) -> None:
+    def __init__(self, session: Rows, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         self._session, self._items = session, tuple(items)
 
@@ -33,7 +43,7 @@ class AddRows(QUndoCommand):
 class RemoveRows(QUndoCommand):
     """Rows go out."""
 
-    def __init__(self, session: Session, items: Sequence[Item], words: str) -> None:
+    def __init__(self, session: Rows, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         queue = session.queue
         self._session = session
@@ -55,7 +65,7 @@ class RemoveRows(QUndoCommand):
         self._session.show(self._items[0])
 
 
-def _take_out(session: Session, items: Sequence[Item]) -> None:
+def _take_out(session: Rows, items: Sequence[Item]) -> None:
     queue = session.queue
     row = min(queue.row(item) for item in items)
     for item in items:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -21,14 +21,12 @@ from PySide6.QtWidgets import (
 )
 
 from pura.verdict.policy import Policy
+from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Mode
 from pura_audit.platform import logs
 from pura_audit.platform.i18n import decimal, number, translate
 from pura_audit.widgets.card import label
-from pura_audit.workbench.text_canvas import LARGEST, SMALLEST
-
-if TYPE_CHECKING:
-    from pura_audit.workbench.main_window import MainWindow
+from pura_audit.widgets.host import Host
 
 WIDE: Final = 260
 NAMES: Final = 176
@@ -38,13 +36,13 @@ class SettingsDialog(QDialog):
     """One page in four parts.
 
     Args:
-        window: The window whose settings these are.
+        host: The window whose settings these are.
     """
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._file = window.session.settings
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.frame)
+        self._host = host
+        self._file = host.session.settings
         self.setWindowTitle(translate("Settings", "Settings"))
         self.resize(680, 760)
         layout = QVBoxLayout(self)
@@ -83,7 +81,7 @@ class SettingsDialog(QDialog):
                 (Mode.CONTRAST.value, translate("Menu", "High contrast")),
             ],
             now.theme,
-            lambda value: self._window.set_theme(Mode(value)),
+            lambda value: self._host.set_theme(Mode(value)),
         )
         self.language = _combo(
             translate("Settings", "Language"),
@@ -96,13 +94,13 @@ class SettingsDialog(QDialog):
             lambda value: self._change(later=True, language=value),
         )
         self.text_size = QSpinBox()
-        self.text_size.setRange(SMALLEST, LARGEST)
+        self.text_size.setRange(fonts.SMALLEST, fonts.LARGEST)
         self.text_size.lineEdit().setTextMargins(GRID, 0, 0, 0)  # as far in as in the lists above
         self.text_size.setSuffix(translate("Settings", " px"))
-        self.text_size.setValue(self._window.work.text.view.text_size)
+        self.text_size.setValue(self._host.text_size)
         for part_of_it in (self.text_size, self.text_size.lineEdit()):
             part_of_it.setAccessibleName(translate("Settings", "Size of the examined text"))
-        self.text_size.valueChanged.connect(self._window.work.text.view.set_text_size)
+        self.text_size.valueChanged.connect(self._host.set_text_size)
         form.addRow(_name(translate("Settings", "Colours")), self.theme)
         form.addRow(_name(translate("Settings", "Language")), self.language)
         form.addRow(_name(translate("Settings", "Size of the examined text")), self.text_size)
@@ -175,7 +173,7 @@ class SettingsDialog(QDialog):
 
     def _rule(self) -> QWidget:
         part, form = _part(translate("Settings", "Decision rule"))
-        found = self._window.session.catalogue
+        found = self._host.session.catalogue
         policy = found.policy if found is not None else None
         if policy is None:
             words = translate("Settings", "The policy cannot be read; see the line at the bottom.")

@@ -3,23 +3,58 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pura_audit.look.theme import Mode
 from pura_audit.platform.i18n import translate
+from pura_audit.widgets.host import Host
 from pura_audit.workbench import dialogs
 from pura_audit.workbench.actions import Command
 
-if TYPE_CHECKING:
-    from pura_audit.workbench.main_window import MainWindow
+
+class Workbench(Host, Protocol):
+    """The window, as its menu knows it."""
+
+    def open_files(self) -> None:
+        """Ask for files."""
+
+    def paste(self) -> None:
+        """Take files or text from the clipboard."""
+
+    def find_in_text(self) -> None:
+        """Search in the text."""
+
+    def remove_current(self) -> None:
+        """Take the row on screen out."""
+
+    def audit(self) -> None:
+        """Audit what is due."""
+
+    def audit_current(self) -> None:
+        """Audit the row on screen again."""
+
+    def toggle_pause(self) -> None:
+        """Pause the queue or let it go on."""
+
+    def toggle_queue(self) -> None:
+        """Fold or unfold the queue."""
+
+    def toggle_evidence(self) -> None:
+        """Show or hide the right column."""
+
+    def zoom(self, by: int) -> None:
+        """Make the text larger or smaller; 0 is the usual size."""
+
+    def close(self) -> bool:
+        """Close the window."""
 
 
-def commands(window: MainWindow) -> list[Command]:
+def commands(window: Workbench) -> list[Command]:
     """Return everything that the window can do."""
     return [*_file(window), *_edit(window), *_audit(window), *_view(window), *_help(window)]
 
 
-def _file(window: MainWindow) -> list[Command]:
+def _file(window: Workbench) -> list[Command]:
     group = translate("Menu", "File")
     return [
         Command(
@@ -137,7 +172,7 @@ def _file(window: MainWindow) -> list[Command]:
     ]
 
 
-def _edit(window: MainWindow) -> list[Command]:
+def _edit(window: Workbench) -> list[Command]:
     group = translate("Menu", "Edit")
     undo = window.session.undo
     return [
@@ -179,7 +214,7 @@ def _edit(window: MainWindow) -> list[Command]:
     ]
 
 
-def _audit(window: MainWindow) -> list[Command]:
+def _audit(window: Workbench) -> list[Command]:
     group = translate("Menu", "Audit")
     select = window.selection
     return [
@@ -235,7 +270,7 @@ def _audit(window: MainWindow) -> list[Command]:
     ]
 
 
-def _view(window: MainWindow) -> list[Command]:
+def _view(window: Workbench) -> list[Command]:
     group = translate("Menu", "View")
     rows = [
         Command(
@@ -292,7 +327,7 @@ def _view(window: MainWindow) -> list[Command]:
     return rows
 
 
-def _help(window: MainWindow) -> list[Command]:
+def _help(window: Workbench) -> list[Command]:
     group = translate("Menu", "Help")
     return [
         Command(

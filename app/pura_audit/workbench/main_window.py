@@ -73,10 +73,20 @@ class MainWindow(QMainWindow):
         assert isinstance(files, QMenu)  # the stub calls it an object
         files.insertMenu(self.actions_by_name["sample"], self.recent)
         self.setup = Setup(self.empty.setup, session, self)
+        self.columns = QSplitter(Qt.Orientation.Horizontal)
+        self.inner = QSplitter(Qt.Orientation.Horizontal)
         self._question: QMessageBox | None = None
         self._closing = False
         self._lay_out()
-        self.placement = Placement(self)
+        self.placement = Placement(
+            self,
+            session,
+            queue=self.queue,
+            work=self.work,
+            evidence=self.evidence,
+            columns=self.columns,
+            inner=self.inner,
+        )
         self._wire()
         self.placement.restore()
         self._show_current()
@@ -94,13 +104,11 @@ class MainWindow(QMainWindow):
         self._menu_button.setAccessibleName(words)
         self._menu_button.setToolTip(f"{words} (F10)")
         self.header.row.addWidget(self._menu_button)
-        self.columns = QSplitter(Qt.Orientation.Horizontal)
         self.columns.setHandleWidth(GAP)
         self.columns.setChildrenCollapsible(False)
         self._results = QWidget()
         row = QHBoxLayout(self._results)
         row.setContentsMargins(0, GAP, GAP, GAP)
-        self.inner = QSplitter(Qt.Orientation.Horizontal)
         self.inner.setHandleWidth(GAP)
         self.inner.setChildrenCollapsible(False)
         self.inner.addWidget(self.work)
@@ -159,6 +167,31 @@ class MainWindow(QMainWindow):
 
     def _dress(self) -> None:
         self._menu_button.setIcon(icon("menu", self.theme.tokens.muted))
+
+    # What features ask of it
+
+    @property
+    def frame(self) -> QWidget:
+        """The widget over which dialogs open."""
+        return self
+
+    @property
+    def text_size(self) -> int:
+        """Size of the examined text in pixels."""
+        return self.work.text.view.text_size
+
+    def set_text_size(self, size: int) -> None:
+        """Change the size of the examined text."""
+        self.work.text.view.set_text_size(size)
+
+    def set_theme(self, mode: Mode) -> None:
+        """Change the colours, and remember it."""
+        self.theme.set_mode(mode)
+        self.session.settings.update(theme=mode.value)
+
+    def say(self, words: str) -> None:
+        """Say something in the status line."""
+        self.status.say(words)
 
     # What is on screen
 
@@ -234,13 +267,13 @@ class MainWindow(QMainWindow):
 
     def audit(self) -> None:
         """Audit what is due."""
-        unlocked(self, self.session.audit)
+        unlocked(self.session, self, self.session.audit)
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
         item = self.session.current
         if item is not None:
-            unlocked(self, lambda: self.session.audit([item]))
+            unlocked(self.session, self, lambda: self.session.audit([item]))
 
     def cancel_current(self) -> None:
         """Stop the audit on screen."""
@@ -260,15 +293,9 @@ class MainWindow(QMainWindow):
         """Show or hide the right column."""
         self.placement.toggle_evidence()
 
-    def set_theme(self, mode: Mode) -> None:
-        """Change the colours, and remember it."""
-        self.theme.set_mode(mode)
-        self.session.settings.update(theme=mode.value)
-
     def zoom(self, by: int) -> None:
         """Make the text larger or smaller; 0 is the usual size."""
-        view = self.work.text.view
-        view.set_text_size(view.text_size + by if by else 15)
+        self.set_text_size(self.text_size + by if by else 15)
 
     def find_in_text(self) -> None:
         """Search in the text."""

@@ -32,7 +32,6 @@ MAX_COLUMNS: Final = 90
 LEADING: Final = 1.75
 LONG: Final = 100_000  # characters; breaking them takes a noticeable part of a frame
 REST_MS: Final = 60
-SMALLEST, LARGEST = 11, 32
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
 
@@ -119,7 +118,7 @@ class TextCanvas(QAbstractScrollArea):
 
     def set_text_size(self, size: int) -> None:
         """Set the size of the text in pixels."""
-        size = max(SMALLEST, min(LARGEST, size))
+        size = max(fonts.SMALLEST, min(fonts.LARGEST, size))
         if size != self._size:
             self._size = size
             self._measure()

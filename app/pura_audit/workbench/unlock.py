@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from pura.keys import Place, State
 from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
-
-if TYPE_CHECKING:
-    from pura_audit.workbench.main_window import MainWindow
+from pura_audit.session.session import Session
 
 
-def unlocked(window: MainWindow, then: Callable[[], None]) -> PassphraseDialog | None:
+def unlocked(
+    session: Session, parent: QWidget, then: Callable[[], None]
+) -> PassphraseDialog | None:
     """Go on at once, or when the passphrase was given; returns the dialog that asks.
 
     The unlocking waits in the same queue before the audits, so it is done when they begin.
     """
-    session = window.session
     found = session.catalogue
     needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.keys)
     if found is None or found.files is not State.LOCKED or not needed:
@@ -31,7 +30,7 @@ def unlocked(window: MainWindow, then: Callable[[], None]) -> PassphraseDialog |
         translate("Keys", "Passphrase of the encrypted key files"),
         translate("Keys", "The chosen key is kept in one. It is asked for once a session."),
         translate("Keys", "Unlock and audit"),
-        window,
+        parent,
         new=False,
     )
 

@@ -322,12 +322,12 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
 
     make(qtbot, keys, "House")
     went: list[str] = []
-    assert unlocked(bench, lambda: went.append("open")) is None
+    assert unlocked(bench.session, bench, lambda: went.append("open")) is None
     assert went == ["open"]
     bench.session.jobs._model_worker._engine._keys().files.lock()
     bench.session.jobs.refresh()
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
-    dialog = unlocked(bench, lambda: went.append("asked"))
+    dialog = unlocked(bench.session, bench, lambda: went.append("asked"))
     assert dialog is not None
     assert went == ["open"]
     dialog.first.setText(WORDS)

@@ -13,7 +13,8 @@ from _common import print_table
 from _study_decode import evidence_at, outcomes, passage_labels
 from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, SEED, Cell
 from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
-from pura.lab.evaluate import Outcome, summarise, wilson
+from pura.lab.evaluate import Outcome, summarise
+from pura.lab.intervals import wilson
 from pura.lab.shelf import Shelf
 from pura.verdict.power import lower_limit
 

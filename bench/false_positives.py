@@ -24,7 +24,7 @@ import numpy as np
 import _common
 from pura.decode import default_model, log_evidence, redraw_p
 from pura.lab.cells import MAIN, SEED
-from pura.lab.evaluate import wilson
+from pura.lab.intervals import wilson
 from pura.lab.shelf import Shelf
 from pura.scheme import Profile, SecretKey, ranks, schedule
 

@@ -1,8 +1,7 @@
-r"""One way to write an entry, and what is computed of it.
+"""How an entry of the log is written, and what is computed of it (docs/caselog.md).
 
-An entry is JSON of a narrow kind: objects with ASCII names, strings, whole numbers, truth values
-and lists. Its canonical form has sorted names, no blanks and every character beyond ASCII as
-``\uXXXX``, so that any language of programming writes the same bytes (docs/caselog.md).
+An entry says in ``v`` which form its hash is of: 2 is RFC 8785; 1, of version 0.1.0, differs from
+it in characters beyond ASCII.
 """
 
 from __future__ import annotations
@@ -13,24 +12,27 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pura.base.canonical import canonical, former, sha256
+
+FORM: Final = 2
+FORMS: Final = (1, FORM)
 SALT_BYTES: Final = 32
 START: Final = "0" * 64
 """What stands before the first entry."""
 
 
-def canonical(value: Mapping[str, Any]) -> bytes:
-    """Return the canonical form.
+def written(body: Mapping[str, Any]) -> bytes:
+    """Return an entry as its own form writes it.
 
     Raises:
-        ValueError: A value of another kind, e.g. a fraction: its digits would depend on the writer.
+        ValueError: It has no canonical form.
     """
-    _check(value)
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    return former(body) if body["v"] == 1 else canonical(body)
 
 
 def entry_hash(body: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the canonical form, 64 hex digits."""
-    return hashlib.sha256(canonical(body)).hexdigest()
+    """Return the SHA-256 of an entry as its own form writes it, 64 hex digits."""
+    return sha256(written(body))
 
 
 def commitment(salt: bytes, value: bytes) -> str:
@@ -47,8 +49,8 @@ def new_salt() -> bytes:
 
 
 def pack(value: object) -> bytes:
-    """Return a kept value as bytes: JSON, UTF-8."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    """Return a kept value as bytes: canonical JSON."""
+    return canonical(value)
 
 
 def unpack(value: bytes) -> Any:
@@ -58,16 +60,3 @@ def unpack(value: bytes) -> Any:
         ValueError: Not JSON.
     """
     return json.loads(value)
-
-
-def _check(value: object) -> None:
-    if isinstance(value, Mapping):
-        for name, inner in value.items():
-            if not isinstance(name, str) or not name.isascii():
-                raise ValueError("names are ASCII")
-            _check(inner)
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            _check(inner)
-    elif not isinstance(value, str | int):  # truth values are whole numbers here
-        raise ValueError(f"{type(value).__name__} has no canonical form")

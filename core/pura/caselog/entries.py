@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pura.caselog.canonical import canonical, entry_hash
+from pura.caselog.canonical import FORM, FORMS, entry_hash, written
 
-VERSION: Final = 1
 ACTIONS: Final = (
     "log-created",
     "person-added",
@@ -173,12 +172,13 @@ class Entry:
         return kept
 
     def line(self) -> str:
-        """The canonical form."""
-        return canonical(self.body).decode()
+        """As it is written; what its hash is of."""
+        return written(self.body).decode()
 
 
-def make(body: Mapping[str, Any]) -> Entry:
-    """Make an entry of a body."""
+def make(values: Mapping[str, Any]) -> Entry:
+    """Make an entry of the present form."""
+    body = {"v": FORM, **values}
     return Entry(hash=entry_hash(body), body=body)
 
 
@@ -191,8 +191,8 @@ def parse(stored_hash: str, text: str) -> Entry:
     body = json.loads(text)
     if not isinstance(body, dict) or not all(isinstance(body.get(n), str) for n in _TEXTS):
         raise ValueError("not an entry")
-    if type(body.get("seq")) is not int or body.get("v") != VERSION:
-        raise ValueError("not an entry of this version")
+    if type(body.get("seq")) is not int or body.get("v") not in FORMS:
+        raise ValueError("not an entry of a known form")
     for name in ("facts", "kept"):
         if not isinstance(body.get(name), dict):
             raise ValueError("not an entry")

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
-from pura.caselog.canonical import canonical
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.log import CaseLog, Head, Person
 from pura.report.check.dissect import drive

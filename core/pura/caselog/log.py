@@ -21,7 +21,7 @@ from pura.base.build_hash import build_hash
 from pura.base.database import Handle, transaction
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import START, commitment, new_salt, pack, unpack
-from pura.caselog.entries import ACTIONS, CLOCK, ROLES, VERSION, Draft, Entry, make, parse
+from pura.caselog.entries import ACTIONS, CLOCK, ROLES, Draft, Entry, make, parse
 from pura.caselog.schema import CASE_LOG
 from pura.version import __version__
 
@@ -262,7 +262,6 @@ class CaseLog(Handle):
         utc = now.astimezone(dt.UTC).isoformat(timespec="microseconds")
         return make(
             {
-                "v": VERSION,
                 "log": self.id,
                 "seq": head.seq + 1,
                 "prev": head.hash,

@@ -7,7 +7,6 @@ text at hand: that is what keeps the false-positive bound a theorem.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.canonical import former, sha256
 from pura.base.errors import PuraError
 from pura.base.resources import resource
 
@@ -183,8 +183,7 @@ class LikelihoodModel:
         """16 hex digits over every number; words do not count."""
         data = self.to_dict()
         del data["provenance"]
-        text = json.dumps(data, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return sha256(former(data))[:16]
 
     def table_number(self, name: str) -> int:
         """Return the place of a table."""

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pura.base.errors import KeyStoreError
 from pura.base.files import write_atomic
-from pura.base.locks import FileLock
+from pura.base.locks import file_lock
 
 MAX_NAME: Final = 80
 MAX_NOTE: Final = 500
@@ -117,8 +117,8 @@ class Index:
             KeyStoreError: The folder cannot be written, or another program does not come to an
                 end with its change.
         """
-        lock = FileLock(self._path.with_suffix(".lock"), _PATIENCE)
         try:
+            lock = file_lock(self._path.with_suffix(".lock"), _PATIENCE)
             lock.acquire()
         except TimeoutError:
             raise KeyStoreError(

@@ -14,7 +14,7 @@ from typing import Final
 
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import write_atomic
-from pura.base.locks import FileLock
+from pura.base.locks import file_lock
 from pura.keys.faults import State, fault
 from pura.keys.keyfile import KeyFile, read_key_file, write_key_file
 from pura.keys.sealed import MAX_FILE, SUFFIX, USUAL, Cost, check_passphrase
@@ -148,7 +148,7 @@ class KeyFolder:
             data = write_key_file(content, passphrase, cost=self._cost)
         try:
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with FileLock(self._folder / _LOCK, _PATIENCE):
+            with file_lock(self._folder / _LOCK, _PATIENCE):
                 if self.exists:
                     return False
                 write_atomic(self._folder / _VERIFIER, data, private=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,6 @@ from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-
-_Z95: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -111,20 +108,6 @@ def decide(
         candidates=1,
         token_probability=reading.probability,
     )
-
-
-def wilson(successes: int, trials: int) -> tuple[float, float]:
-    """Return the 95 % confidence interval of a share (Wilson 1927).
-
-    Args:
-        successes: 0 … trials.
-        trials: At least 1.
-    """
-    share = successes / trials
-    middle = share + _Z95**2 / (2 * trials)
-    half = _Z95 * np.sqrt(share * (1 - share) / trials + _Z95**2 / (4 * trials**2))
-    scale = 1 + _Z95**2 / trials
-    return float(max(0.0, (middle - half) / scale)), float(min(1.0, (middle + half) / scale))
 
 
 @dataclass(frozen=True, kw_only=True)

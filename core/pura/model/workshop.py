@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import ModelError
-from pura.base.locks import FileLock
+from pura.base.locks import file_lock
 from pura.model.copying import sweep
 
 PARTIAL: Final = ".partial-"
@@ -82,8 +82,8 @@ def _megabytes(size: int) -> int:
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold the store's lock; an installation takes too long to wait for it."""
-    lock = FileLock(path)
     try:
+        lock = file_lock(path)
         lock.acquire()
     except TimeoutError:
         raise ModelError(

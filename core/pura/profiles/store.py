@@ -8,7 +8,7 @@ from typing import Final
 
 from pura.base.errors import ProfileError
 from pura.base.files import write_atomic
-from pura.base.locks import FileLock
+from pura.base.locks import file_lock
 from pura.scheme import Profile
 
 _PATIENCE: Final = 10.0
@@ -53,7 +53,7 @@ class ProfileFolder:
         path = self.folder / f"{stem}.json"
         try:
             # Between the look and the writing no other program may store one of that name.
-            lock = FileLock(self.folder / ".lock", _PATIENCE)
+            lock = file_lock(self.folder / ".lock", _PATIENCE)
             lock.acquire()
         except OSError as error:
             raise _unwritable(error) from None

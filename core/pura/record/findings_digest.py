@@ -8,13 +8,15 @@ a DOCX gives the same evidence and payload, but another number.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any, Final
 
+from pura.base.canonical import canonical, former, sha256
 from pura.record import json_io
 from pura.record.audit import Audit
 
+FORM: Final = 2
+FORMS: Final = (FORM, 1)
+"""2 is RFC 8785; 1 stands in reports of version 0.1.0, whose fractions Python wrote."""
 _PARTS: Final = (
     "text",
     "prompt",
@@ -33,12 +35,16 @@ _PARTS: Final = (
 )
 
 
-def findings_digest(audit: Audit) -> str:
-    """Return the SHA-256 over the findings, 64 hex digits."""
+def findings_digest(audit: Audit, form: int = FORM) -> str:
+    """Return the SHA-256 over the findings, 64 hex digits.
+
+    Args:
+        audit: The record.
+        form: One of :data:`FORMS`, how the findings are written to be hashed.
+    """
     whole = json_io.to_dict(audit)
     part: dict[str, Any] = {name: whole[name] for name in _PARTS}
     part["keys"] = [key["fingerprint"] for key in whole["keys"]]
     part["model"] = whole["model"]["fingerprint"]
     part["device"] = [whole["device"]["kind"], whole["device"]["dtype"]]
-    data = json.dumps(part, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(data.encode()).hexdigest()
+    return sha256(former(part) if form == 1 else canonical(part))

@@ -6,7 +6,6 @@ and values out of range are refused with the field's name.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.canonical import former, sha256
 from pura.base.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
@@ -193,8 +193,7 @@ class Profile:
         data = self.to_dict()
         for name in ("name", "note", "key", "model"):
             data.pop(name, None)
-        text = json.dumps(data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return sha256(former(data, escaped=False))[:16]
 
     def with_(self, **changes: Any) -> Profile:
         """Return a copy with some fields changed, checked like a new one."""

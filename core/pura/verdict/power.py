@@ -22,7 +22,6 @@ Format of the file::
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -212,27 +211,9 @@ def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
     """
     if found <= 0:
         return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(60):  # bisection: P(X >= found) grows with p
-        middle = (low + high) / 2
-        if _upper_tail(found, texts, middle) < 1 - level:
-            low = middle
-        else:
-            high = middle
-    return low
+    from scipy.special import betaincinv  # late: the window starts without it
 
-
-def _upper_tail(found: int, texts: int, p: float) -> float:
-    """P(X >= found) for X binomial(texts, p), 0 < p < 1."""
-    terms = [
-        math.lgamma(texts + 1)
-        - math.lgamma(k + 1)
-        - math.lgamma(texts - k + 1)
-        + k * math.log(p)
-        + (texts - k) * math.log1p(-p)
-        for k in range(found, texts + 1)
-    ]
-    return math.fsum(math.exp(term) for term in terms)
+    return float(betaincinv(found, texts - found + 1, 1 - level))
 
 
 def _refuse(what: str) -> PolicyError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
-from pura.base.locks import FileLock
+from pura.base.locks import file_lock
 from pura.keys import KeyFolder, KeyStore, Place, entries
 from pura.keys.sealed import Cost
 from pura.profiles.store import ProfileFolder
@@ -23,8 +23,8 @@ ROUNDS = 12
 HOLDER = """
 import sys
 from pathlib import Path
-from pura.base.locks import FileLock
-with FileLock(Path(sys.argv[1])):
+from pura.base.locks import file_lock
+with file_lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.readline()
 """
@@ -93,16 +93,16 @@ def test_two_processes_lose_no_key_of_each_other(tmp_path: Path) -> None:
 def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "somewhere" / ".lock"
     holder = start(HOLDER, str(path))
-    with pytest.raises(TimeoutError), FileLock(path, 0.05):
+    with pytest.raises(TimeoutError), file_lock(path, 0.05):
         pass
     holder.kill()
     holder.communicate(timeout=60)
-    with FileLock(path, 10):
+    with file_lock(path, 10):
         holders: list[bool] = []
 
         def other() -> None:
             try:
-                FileLock(path).acquire()
+                file_lock(path).acquire()
             except TimeoutError:
                 holders.append(False)
 
@@ -110,7 +110,7 @@ def test_a_lock_is_waited_for_and_comes_back_when_its_holder_is_killed(tmp_path:
         thread.start()
         thread.join()
         assert holders == [False], "two threads of one process held it"
-    with FileLock(path):
+    with file_lock(path):
         pass
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from pura.lab.cells import CELLS, CLEAN, LEARN, MAIN, Cell
 from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, jobs
-from pura.lab.evaluate import TextReading, evaluate, summarise, wilson
+from pura.lab.evaluate import TextReading, evaluate, summarise
+from pura.lab.intervals import wilson
 from pura.lab.prompts import LEARNING, STUDY
 from pura.lab.shelf import Shelf
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode

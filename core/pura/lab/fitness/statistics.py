@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 import numpy as np
 
+from pura.lab.intervals import student, wilson
+
 Word = Literal["good", "usable", "poor", "undecided"]
 THRESHOLD: Final = 6.0  # log10 e from which the usual policy speaks of a mark
 LEAST: Final = 8  # texts below which no word is given
@@ -16,9 +18,6 @@ RULE: Final = (
     "good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole "
     "payload; usable: at least 50 % reach log10 e = 6; poor: fewer. Below 8 texts: undecided."
 )
-_Z95: Final = 1.959963984540054
-# Student's t, two-sided 95 %, for 1 … 10 degrees of freedom; the expansion is good above.
-_T95: Final = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +37,8 @@ class Share:
 
 def share(successes: int, trials: int) -> Share:
     """Return a share with its interval (Wilson 1927)."""
-    p = successes / trials
-    middle = p + _Z95**2 / (2 * trials)
-    half = _Z95 * math.sqrt(p * (1 - p) / trials + _Z95**2 / (4 * trials**2))
-    scale = 1 + _Z95**2 / trials
-    return Share(
-        value=p, low=max(0.0, (middle - half) / scale), high=min(1.0, (middle + half) / scale)
-    )
+    low, high = wilson(successes, trials)
+    return Share(value=successes / trials, low=low, high=high)
 
 
 def mean(values: Sequence[float], low: float = -math.inf, high: float = math.inf) -> Share:
@@ -52,18 +46,8 @@ def mean(values: Sequence[float], low: float = -math.inf, high: float = math.inf
     middle = float(np.mean(values))
     if len(values) < 2:
         return Share(value=middle, low=None, high=None)
-    error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
-    half = _quantile(len(values) - 1) * error
-    return Share(value=middle, low=max(low, middle - half), high=min(high, middle + half))
-
-
-def _quantile(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t (Cornish-Fisher above ten degrees)."""
-    if freedom <= len(_T95):
-        return _T95[freedom - 1]
-    z = _Z95
-    first = (z**3 + z) / (4 * freedom)
-    return z + first + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    ends = student(values)
+    return Share(value=middle, low=max(low, ends[0]), high=min(high, ends[1]))
 
 
 def word_for(found: float, matched: float, texts: int) -> Word:

@@ -13,7 +13,7 @@ from pura.base.errors import RecordError
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.findings_digest import findings_digest
+from pura.record.findings_digest import FORMS, findings_digest
 from pura.report.check import words
 from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
 
@@ -185,7 +185,7 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
 
 def _findings(facts: FileFacts, audits: Sequence[Audit]) -> Check:
     text = _squeezed(" ".join(facts.pages)).lower()
-    same = all(findings_digest(audit) in text for audit in audits)
+    same = all(any(findings_digest(audit, form) in text for form in FORMS) for audit in audits)
     return Check(
         name="findings",
         state=GOOD if same else BAD,

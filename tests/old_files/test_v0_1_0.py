@@ -1,0 +1,274 @@
+"""Everything that version 0.1.0 wrote opens, is checked, and is gone on with."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+from pura.base.errors import CaseLogError
+from pura.base.paths import user_paths
+from pura.base.resources import resource
+from pura.caselog import (
+    CaseLog,
+    Query,
+    export_case,
+    find_case,
+    import_case,
+    list_cases,
+    load_audit,
+    save_audit,
+    write_note,
+)
+from pura.caselog.heads import parse_head
+from pura.caselog.verify import verify_log
+from pura.cli.__main__ import app
+from pura.keys import load_key, passphrase_bytes
+from pura.profiles.store import ProfileFolder
+from pura.record import json_io
+from pura.record.findings_digest import findings_digest
+from pura.register.register_csv import export_csv, import_csv
+from pura.register.store import Register
+from pura.report import ReportRequest, build_report
+from pura.report.check import BAD, check_report, load_trust
+from pura.scheme import Payload, Profile, unpack
+from pura.verdict.policy import load_policy
+
+OLD = Path(__file__).parents[1] / "data" / "v0.1.0"
+PASSPHRASE = (OLD / "passphrase.txt").read_text().strip()
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The old user's folder, in use."""
+    copy = shutil.copytree(OLD / "home", tmp_path / "home")
+    monkeypatch.setenv("PURA_HOME", str(copy))
+    monkeypatch.setenv("PURA_PASSPHRASE_FILE", str(OLD / "passphrase.txt"))
+    return copy
+
+
+@pytest.fixture
+def log(home: Path) -> Iterator[CaseLog]:
+    with CaseLog(user_paths().caselog) as opened:
+        yield opened
+
+
+def pura(*words: str | Path) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def trust() -> tuple[bytes, ...]:
+    return load_trust((OLD / "org.pem").read_bytes())
+
+
+def faults(log: CaseLog) -> list[str]:
+    return [c.key for c in verify_log(log, trust=trust(), moment=NOW) if c.state != "good"]
+
+
+# ---------------------------------------------------------------------------------- the case log
+
+
+def test_the_old_chain_and_its_signed_heads_are_sound(log: CaseLog) -> None:
+    assert {entry.body["v"] for entry in log.entries()} == {1}
+    assert faults(log) == ["head.none"]
+    head = log.entry(log.head().seq - 5)
+    assert head is not None
+    known = parse_head(f"{head.seq}:{head.hash}", log.id)
+    found = {c.name: c for c in verify_log(log, head=known, trust=trust(), moment=NOW)}
+    assert found["head"].key == "head.there"
+    assert found["signatures"].values["count"] == 2
+
+
+def test_new_entries_follow_the_old_ones_in_the_new_form(log: CaseLog) -> None:
+    before = log.head().seq
+    case = find_case(log, "Letter 17")
+    assert case is not None
+    write_note(log, case.id, "später: ja", log.person("A. Example"))
+    save_audit(
+        log, case.id, json_io.from_json((OLD / "record.json").read_text()), log.person("D. Neu")
+    )
+    assert {entry.body["v"] for entry in log.entries() if entry.seq > before} == {2}
+    assert faults(log) == ["head.none"]
+
+
+@pytest.mark.parametrize("seq", [1, 8, 20])
+def test_a_change_in_an_old_entry_is_found(home: Path, log: CaseLog, seq: int) -> None:
+    log.db.execute("DROP TRIGGER entries_stay")
+    log.db.execute(
+        "UPDATE entries SET body = replace(body, '\"role\"', '\"Role\"') WHERE seq = ?", (seq,)
+    )
+    assert any(key.startswith("chain.") for key in faults(log))
+
+
+def test_the_cases_hold_what_they_held(log: CaseLog) -> None:
+    letter, inquiry = sorted(list_cases(log), key=lambda case: case.name or "")
+    assert (letter.name, inquiry.name) == ("Letter 17", "Old inquiry")
+    assert letter.tags == ("press", "überfällig")
+    assert letter.notes[0].text == "Asked the sender for the file: “ja”, 17 €."
+    assert [item.mode for item in letter.items] == ["keep", "keep", "seal", "leave-out"]
+    states = [item.review.state if item.review else None for item in letter.items]
+    assert states == ["confirmed", "disputed", None, None]
+    assert inquiry.closed
+    assert not inquiry.held
+    assert inquiry.notes[0].who is None, "the name was erased"
+    assert inquiry.items[0].record is None, "the audit was erased"
+    assert [case.id for case in list_cases(log, Query(search="sender"))] == [letter.id]
+
+
+def test_saved_audits_open_with_and_without_their_text(log: CaseLog) -> None:
+    case = find_case(log, "Letter 17")
+    assert case is not None
+    kept, known, sealed, left = case.items
+    assert load_audit(log, kept).text == (OLD / "letter.txt").read_text()
+    assert load_audit(log, known).prompt.known
+    assert load_audit(log, sealed).text is None
+    opened = load_audit(log, sealed, passphrase=passphrase_bytes(PASSPHRASE))
+    assert opened.text == (OLD / "note.txt").read_text()
+    assert load_audit(log, left).text is None
+    erased = find_case(log, "Old inquiry")
+    assert erased is not None
+    with pytest.raises(CaseLogError):
+        load_audit(log, erased.items[0])
+
+
+def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path: Path) -> None:
+    with CaseLog(tmp_path / "other.sqlite3", create=True) as other:
+        who = other.person("D. Neu")
+        case = import_case(other, (OLD / "letter-17.puracase").read_bytes(), who)
+        write_note(other, case.id, "arrived", who)
+        assert [c.key for c in verify_log(other) if c.state == "bad"] == []
+        again = export_case(other, case.id, who)
+        assert load_audit(other, case.items[0]).text == (OLD / "letter.txt").read_text()
+    with CaseLog(tmp_path / "third.sqlite3", create=True) as third:
+        both = import_case(third, again, third.person("E. Dritte"))
+        assert {entry.body["v"] for entry in third.entries(case=both.id)} == {1, 2}
+        assert [c.key for c in verify_log(third) if c.state == "bad"] == []
+
+
+# -------------------------------------------------------------------------- records and reports
+
+
+@pytest.mark.parametrize("name", ["record.json", "record-paper.json"])
+def test_records_are_read_without_loss(name: str) -> None:
+    text = (OLD / name).read_text(encoding="utf-8")
+    audit = json_io.from_json(text)
+    assert json_io.to_dict(audit) == json.loads(text)
+    jsonschema.validate(json.loads(text), json.loads(resource("audit.schema.json").read_text()))
+
+
+def test_a_record_names_what_was_found() -> None:
+    audit = json_io.from_json((OLD / "record.json").read_text())
+    assert audit.verdict == "mark"
+    assert audit.register is not None
+    profile = Profile.load(OLD / "house.json")
+    fields = unpack(profile.fields, Payload(text=audit.payload.bits))
+    assert [field.text for field in fields] == ["417", "2026-11-21", "1.4"]
+    short = json.loads((OLD / "summary.json").read_text())
+    assert short["payload"]["bits"] == audit.payload.bits
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "signed.pdf"])
+def test_old_reports_pass_every_check(name: str) -> None:
+    found = check_report((OLD / name).read_bytes(), moment=NOW, trust=trust())
+    assert [check.key for check in found.checks if check.state == BAD] == []
+    states = {check.name: check.state for check in found.checks}
+    assert states["findings"] == states["printed"] == "good"
+
+
+def test_an_old_digest_is_of_the_former_form() -> None:
+    audit = json_io.from_json((OLD / "report.json").read_text())
+    page = (OLD / "report.html").read_text().replace("\u200b", "").replace(" ", "")
+    assert findings_digest(audit, 1) in page
+    assert findings_digest(audit) not in page
+
+
+def test_a_new_report_of_an_old_record_is_sound() -> None:
+    audit = json_io.from_json((OLD / "record.json").read_text())
+    report = build_report([audit], ReportRequest())
+    found = check_report(report.pdf, moment=NOW)
+    assert [check.key for check in found.checks if check.state == BAD] == []
+    other = replace(audit, verdict="indication")
+    assert findings_digest(other) != findings_digest(audit)
+
+
+# ------------------------------------------------------------------------ what a user has set up
+
+
+def test_settings_are_kept(home: Path) -> None:
+    from pura_audit.platform.settings import SettingsFile
+
+    file = SettingsFile(user_paths().config)
+    assert file.problems == ()
+    now = file.current
+    assert (now.theme, now.language, now.text_size) == ("dark", "de", 17)
+    assert now.recent == ("/home/example/letters/letter.txt",)
+    assert (now.auditor, now.case_text, now.report_paper) == ("A. Example", "seal", "us-letter")
+    assert now.columns == (240, 700, 360)
+
+
+@pytest.mark.parametrize("name", ["house", "paper"])
+def test_profiles_are_the_same(home: Path, name: str) -> None:
+    stored = ProfileFolder(user_paths().profiles).get(name)
+    assert stored == Profile.load(OLD / f"{name}.json")
+    assert stored.to_json() == (OLD / f"{name}.json").read_text()
+    record = {"house": "record.json", "paper": "record-paper.json"}[name]
+    told = json_io.from_json((OLD / record).read_text()).profile
+    assert told.fingerprint == stored.fingerprint
+
+
+def test_keys_open_with_their_passphrase(home: Path) -> None:
+    listed = json.loads((home / "config" / "keys.json").read_text())
+    done = pura("key", "list")
+    assert done.exit_code == 0, done.output
+    for entry in listed:
+        assert entry["fingerprint"] in done.output
+    from pura.cli.common import find_keys
+
+    for found, entry in zip(find_keys([e["name"] for e in listed], None), listed, strict=True):
+        assert found.key.fingerprint == entry["fingerprint"]
+    handed = load_key(OLD / "desk.purakey", lambda: passphrase_bytes(PASSPHRASE))
+    assert (handed.name, handed.note) == ("desk", "of the tests")
+    assert handed.key.fingerprint == listed[0]["fingerprint"]
+
+
+def test_the_register_is_read_written_and_added_to(home: Path, tmp_path: Path) -> None:
+    profile = Profile.load(OLD / "house.json")
+    with Register(user_paths().register, create=True) as register:
+        entry = register.find(
+            Payload(text=json_io.from_json((OLD / "record.json").read_text()).payload.bits)
+        )
+        assert entry is not None
+        assert entry.issue.who == "City paper"
+        register.check()
+        export_csv(register, tmp_path / "out.csv")
+        assert (tmp_path / "out.csv").read_bytes() == (OLD / "register-export.csv").read_bytes()
+        register.add(replace(entry.issue, payload=Payload(text="01" * 18)))
+        assert len(register) == 3
+    for name in ("register.csv", "register-export.csv"):
+        with Register(tmp_path / f"{name}.sqlite3", create=True) as fresh:
+            assert import_csv(fresh, OLD / name, profile) == 2
+
+
+def test_the_policy_is_the_one_that_was_set(home: Path) -> None:
+    policy = load_policy(user_paths().policy, must_exist=True)
+    assert (policy.rule, policy.draws, policy.yearly_volume) == ("desk/3", 99, 2000)
+
+
+def test_an_old_report_is_audited_again_with_the_old_keys(
+    home: Path, installed_models: Path
+) -> None:
+    (home / "data" / "models").symlink_to(installed_models, target_is_directory=True)
+    done = pura("report", "verify", OLD / "signed.pdf", "--trust", OLD / "org.pem", "--rerun",
+                "--json")  # fmt: skip
+    checks = {row["name"]: row for row in json.loads(done.stdout)["checks"]}
+    assert done.exit_code == 0, checks
+    assert checks["repeat"]["state"] in ("good", "notice"), checks["repeat"]

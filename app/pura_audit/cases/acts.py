@@ -280,10 +280,7 @@ class CaseActs(QObject):
             try:
                 write_atomic(path, data, private=True)
             except OSError as error:
-                raise CaseLogError(
-                    f"“{path.name}” cannot be written: {error.strerror or 'unknown reason'}.",
-                    "Check the folder, its permissions and the free space.",
-                ) from None
+                raise CaseLogError("file.write", name=path.name, why=error.errno or 0) from None
 
         words = translate("Cases", "Exported to “%1”. Whoever has the file can read the case.")
         self.named(

@@ -252,11 +252,7 @@ def saving(
                 known = {item.id for item in case.items}
                 new = [audit for audit in audits if audit.id not in known]
                 if not new:
-                    raise CaseLogError(
-                        "What you want to save is in this case already.",
-                        "Audit the text again to save a second examination.",
-                        code="case-log-twice",
-                    )
+                    raise CaseLogError("caselog.save-twice", code="case-log-twice")
                 for audit in new:
                     checkpoint()
                     save_audit(log, case.id, audit, actor, text=mode, vault=vault, purpose=purpose)

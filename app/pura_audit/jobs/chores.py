@@ -102,9 +102,7 @@ def _new_profile(chore: Chore, paths: Paths) -> None:
 
     models = {m.name: m for m in ModelStore(paths.models).list()}
     if not models:
-        raise ProfileError(
-            "A profile names a tokenizer, and no model is installed.", "Install a model first."
-        )
+        raise ProfileError("profile.no-model")
     model = next(iter(models.values()))
     profile = Profile(
         payload_bits=chore.bits,
@@ -121,7 +119,5 @@ def _store_profile(paths: Paths, name: str, profile: Profile) -> None:
     stem = "".join(c if c.isalnum() or c in "-_ " else "-" for c in name).strip() or "profile"
     path = paths.profiles / f"{stem}.json"
     if path.exists():
-        raise ProfileError(
-            f"There already is a profile “{stem}”.", "Choose another name.", code="file-exists"
-        )
+        raise ProfileError("profile.taken", name=stem, code="file-exists")
     write_atomic(path, profile.to_json().encode())

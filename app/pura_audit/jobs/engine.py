@@ -36,6 +36,7 @@ from pura_audit.jobs.store_chores import (
     do_store_chore,
     measure_fitness,
 )
+from pura_audit.platform.i18n import language
 from pura_audit.platform.samples import sample
 
 if TYPE_CHECKING:
@@ -266,6 +267,7 @@ class PuraEngine:
                 profile, notes = Profile.load_noted(path)
                 found.append(ProfileChoice(name=path.stem, profile=profile, notes=notes))
             except PuraError as error:
-                words = f"{path.name}: {error.message}"
-                problems.append(Failure(code=error.code, message=words, hint=error.hint))
+                message, hint = error.words(language())
+                words = f"{path.name}: {message}"
+                problems.append(Failure(code=error.code, message=words, hint=hint))
         return tuple(found)

@@ -112,9 +112,7 @@ def _keep(
 
 def _free(name: str, keys: KeyStore, session_keys: dict[str, SecretKey]) -> None:
     if check_name(name, keys.list()) in session_keys:
-        raise KeyStoreError(
-            f"There already is a key named “{name}”.", "Choose another name.", code="key-exists"
-        )
+        raise KeyStoreError("key.taken-here", name=name, code="key-exists")
 
 
 def _read(chore: KeyChore) -> KeyFile:
@@ -154,11 +152,7 @@ def _export(chore: KeyChore, keys: KeyStore) -> None:
         try:
             write_atomic(path, data, private=True)
         except OSError as error:
-            raise KeyStoreError(
-                f"The file cannot be written: {error.strerror or 'unknown reason'}.",
-                "Check the folder, the space and the permissions.",
-                code="file-write",
-            ) from None
+            raise KeyStoreError("file.write-it", why=error.errno or 0, code="file-write") from None
 
     _with(chore.passphrase, write)
 
@@ -169,7 +163,7 @@ def _with(secret: Secret, use: Callable[[bytearray], None]) -> None:
         use(data)
     except KeyFormatError as error:
         if error.code == "key-file-passphrase":
-            raise KeyStoreError(error.message, error.hint, code="folder-passphrase") from None
+            raise KeyStoreError(error.key, code="folder-passphrase", **error.values) from None
         raise
     finally:
         wipe_buffer(data)

@@ -13,6 +13,7 @@ from pura.model.memory import Room
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
+from pura_audit.platform.i18n import language
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,8 @@ class Failure:
     @classmethod
     def of(cls, error: PuraError) -> Failure:
         """Take the words of one of our errors."""
-        return cls(code=error.code, message=error.message, hint=error.hint)
+        message, hint = error.words(language())
+        return cls(code=error.code, message=message, hint=hint)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -94,9 +93,7 @@ def read_whole(path: Path) -> bytes:
             return file.read(_MAX_READ)
     except OSError as error:
         raise ReportFileError(
-            f"“{path.name}” cannot be read: {os.strerror(error.errno or 0)}.",
-            "Check the path and the permissions.",
-            code="file-unreadable",
+            "file.read", name=path.name, why=error.errno or 0, code="file-unreadable"
         ) from None
 
 

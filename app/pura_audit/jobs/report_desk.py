@@ -252,9 +252,7 @@ def read_logo(path: Path) -> bytes:
             return file.read(MAX_LOGO + 1)
     except OSError as error:
         raise InputError(
-            f"The logo “{path.name}” cannot be read: {error.strerror or 'unknown reason'}.",
-            "Choose another picture, or leave the logo out.",
-            code="report-logo",
+            "report.logo-read", name=path.name, why=error.errno or 0, code="report-logo"
         ) from None
 
 
@@ -295,11 +293,11 @@ def _write(path: Path, data: bytes, private: bool, before: list[Path]) -> None:
     try:
         write_atomic(path, data, private=private)
     except OSError as error:
-        there = ", ".join(f"“{one.name}”" for one in before)
-        kept = f" Written before it: {there}." if before else ""
         raise InputError(
-            f"“{path.name}” cannot be written: {error.strerror or 'unknown reason'}.{kept}",
-            "Check the folder, its permissions and the free space.",
+            "file.write-after" if before else "file.write",
+            name=path.name,
+            why=error.errno or 0,
+            there=", ".join(f"“{one.name}”" for one in before),
             code="file-write",
         ) from None
 

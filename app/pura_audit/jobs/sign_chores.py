@@ -61,11 +61,7 @@ def do_sign(chore: SignChore, paths: Paths) -> str:
     try:
         write_atomic(chore.to, done)
     except OSError as error:
-        raise SigningError(
-            f"The signed report cannot be written: {error.strerror or 'unknown reason'}.",
-            "Choose another folder.",
-            code="file-unwritable",
-        ) from None
+        raise SigningError("signing.write", why=error.errno or 0, code="file-unwritable") from None
     if chore.auditor:
         with CaseLog(paths.caselog, station=workstation(paths.workstation)) as log:
             note_signed(log, before, done, identity, log.person(chore.auditor))

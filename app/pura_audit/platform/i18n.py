@@ -11,8 +11,9 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
+from pura.base import numerals
+from pura.base.errors import PuraError
 from pura.base.resources import resource
-from pura.words import numerals
 
 translate = QCoreApplication.translate
 
@@ -70,6 +71,11 @@ def _folder() -> str:
         return str(resource("translations"))
     except FileNotFoundError:
         return ""
+
+
+def error_words(error: PuraError) -> str:
+    """Return what happened and the way out, in the language of the window."""
+    return " ".join(filter(None, error.words(language())))
 
 
 def plural(count: int, one: str, other: str) -> str:

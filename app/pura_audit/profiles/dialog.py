@@ -11,7 +11,7 @@ from pura.audit.fitness import mismatches
 from pura.scheme import Profile
 from pura_audit.jobs.messages import Catalogue, ProfileChoice
 from pura_audit.jobs.store_chores import StoreChore
-from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.platform.i18n import decimal, error_words, number, translate
 from pura_audit.platform.version_words import stored_words
 from pura_audit.session.session import Session
 from pura_audit.widgets.store_parts import StoreDialog, ask_first
@@ -89,7 +89,7 @@ class ProfilesDialog(StoreDialog):
             keys=[key.fingerprint for key in self.session.keys],
         )
         if found:
-            return "\n".join(f"{error.message} {error.hint}" for error in found)
+            return "\n".join(map(error_words, found))
         if profile.model not in (None, facts.fingerprint):
             words = translate(
                 "Profiles",

@@ -25,7 +25,7 @@ from pura.scheme.profile import CODES, HISTORIES, PREFIXES
 from pura_audit.jobs.messages import Catalogue, ProfileChoice
 from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.look.theme import GAP, GRID, PADDING
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import error_words, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import explain, length, odd
 from pura_audit.session.session import Session
@@ -176,7 +176,7 @@ class ProfileEditor(QDialog):
             profile = self.profile()
             clean_name(self._text("name"))
         except PuraError as error:
-            self.fault.setText(f"{error.message} {error.hint}".strip())
+            self.fault.setText(error_words(error))
             self.fault.show()
             for widget in (self.length, self.odd, self.fingerprint):
                 widget.setText("")
@@ -206,9 +206,7 @@ class ProfileEditor(QDialog):
         model = self.inputs["model"]
         assert isinstance(model, QComboBox)
         if model.currentData() is None:
-            raise ProfileError(
-                "A profile names a tokenizer, and no model is installed.", "Install a model first."
-            )
+            raise ProfileError("profile.no-model")
         size, tokenizer, fingerprint = model.currentData()
         data |= {
             "name": self._text("name"),

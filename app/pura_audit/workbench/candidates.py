@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from pura.base.numerals import weight
 from pura.record.audit import Audit
-from pura.words.numerals import weight
 from pura_audit.platform.i18n import language, translate
 from pura_audit.workbench.answer_view import grouped
 

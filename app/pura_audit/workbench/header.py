@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from pura.scheme import Profile
 from pura_audit.jobs.messages import DeviceWords, Failure
 from pura_audit.look.theme import GAP, GRID, Theme
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import error_words, number, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.chips import Chip, DeviceBadge
 
@@ -135,7 +135,7 @@ class Header(QWidget):
         if not self._session.ready:
             return translate("Header", "Choose a key, a model and a profile first.")
         if found := self._session.mismatches():
-            return "\n".join(f"{error.message} {error.hint}" for error in found)
+            return "\n".join(map(error_words, found))
         if due == 0:
             return translate("Header", "Add a text first: paste it, open it or drop it here.")
         return translate("Header", "Audit (Ctrl+Return)")

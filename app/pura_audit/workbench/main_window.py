@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from pura_audit.jobs.messages import Failure
 from pura_audit.look.icons import app_icon, icon
 from pura_audit.look.theme import GAP, Mode, Theme
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import error_words, translate
 from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import ItemState
 from pura_audit.session.selection import Selection
@@ -218,7 +218,7 @@ class MainWindow(QMainWindow):
         if found is not None and found.problems:
             self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
         elif mismatches := self.session.mismatches():
-            self.status.say(" ".join(f"{error.message} {error.hint}" for error in mismatches))
+            self.status.say(" ".join(map(error_words, mismatches)))
 
     def _tell_chore(self, state: object) -> None:
         # The first-run page says it itself; once that page is gone the status line does.

@@ -32,10 +32,7 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
     if found:
         raise found[0]
     if profile.prefix == "bos" and model.bos_id is None:
-        raise ModelError(
-            "The profile asks for a start token, and this model has none.",
-            "Use a model of the generating model's family.",
-        )
+        raise ModelError("fitness.start-token")
 
 
 def mismatches(
@@ -54,30 +51,18 @@ def mismatches(
         One error a mismatch; empty when an audit can begin.
     """
     found: list[PuraError] = []
-    hint = "Use a model with the tokenizer of the generating model."
     if profile.vocab_size != vocab_size:
         found.append(
             ProfileError(
-                f"The profile is for a tokenizer of {profile.vocab_size:,} tokens; that of the "
-                f"model “{model}” has {vocab_size:,}.",
-                hint,
+                "fitness.vocabulary",
+                vocab_size=profile.vocab_size,
+                model=model,
+                there=vocab_size,
                 code="tokenizer-mismatch",
             )
         )
     elif profile.tokenizer is not None and profile.tokenizer != tokenizer:
-        found.append(
-            ProfileError(
-                f"The tokenizer of the model “{model}” is not the one that the profile names.",
-                hint,
-                code="tokenizer-mismatch",
-            )
-        )
+        found.append(ProfileError("fitness.tokenizer", model=model, code="tokenizer-mismatch"))
     if profile.key is not None and keys and profile.key not in keys:
-        found.append(
-            ProfileError(
-                f"The profile belongs to the key {profile.key}, which was not given.",
-                "Choose that key, or the profile of the key that you have.",
-                code="key-mismatch",
-            )
-        )
+        found.append(ProfileError("fitness.key", key=profile.key, code="key-mismatch"))
     return tuple(found)

@@ -162,7 +162,7 @@ def audit_document(
         KeyStoreError: No key was given.
     """
     if not keys:
-        raise KeyStoreError("No key was given.", "Choose a key.", code="key-missing")
+        raise KeyStoreError("audit.no-key", code="key-missing")
     return _Audit(document, model, keys, profile, options or Options(), progress, checkpoint).run()
 
 
@@ -265,11 +265,7 @@ class _Audit:
             if prompt is None:
                 return tokens, None
             if len(prompt) > MAX_PROMPT_CHARACTERS:
-                raise InputError(
-                    f"The prompt has {len(prompt):,} characters; at most "
-                    f"{MAX_PROMPT_CHARACTERS:,} are read.",
-                    "Give its last part, which matters most.",
-                )
+                raise InputError("audit.prompt-long", count=len(prompt), most=MAX_PROMPT_CHARACTERS)
             prompt_ids = tokenise(self._model.tokenizer, prompt).ids
             note.append(f"{prompt_ids.size} tokens of the prompt")
             return tokens, prompt_ids

@@ -84,9 +84,7 @@ def variants_of(
         distinct.append(Variant(name=IDS, text=ids_text or "", ids=ids))
     if len(distinct) > MAX_VARIANTS:
         raise InputError(
-            f"This text would be read in {len(distinct)} ways; at most {MAX_VARIANTS} are tried.",
-            "Choose one reading of the document, or leave restoring out.",
-            code="input-variants",
+            "audit.variants", count=len(distinct), most=MAX_VARIANTS, code="input-variants"
         )
     return tuple(distinct)
 
@@ -155,15 +153,10 @@ def check_ids(model: LanguageModel, ids: Sequence[int] | I64) -> tuple[I64, str]
         InputError: None, not whole numbers, or outside the vocabulary.
     """
     found = np.asarray(ids)
-    hint = "Use the ids as the generator saved them, without those of the prompt."
     if found.ndim != 1 or not found.size or found.dtype.kind not in "iu":
-        raise InputError("The token ids are not a list of whole numbers.", hint, code="input-ids")
+        raise InputError("audit.ids-list", code="input-ids")
     if found.min() < 0 or found.max() >= model.vocab_size:
-        raise InputError(
-            f"A token id lies outside the model's vocabulary of {model.vocab_size:,} tokens.",
-            f"{hint} They must come from a model with the same tokenizer.",
-            code="input-ids",
-        )
+        raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids")
     found = found.astype(np.int64)
     return found, _decode(model, found.tolist())
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from pura.base.catalogue import phrase
 from pura.base.errors import PuraError
 
 
@@ -25,7 +26,7 @@ class Kind:
     """One kind of file.
 
     Attributes:
-        noun: How it is called within a sentence, e.g. ``register``.
+        noun: Key of the word for it within a sentence.
         whole: What it is, e.g. ``a register of issued payloads``.
         error: What is raised.
         application_id: SQLite's mark of the kind.
@@ -44,6 +45,20 @@ class Kind:
     other_hint: str
     damaged_hint: str
     pragmas: tuple[str, ...] = ()
+
+    def fault(self, what: str, way_out: str) -> PuraError:
+        """Return the error of a situation.
+
+        Args:
+            what: The situation, a key of the catalogue below ``database``.
+            way_out: Key of the way out.
+        """
+        return self.error(
+            f"database.{what}",
+            noun=phrase(self.noun),
+            whole=phrase(self.whole),
+            way_out=phrase(way_out),
+        )
 
     def connect(
         self, path: Path, *, create: bool, read_only: bool, timeout: float
@@ -98,22 +113,17 @@ class Kind:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         fresh = not _objects(connection) and application == 0
         if fresh and not create:
-            raise self.error(f"The {self.noun}'s file is empty.", self.other_hint)
+            raise self.fault("empty", self.other_hint)
         if not fresh:
             if application != self.application_id:
-                raise self.error(f"The file is not {self.whole}.", self.other_hint)
+                raise self.fault("other", self.other_hint)
             if _version(connection) > len(self.migrations):
-                raise self.error(
-                    f"The {self.noun} was written by a newer version of this program.",
-                    "Update the program to open it.",
-                )
+                raise self.fault("newer", "database.update")
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
             self.migrate(connection)
         if _objects(connection) != _expected(self.migrations):
-            raise self.error(
-                f"The {self.noun}'s tables are not the expected ones.", self.damaged_hint
-            )
+            raise self.fault("tables", self.damaged_hint)
 
 
 class Handle:
@@ -181,27 +191,12 @@ def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iter
 
 
 _SITUATIONS: Final = {
-    sqlite3.SQLITE_BUSY: (
-        "The {noun} is in use by another program.",
-        "Wait until it is done, then try again.",
-    ),
-    sqlite3.SQLITE_LOCKED: (
-        "The {noun} is in use by another program.",
-        "Wait until it is done, then try again.",
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "The {noun}'s file cannot be opened.",
-        "Check the path and the permissions.",
-    ),
-    sqlite3.SQLITE_READONLY: (
-        "The {noun}'s file cannot be written.",
-        "Check its permissions, or open it for reading only.",
-    ),
-    sqlite3.SQLITE_FULL: ("The disk is full.", "Make room, then try again."),
-    sqlite3.SQLITE_IOERR: (
-        "The disk did not take or give what it should; the {noun} is as it was before.",
-        "Make sure that there is room and that the disk is well, then try again.",
-    ),
+    sqlite3.SQLITE_BUSY: "busy",
+    sqlite3.SQLITE_LOCKED: "busy",
+    sqlite3.SQLITE_CANTOPEN: "open",
+    sqlite3.SQLITE_READONLY: "write",
+    sqlite3.SQLITE_FULL: "full",
+    sqlite3.SQLITE_IOERR: "disk",
 }
 
 
@@ -214,6 +209,5 @@ def _guard(kind: Kind) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
         known = _SITUATIONS.get(code)
         if known is None:
-            message = f"The {kind.noun}'s file is damaged or is not a {kind.noun}."
-            raise kind.error(message, kind.damaged_hint) from error
-        raise kind.error(known[0].format(noun=kind.noun), known[1]) from error
+            raise kind.fault("damaged", kind.damaged_hint) from error
+        raise kind.fault(known, f"database.{known}-hint") from error

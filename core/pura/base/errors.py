@@ -1,45 +1,96 @@
 """The one family of errors that people get to read.
 
-Each error carries a stable ``code`` for programs, a ``message`` that says what happened and what
-it means, and a ``hint`` that says the way out. The command line, the window and the log print
-the same words. An error never carries the suspect text or a key.
+Each error names a text of the catalogue (``resources/words/errors.json``) and the values of its
+blanks; what happened and what it means stands there with the way out, in every language. The
+command line, the window and the log print the same words. An error never carries the suspect text
+or a key.
 """
 
 from __future__ import annotations
+
+from typing import Any
+
+from pura.base.catalogue import Phrase, Value, catalogue, packed, unpacked
 
 
 class PuraError(Exception):
     """Something the user can act on.
 
     Args:
-        message: One sentence: what happened and what it means.
-        hint: One sentence: the way out. Empty when there is none.
-        code: Stable identifier; defaults to the class's own.
+        key: Its text in the volume ``errors`` of the catalogue.
+        code: Stable identifier for programs; defaults to the class's own.
+        **values: What the blanks of the text and of its way out hold.
     """
 
     code: str = "error"
 
-    def __init__(self, message: str, hint: str = "", *, code: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+    def __init__(self, key: str, /, *, code: str | None = None, **values: Value) -> None:
+        super().__init__(key)
+        self.key = key
+        self.values = values
         if code is not None:
             self.code = code
+
+    @property
+    def message(self) -> str:
+        """What happened and what it means, in English."""
+        return self.words("en")[0]
+
+    @property
+    def hint(self) -> str:
+        """The way out, in English; empty when there is none."""
+        return self.words("en")[1]
+
+    @property
+    def phrase(self) -> Phrase:
+        """What happened, to stand in the text of another error."""
+        return Phrase(key=self.key, values=self.values)
+
+    def words(self, language: str) -> tuple[str, str]:
+        """Return what happened, and the way out, in a language.
+
+        The texts are looked up here and not when the error is made, which may happen where no file
+        can be opened any more.
+        """
+        texts = catalogue("errors")
+        hint = texts[self.key].hint
+        way_out = texts.fill(hint, language, self.values) if hint else ""
+        return texts.fill(self.key, language, self.values), way_out
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Cross a process boundary without losing hint and code."""
-        return (_rebuild, (type(self), self.message, self.hint, self.code))
+        """Cross a process boundary without losing values and code."""
+        return (_rebuild, (type(self), self.key, self.code, self.values))
 
     def to_dict(self) -> dict[str, str]:
         """Return ``code``, ``message`` and ``hint`` for JSON output."""
         return {"code": self.code, "message": self.message, "hint": self.hint}
 
+    def packed(self) -> dict[str, Any]:
+        """Return key, code and values as JSON, for the process that started this one."""
+        values = {name: packed(value) for name, value in self.values.items()}
+        return {"key": self.key, "code": self.code, "values": values}
 
-def _rebuild(cls: type[PuraError], message: str, hint: str, code: str) -> PuraError:
-    return cls(message, hint, code=code)
+    @classmethod
+    def unpacked(cls, data: Any) -> PuraError:
+        """Read what :meth:`packed` returned in a process that is not trusted.
+
+        Raises:
+            ValueError, TypeError, KeyError: Anything that this program does not write.
+        """
+        error = cls(
+            str(data["key"]),
+            code=str(data["code"]),
+            **{str(name): unpacked(value) for name, value in data["values"].items()},
+        )
+        error.words("en")  # every key is known and every blank has its value, or it is refused
+        return error
+
+
+def _rebuild(cls: type[PuraError], key: str, code: str, values: dict[str, Value]) -> PuraError:
+    return cls(key, code=code, **values)
 
 
 class KeyFormatError(PuraError):

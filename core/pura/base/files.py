@@ -55,16 +55,10 @@ def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) ->
             data = file.read(limit + 1)
     except OSError as problem:
         raise error(
-            f"“{path.name}” cannot be read: {problem.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-            code="file-unreadable",
+            "file.read", name=path.name, why=problem.errno or 0, code="file-unreadable"
         ) from None
     if len(data) > limit:
-        raise error(
-            f"“{path.name}” is larger than {limit >> 20} MiB.",
-            "This is not such a file.",
-            code="file-large",
-        )
+        raise error("file.large", name=path.name, mebibytes=limit >> 20, code="file-large")
     return data
 
 
@@ -86,9 +80,7 @@ def write_or_refuse(
         write_atomic(path, data, private=private)
     except OSError as problem:
         raise error(
-            f"“{path.name}” cannot be written: {problem.strerror or 'unknown reason'}.",
-            "Check the folder, its permissions and the free space.",
-            code="file-write",
+            "file.write", name=path.name, why=problem.errno or 0, code="file-write"
         ) from None
 
 
@@ -99,6 +91,4 @@ def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bo
         PuraError: It is there already.
     """
     if path.exists() and not replace:
-        raise error(
-            f"There already is a file “{path.name}”.", "Choose another name.", code="file-exists"
-        )
+        raise error("file.there", name=path.name, code="file-exists")

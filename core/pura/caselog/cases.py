@@ -125,14 +125,8 @@ class Case:
         """
         found = [one for one in self.items if one.id.startswith(item)] if item else []
         if len(found) != 1:
-            raise CaseLogError(
-                f"The case has {len(found) or 'no'} audits whose identifier begins with "
-                f"“{item[:40]}”."
-                if len(found) > 1
-                else f"The case has no audit “{item[:40]}”.",
-                "“pura caselog show CASE” lists them.",
-                code="case-log-unknown",
-            )
+            key = "caselog.audit-ambiguous" if found else "caselog.no-audit"
+            raise CaseLogError(key, count=len(found), audit=item[:40], code="case-log-unknown")
         return found[0]
 
 
@@ -180,9 +174,7 @@ def find_case(log: CaseLog, name: str) -> Case | None:
         found = [c for c in cases if c.id.startswith(wanted)]
     if len(found) > 1:
         raise CaseLogError(
-            f"{len(found)} cases are called “{name[:80]}”.",
-            "Name one by its identifier; “pura caselog list” shows it.",
-            code="case-log-ambiguous",
+            "caselog.case-ambiguous", count=len(found), name=name[:80], code="case-log-ambiguous"
         )
     return found[0] if found else None
 
@@ -195,9 +187,7 @@ def read_case(log: CaseLog, case: str) -> Case:
     """
     entries = list(log.entries(case=case))
     if not entries:
-        raise CaseLogError(
-            "There is no such case.", "“pura caselog list” lists them.", code="case-log-unknown"
-        )
+        raise CaseLogError("caselog.no-case", code="case-log-unknown")
     return _Reader(log).read(entries)
 
 

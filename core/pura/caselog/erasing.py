@@ -43,11 +43,7 @@ def erase(
     kept = {"reason": pack(worded(reason))}
     with log.writing() as writer:
         if read_case(log, case).held:
-            raise CaseLogError(
-                "A hold forbids erasing anything of this case.",
-                "Whoever set the hold can lift it, with a reason.",
-                code="case-log-hold",
-            )
+            raise CaseLogError("caselog.held", code="case-log-hold")
         gone: list[dict[str, Any]] = []
         for entry in log.entries(case=case):
             for field in sorted(entry.kept):

@@ -124,23 +124,16 @@ def _keys(facts: Mapping[str, Any]) -> tuple[str, ...]:
 def _check(event: Event, case: str) -> None:
     if event.action not in (*CUSTODY, *HOUSE):
         raise CaseLogError(
-            f"There is no event “{event.action[:40]}”.",
-            f"Choose one of: {', '.join((*CUSTODY, *HOUSE))}.",
+            "caselog.event-unknown",
+            action=event.action[:40],
+            known=", ".join((*CUSTODY, *HOUSE)),
             code="case-log-event",
         )
     if (event.action in CUSTODY) != bool(case):
         raise CaseLogError(
-            "This event belongs to a case."
-            if not case
-            else "This event concerns the whole house, not one case.",
-            "Name the case." if not case else "Leave the case out.",
-            code="case-log-event",
+            "caselog.event-house" if case else "caselog.event-case", code="case-log-event"
         )
     about_key = event.action.startswith("key-")
     fits = len(event.key) == 16 and all(c in "0123456789abcdef" for c in event.key)
     if about_key and not fits:
-        raise CaseLogError(
-            "An event of a key needs the key's fingerprint, 16 hex digits.",
-            "“pura key list” shows the fingerprints.",
-            code="case-log-event",
-        )
+        raise CaseLogError("caselog.event-key", code="case-log-event")

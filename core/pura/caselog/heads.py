@@ -50,11 +50,7 @@ def parse_head(text: str, log: str) -> Head:
     # Copied from a PDF, a long number carries blanks and marks of where it may be broken.
     seq, _, digest = re.sub(r"[\s\u00ad\u200b\u2060\ufffe]", "", text).lower().partition(":")
     if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
-        raise CaseLogError(
-            "This is not the head of a case log.",
-            "Copy it from section 13 of the report: a number, a colon, 64 hex digits.",
-            code="case-log-head",
-        )
+        raise CaseLogError("caselog.head", code="case-log-head")
     return Head(log=log, seq=int(seq), hash=digest)
 
 

@@ -86,11 +86,7 @@ def sign_off(
         CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
     """
     if reviewer.id == item.entry.actor:
-        raise CaseLogError(
-            "Four eyes are two persons: who examined a text cannot confirm the finding.",
-            "Let a colleague look at it and enter their own name.",
-            code="four-eyes",
-        )
+        raise CaseLogError("caselog.four-eyes", code="four-eyes")
     kept = {"recomputed": pack(worded(recomputed))}
     if words.strip():
         kept["words"] = pack(worded(words))
@@ -144,11 +140,7 @@ def living(log: CaseLog, case: str) -> Case:
     """
     found = read_case(log, case)
     if found.closed:
-        raise CaseLogError(
-            "The case is closed and takes nothing more.",
-            "Open it again first; the log says so.",
-            code="case-log-closed",
-        )
+        raise CaseLogError("caselog.closed", code="case-log-closed")
     return found
 
 
@@ -156,21 +148,13 @@ def _refuse_twin(log: CaseLog, name: str) -> None:
     from pura.caselog.cases import find_case
 
     if find_case(log, name) is not None:
-        raise CaseLogError(
-            "There is a case of this name.",
-            "Choose another name, or use that case.",
-            code="case-log-taken",
-        )
+        raise CaseLogError("caselog.case-taken", code="case-log-taken")
 
 
 def _name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise CaseLogError(
-            f"A case needs a name of 1 to {MAX_NAME} characters.",
-            "Enter one.",
-            code="case-log-name",
-        )
+        raise CaseLogError("caselog.case-name", most=MAX_NAME, code="case-log-name")
     return name
 
 
@@ -182,24 +166,14 @@ def worded(text: str) -> str:
     """
     text = text.strip()
     if not text:
-        raise CaseLogError(
-            "Something has to be said here; the log keeps it.",
-            "Enter a few words.",
-            code="case-log-empty",
-        )
+        raise CaseLogError("caselog.empty", code="case-log-empty")
     if len(text) > MAX_TEXT:
-        raise CaseLogError(
-            f"This has {len(text):,} characters; the log takes {MAX_TEXT:,}.",
-            "Shorten it, or keep it as a document of its own.",
-            code="case-log-long",
-        )
+        raise CaseLogError("caselog.long", count=len(text), most=MAX_TEXT, code="case-log-long")
     return text
 
 
 def _tags(tags: Sequence[str]) -> list[str]:
     found = list(dict.fromkeys(" ".join(tag.split())[:60] for tag in tags if tag.strip()))
     if len(found) > MAX_TAGS:
-        raise CaseLogError(
-            f"A case takes {MAX_TAGS} tags.", "Leave some out.", code="case-log-long"
-        )
+        raise CaseLogError("caselog.tags", most=MAX_TAGS, code="case-log-long")
     return found

@@ -158,10 +158,7 @@ class CaseLog(Handle):
         salt, value = bytes(row[0]), bytes(row[1])
         if commitment(salt, value) != entry.kept.get(field):
             raise CaseLogError(
-                f"What is kept beside entry {entry.seq} ({field}) was altered: it is not what the "
-                "chain committed to.",
-                "Do not rely on it; restore the case log from a backup.",
-                code="case-log-altered",
+                "caselog.kept-altered", seq=entry.seq, field=field, code="case-log-altered"
             )
         return value
 
@@ -232,11 +229,7 @@ class CaseLog(Handle):
         """
         name = " ".join(name.split())
         if not name:
-            raise CaseLogError(
-                "The case log has to know who acts.",
-                "Enter your name in the settings, or give it with --auditor.",
-                code="case-log-nobody",
-            )
+            raise CaseLogError("caselog.nobody", code="case-log-nobody")
         with self.writing() as writer:
             for person in self.people():
                 if person.name.casefold() == name.casefold():
@@ -378,11 +371,7 @@ def _parsed(digest: str, body: str) -> Entry:
     try:
         return parse(digest, body)
     except ValueError:
-        raise CaseLogError(
-            "An entry of the case log is damaged.",
-            "Run “pura caselog verify”: it names the entry. Restore the log from a backup.",
-            code="case-log-altered",
-        ) from None
+        raise CaseLogError("caselog.entry-damaged", code="case-log-altered") from None
 
 
 def _make_private(path: Path) -> None:
@@ -392,7 +381,4 @@ def _make_private(path: Path) -> None:
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
-        raise CaseLogError(
-            f"The case log's file cannot be made: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
+        raise CaseLogError("caselog.make", why=error.errno or 0) from None

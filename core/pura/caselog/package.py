@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
 from pura.caselog.cases import Case, read_case
@@ -117,19 +118,11 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     digest = hashlib.sha256(data).hexdigest()
     with log.writing() as writer:
         if any(True for _ in log.entries(case=case)):
-            raise CaseLogError(
-                "This case is in the log already.",
-                "Open it in the list of cases; a case cannot be merged with itself.",
-                code="case-log-twice",
-            )
+            raise CaseLogError("caselog.twice", code="case-log-twice")
         known = {(one.log, one.seq) for one in log.entries()}
         new = [one for one in people + entries if (one.log, one.seq) not in known]
         if any(one.log == log.id for one in new):
-            raise CaseLogError(
-                "The file says that it comes from this very log, which does not know it.",
-                "Restore the log from a backup rather than from an exported case.",
-                code="case-log-own",
-            )
+            raise CaseLogError("caselog.own", code="case-log-own")
         for entry in new:
             insert(log.db, entry)
         places = {(one.log, one.seq) for one in new}
@@ -203,12 +196,12 @@ def _zipped(index: Mapping[str, Any], parts: list[bytes]) -> bytes:
 def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
     """Take the file apart, with bounds: it may come from a stranger."""
     if len(data) > MAX_FILE:
-        raise _not_a_case("it is too large")
+        raise _not_a_case(phrase("case.large"))
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             sizes = {info.filename: info.file_size for info in archive.infolist()}
             if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
-                raise _not_a_case("it is too large inside")
+                raise _not_a_case(phrase("case.large-inside"))
             index = json.loads(_part(archive, INDEX, MAX_INDEX))
             _check_form(index)
             entries = {
@@ -241,7 +234,7 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
     ) as error:
         raise _not_a_case(type(error).__name__) from None
     if any(len(row.salt) != SALT_BYTES for row in kept):
-        raise _not_a_case("a salt has a wrong length")
+        raise _not_a_case(phrase("case.salt"))
     return index, kept
 
 
@@ -249,21 +242,21 @@ def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
     with archive.open(name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise _not_a_case("it is too large inside")
+        raise _not_a_case(phrase("case.large-inside"))
     return data
 
 
 def _check_form(index: object) -> None:
     if not isinstance(index, dict) or index.get("form") != FORM:
-        raise _not_a_case("it has another form")
+        raise _not_a_case(phrase("case.form"))
     lists = [index.get(name) for name in ("people", "entries", "kept")]
     if not all(isinstance(one, list) and len(one) <= MAX_ENTRIES for one in lists):
-        raise _not_a_case("it has another form")
+        raise _not_a_case(phrase("case.form"))
     head = index.get("head")
     if not isinstance(index.get("case"), str) or not isinstance(head, dict):
-        raise _not_a_case("it has another form")
+        raise _not_a_case(phrase("case.form"))
     if not all(name in head for name in ("log", "seq", "hash")) or type(head["seq"]) is not int:
-        raise _not_a_case("it has another form")
+        raise _not_a_case(phrase("case.form"))
 
 
 def _entry(row: Any) -> Entry:
@@ -282,9 +275,9 @@ def _check_entries(case: str, people: list[Entry], entries: list[Entry]) -> None
             raise _altered(entry)
         previous = entry.hash
     if not entries or entries[0].action != "case-opened":
-        raise _not_a_case("it does not begin with the opening of the case")
+        raise _not_a_case(phrase("case.opening"))
     if any(entry.action != "person-added" or entry.case for entry in people):
-        raise _not_a_case("it names people in an unknown way")
+        raise _not_a_case(phrase("case.people"))
 
 
 def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
@@ -302,21 +295,13 @@ def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:
         for row in kept:
             check_kept(row.field, row.value)
     except (ValueError, RecursionError):
-        raise _not_a_case("it says things that this program does not write") from None
+        raise _not_a_case(phrase("case.unknown")) from None
 
 
 def _altered(entry: Entry, field: str = "") -> CaseLogError:
-    what = f" ({field})" if field else ""
-    return CaseLogError(
-        f"Entry {entry.seq} of the case{what} was altered: it is not what the chain says.",
-        "Ask for the file again from whoever exported it; nothing was taken in.",
-        code="case-log-altered",
-    )
+    key = "case.altered-field" if field else "case.altered"
+    return CaseLogError(key, seq=entry.seq, field=field, code="case-log-altered")
 
 
-def _not_a_case(why: str) -> CaseLogError:
-    return CaseLogError(
-        f"This is not an exported case, or it is damaged ({why}).",
-        "Choose a file that “pura caselog export” or the window wrote. Nothing was taken in.",
-        code="case-log-file",
-    )
+def _not_a_case(why: str | Phrase) -> CaseLogError:
+    return CaseLogError("caselog.not-a-case", why=why, code="case-log-file")

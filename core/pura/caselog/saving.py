@@ -60,11 +60,7 @@ def save_audit(
     with log.writing() as writer:
         before = living(log, case)
         if any(item.id == audit.id for item in before.items):
-            raise CaseLogError(
-                "This audit is in the case already.",
-                "Audit the text again to save a second examination.",
-                code="case-log-twice",
-            )
+            raise CaseLogError("caselog.audit-twice", code="case-log-twice")
         run = 1 + sum(item.sha256 == audit.input.sha256 for item in before.items)
         writer.append(
             Draft(
@@ -120,11 +116,7 @@ def load_audit(
     """
     packed = log.kept_bytes(*item.record) if item.record else None
     if packed is None:
-        raise CaseLogError(
-            "The record of this audit was erased.",
-            "The log says when, by whom and why.",
-            code="case-log-erased",
-        )
+        raise CaseLogError("caselog.record-erased", code="case-log-erased")
     if passphrase is not None and (sealed := log.kept_bytes(item.entry, "sealed")) is not None:
         packed = unlock(sealed, passphrase)
     audit = json_io.from_json(unpack_record(packed))
@@ -231,8 +223,4 @@ def unpack_record(packed: bytes) -> str:
             raise ValueError("too long")
         return text.decode()
     except (zlib.error, ValueError):
-        raise CaseLogError(
-            "The kept record is damaged.",
-            "Restore the case log from a backup.",
-            code="case-log-altered",
-        ) from None
+        raise CaseLogError("caselog.record-damaged", code="case-log-altered") from None

@@ -47,13 +47,13 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     ),
 )
 CASE_LOG: Final = Kind(
-    noun="case log",
-    whole="a case log",
+    noun="database.case-log",
+    whole="database.case-log-whole",
     error=CaseLogError,
     application_id=0x50555243,  # "PURC"
     migrations=MIGRATIONS,
-    other_hint="Choose the case log's own file.",
-    damaged_hint="Restore it from a backup; “pura caselog verify” names what is damaged.",
+    other_hint="database.case-log-other",
+    damaged_hint="database.case-log-damaged",
     pragmas=(
         "foreign_keys = ON",
         # An entry that was acknowledged is on the disk, also after the power failed.

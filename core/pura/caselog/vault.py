@@ -67,11 +67,7 @@ def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
         key = unseal(head[start:], passphrase)
     except KeyFormatError as error:
         if error.code == "key-file-passphrase":
-            raise CaseLogError(
-                "The passphrase does not open the kept text. The text itself is whole.",
-                "Try again; capital letters and blanks count.",
-                code="case-log-passphrase",
-            ) from None
+            raise CaseLogError("caselog.passphrase", code="case-log-passphrase") from None
         raise _damaged() from None
     try:
         return AESGCM(key).decrypt(rest[:_NONCE], rest[_NONCE:], head)
@@ -82,8 +78,4 @@ def unlock(sealed: bytes, passphrase: bytearray) -> bytes:
 
 
 def _damaged() -> CaseLogError:
-    return CaseLogError(
-        "The kept text is damaged: it is not as it was written.",
-        "Restore the case log from a backup. The passphrase is not the matter.",
-        code="case-log-altered",
-    )
+    return CaseLogError("caselog.text-damaged", code="case-log-altered")

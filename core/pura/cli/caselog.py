@@ -196,10 +196,7 @@ def export(
     try:
         write_atomic(to, data, private=True)
     except OSError as error:
-        raise CaseLogError(
-            f"“{to.name}” cannot be written: {error.strerror or 'unknown reason'}.",
-            "Check the folder, its permissions and the free space.",
-        ) from None
+        raise CaseLogError("file.write", name=to.name, why=error.errno or 0) from None
     out.print(f"{to} ({len(data):,} bytes)", markup=False)
 
 

@@ -170,11 +170,7 @@ def forget(
     with open_log() as log:
         _sure(f"Erase the name “{name}” from the whole log for good?", yes=yes)
         if not erase_person(log, name, who(log, auditor), reason=reason):
-            raise CaseLogError(
-                f"The log knows nobody called “{name[:80]}”.",
-                "Write it as the log shows it.",
-                code="case-log-unknown",
-            )
+            raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
 
 
 def record(
@@ -251,8 +247,6 @@ def _sure(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not interactive():
-        raise CaseLogError(
-            f"{question} Nobody can be asked here.", "Add --yes to mean it.", code="usage"
-        )
+        raise CaseLogError("command.sure", question=question, code="usage")
     if not typer.confirm(question):
         raise typer.Exit(1)

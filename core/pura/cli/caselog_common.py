@@ -42,11 +42,7 @@ def open_log(*, create: bool = False, read_only: bool = False) -> CaseLog:
     """
     paths = user_paths()
     if not create and not paths.caselog.exists():
-        raise CaseLogError(
-            "There is no case log yet.",
-            "“pura caselog new NAME” or “pura verify … --save CASE” makes one.",
-            code="case-log-missing",
-        )
+        raise CaseLogError("caselog.missing", code="case-log-missing")
     if read_only:
         return CaseLog(paths.caselog, read_only=True)
     return CaseLog(paths.caselog, create=create, station=workstation(paths.workstation))
@@ -72,11 +68,7 @@ def the_case(log: CaseLog, name: str) -> Case:
     """
     case = find_case(log, name)
     if case is None:
-        raise CaseLogError(
-            f"There is no case “{name[:80]}”.",
-            "“pura caselog list” shows all of them.",
-            code="case-log-unknown",
-        )
+        raise CaseLogError("caselog.no-case-named", name=name[:80], code="case-log-unknown")
     return case
 
 
@@ -112,11 +104,7 @@ class Saver:
                 found = open_case(log, name, self.actor)
                 out.print(f"Opened the case “{found.name}”.", markup=False)
             elif found.closed:
-                raise CaseLogError(
-                    "The case is closed and takes nothing more.",
-                    "“pura caselog reopen” opens it again.",
-                    code="case-log-closed",
-                )
+                raise CaseLogError("command.case-closed", code="case-log-closed")
         self.case = found
 
     def start(self, name: str) -> None:

@@ -65,21 +65,19 @@ def find_keys(at: Workplace, names: list[str] | None, files: list[Path] | None) 
     found = [_from_file(at, path) for path in files or []]
     found += [at.stored_key(name) for name in names or []]
     if not found:
-        raise KeyStoreError(
-            "No key was named.", "Use --key NAME or --key-file FILE.", code="key-missing"
-        )
+        raise KeyStoreError("command.no-key", code="key-missing")
     return found
 
 
 def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, why: str) -> KeyRef:
-    """Return the one key that the options name; ``why`` says that it takes one.
+    """Return the one key that the options name; ``why`` is the error that it takes one.
 
     Raises:
         PuraError: None is named, several are, or it is not there or cannot be read.
     """
     found = {ref.fingerprint: ref for ref in find_keys(at, names, files)}
     if len(found) != 1:
-        raise KeyStoreError(why, "Give --key or --key-file once.", code="key-missing")
+        raise KeyStoreError(why, code="key-missing")
     return next(iter(found.values()))
 
 

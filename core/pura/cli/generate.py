@@ -59,7 +59,7 @@ def generate(
     at = workplace(device, dtype)
     shared = load_profile(at, profile)
     bits = _payload(shared, payload, field)
-    one = find_key(at, key, key_file, "A text is marked with one key.")
+    one = find_key(at, key, key_file, "command.one-key")
     start = _prompt(prompt, prompt_file)
 
     try:
@@ -95,7 +95,7 @@ def _prompt(text: str | None, file: Path | None) -> str:
     if file is None:
         return text or ""
     if text is not None:
-        raise PayloadError("Give --prompt or --prompt-file, not both.", "", code="usage")
+        raise PayloadError("command.prompt-twice", code="usage")
     from pura.documents import read_file
 
     return read_file(file).text
@@ -103,20 +103,16 @@ def _prompt(text: str | None, file: Path | None) -> str:
 
 def _payload(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
     if (text is None) == (not fields):
-        raise PayloadError(
-            "The payload is not clear.", "Give --payload BITS, or one --field for every field."
-        )
+        raise PayloadError("command.payload")
     if fields:
         pairs = [item.partition("=") for item in fields]
         if bad := next((name for name, sign, _ in pairs if not sign), None):
-            raise PayloadError(f"“{bad}” is not NAME=VALUE.", "Write, for example, who=417.")
+            raise PayloadError("command.field", bad=bad)
         return pack(profile.fields, {name: value for name, _, value in pairs})
     assert text is not None
     if text.lower().startswith("0x"):
         try:
             return Payload.from_int(int(text, 16), profile.payload_bits)
         except ValueError:
-            raise PayloadError(
-                "The payload is not a hexadecimal number.", "Write, for example, 0x8E41B07C3."
-            ) from None
+            raise PayloadError("command.hex") from None
     return Payload(text=text)

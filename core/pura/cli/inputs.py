@@ -63,23 +63,17 @@ def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
     Raises:
         InputError: More than one input, or the file cannot be read or holds something else.
     """
-    hint = "Use the file that “pura generate --ids” wrote for this text."
     if len(names) != 1:
-        raise InputError(
-            f"Saved token ids belong to one text; {len(names)} were named.",
-            "Audit that text alone.",
-            code="usage",
-        )
+        raise InputError("command.ids-many", count=len(names), code="usage")
     try:
         with path.open("rb") as file:
             data = file.read(MAX_IDS_BYTES + 1)
         found = json.loads(data) if len(data) <= MAX_IDS_BYTES else None
     except OSError as error:
-        reason = error.strerror or "unknown reason"
-        raise InputError(f"The file of token ids cannot be read: {reason}.", hint) from None
+        raise InputError("command.ids-read", why=error.errno or 0) from None
     except (ValueError, RecursionError):
-        raise InputError("The file of token ids is not readable JSON.", hint) from None
+        raise InputError("command.ids-json") from None
     listed = found.get("ids") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not all(type(i) is int for i in listed):
-        raise InputError("The file holds no list of token ids.", hint, code="input-ids")
+        raise InputError("command.ids-list", code="input-ids")
     return tuple(listed)

@@ -185,10 +185,7 @@ def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
     if file is not None and file != STDIN:
         return file
     if passphrase_file == STDIN:
-        raise KeyFormatError(
-            "Key and passphrase cannot both come from standard input.",
-            "Put one of them into a file.",
-        )
+        raise KeyFormatError("command.stdin-twice")
     if file is None and interactive():
         typed = getpass.getpass("Key (hex or base64, not shown): ")
         return Secret(bytearray(typed.encode("utf-8", "replace")))

@@ -53,7 +53,7 @@ def fitness(
     at = workplace(device, dtype)
     shared, one = (
         load_profile(at, profile),
-        find_key(at, key, key_file, "A measurement takes one key."),
+        find_key(at, key, key_file, "command.fitness-key"),
     )
     request = MeasureFitness(
         model=name,

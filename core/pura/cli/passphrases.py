@@ -54,11 +54,7 @@ def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> bytearra
     if file is not None:
         return read_passphrase(file)
     if not interactive():
-        raise KeyFormatError(
-            f"{prompt}: nobody can be asked, since standard input is no terminal.",
-            "Name a file with --passphrase-file.",
-            code="passphrase-missing",
-        )
+        raise KeyFormatError("command.ask", prompt=prompt, code="passphrase-missing")
     return ask_new(prompt) if new else _ask(prompt)
 
 
@@ -94,23 +90,13 @@ def read_passphrase(file: Path) -> bytearray:
                 line = stream.readline(_MAX)
     except OSError as error:
         raise KeyFormatError(
-            f"The passphrase file cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-            code="passphrase-missing",
+            "command.passphrase-read", why=error.errno or 0, code="passphrase-missing"
         ) from None
     except UnicodeDecodeError:
-        raise KeyFormatError(
-            "The passphrase file is not text in UTF-8.",
-            "Write it as plain text.",
-            code="passphrase-missing",
-        ) from None
+        raise KeyFormatError("command.passphrase-text", code="passphrase-missing") from None
     words = line.rstrip("\r\n")
     if not words:
-        raise KeyFormatError(
-            "The passphrase file is empty.",
-            "Write the passphrase into its first line.",
-            code="passphrase-missing",
-        )
+        raise KeyFormatError("command.passphrase-empty", code="passphrase-missing")
     return passphrase_bytes(words)
 
 
@@ -128,9 +114,7 @@ def ask_new(prompt: str) -> bytearray:
             return passphrase_bytes(first)
         else:
             err.print("The two were not the same.")
-    raise KeyFormatError(
-        "No passphrase was chosen.", "Nothing was written. Try again.", code="passphrase-missing"
-    )
+    raise KeyFormatError("command.no-passphrase", code="passphrase-missing")
 
 
 def _ask(prompt: str) -> bytearray:

@@ -153,9 +153,7 @@ def write_report(
             write_atomic(path, data, private=private)
         except OSError as error:
             raise InputError(
-                f"“{path.name}” cannot be written: {error.strerror or 'unknown reason'}.",
-                "Check the folder, its permissions and the free space.",
-                code="file-write",
+                "file.write", name=path.name, why=error.errno or 0, code="file-write"
             ) from None
         out.print(f"{path} ({len(data):,} bytes)", markup=False)
     if report.annex is not None and annex is None:
@@ -170,11 +168,7 @@ def refuse_existing(paths: Sequence[Path | None], *, force: bool) -> None:
     """
     for path in paths:
         if path is not None and path.exists() and not force:
-            raise InputError(
-                f"“{path.name}” is there already; nothing was written.",
-                "Choose another name, or say --force to replace it.",
-                code="file-exists",
-            )
+            raise InputError("command.there", name=path.name, code="file-exists")
 
 
 def read_records(path: Path) -> list[Audit]:
@@ -197,10 +191,7 @@ def read_records(path: Path) -> list[Audit]:
         listed = one.get("audits") if isinstance(one, dict) else None
         rows += listed if isinstance(listed, list) else [one]
     if not rows:
-        raise RecordError(
-            f"“{path.name}” holds no record of an audit.",
-            "Save one with “pura verify … --json --full”.",
-        )
+        raise RecordError("command.no-record", name=path.name)
     return [json_io.from_dict(row) for row in rows]
 
 
@@ -212,55 +203,44 @@ def read_request(path: Path | None) -> ReportRequest:
     """
     if path is None:
         return ReportRequest()
-    hint = "The fields stand in docs/report.md."
     try:
         data = json.loads(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
-        raise InputError("The request is not readable JSON.", hint, code="report-request") from None
+        raise InputError("request.json", code="report-request") from None
     if not isinstance(data, dict):
-        raise InputError("The request is not a JSON object.", hint, code="report-request")
+        raise InputError("request.not-object", code="report-request")
     data = dict(data)
     parts = {
-        "parties": _part(Parties, data.pop("parties", {}), hint),
-        "item": _part(ItemNotes, data.pop("item", {}), hint),
+        "parties": _part(Parties, data.pop("parties", {})),
+        "item": _part(ItemNotes, data.pop("item", {})),
     }
     if "redactions" in data:
-        data["redactions"] = _ranges(data["redactions"], hint)
+        data["redactions"] = _ranges(data["redactions"])
     if isinstance(data.get("further"), list):
-        data["further"] = tuple(_ranges(one, hint) for one in data["further"])
+        data["further"] = tuple(_ranges(one) for one in data["further"])
     if "logo" in data:
-        raise InputError("A logo is given with --logo.", hint, code="report-request")
-    whole: ReportRequest = _part(ReportRequest, data, hint)
+        raise InputError("request.logo", code="report-request")
+    whole: ReportRequest = _part(ReportRequest, data)
     return replace(whole, parties=parts["parties"], item=parts["item"])
 
 
-def _part(kind: Any, data: object, hint: str) -> Any:
+def _part(kind: Any, data: object) -> Any:
     usual = kind()
     if not isinstance(data, dict):
-        raise InputError("A part of the request is not an object.", hint, code="report-request")
+        raise InputError("request.part", code="report-request")
     names = {f.name for f in fields(kind)}
     for name, value in data.items():
         if name not in names:
-            raise InputError(
-                f"The request has the unknown field “{str(name)[:40]}”.",
-                hint,
-                code="report-request",
-            )
+            raise InputError("request.unknown", name=str(name)[:40], code="report-request")
         if type(value) is not type(getattr(usual, name)):
-            raise InputError(
-                f"The field “{name}” of the request is of a wrong type.",
-                hint,
-                code="report-request",
-            )
+            raise InputError("request.type", name=name, code="report-request")
     return kind(**data)
 
 
-def _ranges(value: object, hint: str) -> tuple[tuple[int, int], ...]:
+def _ranges(value: object) -> tuple[tuple[int, int], ...]:
     if isinstance(value, list) and all(
         isinstance(pair, list) and len(pair) == 2 and all(type(x) is int for x in pair)
         for pair in value
     ):
         return tuple((pair[0], pair[1]) for pair in value)
-    raise InputError(
-        "Redactions are a list of [first, end] characters.", hint, code="report-request"
-    )
+    raise InputError("request.redactions", code="report-request")

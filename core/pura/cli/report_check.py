@@ -51,9 +51,7 @@ def sign(
 
     _language(language)
     if to.exists():
-        raise SigningError(
-            f"There already is a file “{to.name}”.", "Choose another name.", code="file-exists"
-        )
+        raise SigningError("file.there", name=to.name, code="file-exists")
     pdf = read_bounded(file, MAX_READ, ReportFileError)
     secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
     now = datetime.now(UTC)

@@ -163,7 +163,7 @@ def verify(
     )
     files = named_files(files, chosen)
     if not files:
-        raise InputError("There is no file to audit in there.", "Change the filters, or try -r.")
+        raise InputError("command.no-files")
     try:
         run.prepare(key, key_file, profile, model, device, dtype)
         run.options = replace(
@@ -230,11 +230,7 @@ def _register() -> Register:
 
     path = user_paths().register
     if not path.exists():
-        raise RegisterError(
-            "There is no register of issued payloads yet.",
-            "Make one with “pura register import FILE”, or leave --register out.",
-            code="register-missing",
-        )
+        raise RegisterError("command.no-register", code="register-missing")
     return Register(path, read_only=True)
 
 

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
-from pura.words.numerals import weight
 from pura.words.sentences import fill, title
 
 _LABELS = {

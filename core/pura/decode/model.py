@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.canonical import former, sha256
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
 from pura.base.resources import resource
 
@@ -34,11 +35,8 @@ class LikelihoodError(PuraError):
     code = "likelihood"
 
 
-def _refuse(what: str) -> LikelihoodError:
-    return LikelihoodError(
-        f"The likelihood table {what}.",
-        "Use the table that came with the program, or learn it again.",
-    )
+def _refuse(what: Phrase) -> LikelihoodError:
+    return LikelihoodError("likelihood.table", what=what)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +138,7 @@ class LikelihoodModel:
                 chain=ChainModel(**data["passages"]),
             )
         except (KeyError, TypeError, ValueError):
-            raise _refuse("lacks an entry or holds one of a wrong type") from None
+            raise _refuse(phrase("likelihood.entry")) from None
         _check(model)
         return model
 
@@ -154,7 +152,7 @@ class LikelihoodModel:
         try:
             return cls.from_dict(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError):
-            raise _refuse("cannot be read") from None
+            raise _refuse(phrase("likelihood.read")) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON values."""
@@ -207,40 +205,40 @@ def _table(entry: Any) -> MismatchTable:
 def _check(model: LikelihoodModel) -> None:
     widths, bins = model.blur_widths, model.position_edges.size + 1
     if widths.ndim != 1 or not widths.size or not np.all((widths > 0) & (widths <= 0.5)):
-        raise _refuse("needs blur widths above 0 and at most one half")
+        raise _refuse(phrase("likelihood.widths"))
     if np.any(np.diff(model.position_edges) <= 0):
-        raise _refuse("needs ascending position edges")
+        raise _refuse(phrase("likelihood.edges"))
     for table in model.tables:
         _check_table(table, bins, widths.size)
     names = [t.name for t in model.tables]
     if len(set(names)) != len(names):
-        raise _refuse("names a mismatch table twice")
+        raise _refuse(phrase("likelihood.twice"))
     for grid in model.grids.values():
         if not 1 <= len(grid) <= MAX_GRID:
-            raise _refuse(f"needs 1 to {MAX_GRID} grid points")
+            raise _refuse(phrase("likelihood.grid", most=MAX_GRID))
         for point in grid:
             if point.table not in names or point.family not in FAMILIES:
-                raise _refuse("has a grid point of an unknown table or family")
+                raise _refuse(phrase("likelihood.family"))
             if not 0 < point.share < 1:
-                raise _refuse("has a grid point whose share is not between 0 and 1")
+                raise _refuse(phrase("likelihood.share"))
     chain = model.chain
     if not (chain.mean_passage > 1 and chain.mean_gap > 1 and 0 < chain.desynchronised < 1):
-        raise _refuse("has passage parameters out of range")
+        raise _refuse(phrase("likelihood.passages"))
 
 
 def _check_table(table: MismatchTable, bins: int, widths: int) -> None:
     if table.weights.shape != (bins, widths) or table.uniform.shape != (bins,):
-        raise _refuse(f"“{table.name}” does not fit its position bins and widths")
+        raise _refuse(phrase("likelihood.bins", name=table.name))
     total = table.weights.sum(axis=1) + table.uniform
     low = min(float(table.weights.min()), float(table.uniform.min()))
     if not low >= 0 or not np.all(np.abs(total - 1) <= _SUM_TOLERANCE):
-        raise _refuse(f"“{table.name}” has shares that do not add up to 1")
+        raise _refuse(phrase("likelihood.shares", name=table.name))
     noise = table.entropy_noise_bits
     if noise.shape != (bins,) or not all(x >= 0 and math.isfinite(x) for x in noise.tolist()):
-        raise _refuse(f"“{table.name}” has entropy noise out of range")
+        raise _refuse(phrase("likelihood.noise", name=table.name))
     shift = table.entropy_shift_bits
     if shift.shape != (bins,) or not np.all(np.isfinite(shift)):
-        raise _refuse(f"“{table.name}” has an entropy shift out of range")
+        raise _refuse(phrase("likelihood.shift", name=table.name))
 
 
 @cache

@@ -259,7 +259,7 @@ def unlock_files(workplace: Workplace, request: UnlockFiles) -> None:
             workplace.keys.files.unlock(passphrase)
         except KeyFormatError as error:
             if error.code == "key-file-passphrase":
-                raise KeyStoreError(error.message, error.hint, code="folder-passphrase") from None
+                raise KeyStoreError(error.key, code="folder-passphrase", **error.values) from None
             raise
 
 
@@ -294,9 +294,7 @@ def _keep(
     with found.key:
         name = name or found.name
         if not name:
-            raise KeyStoreError(
-                "The key needs a name.", "Give one: pura key import NAME.", code="key-name"
-            )
+            raise KeyStoreError("command.key-name", code="key-name")
         if not session:
             entry = workplace.keys.add(
                 name,
@@ -327,9 +325,7 @@ def _free(workplace: Workplace, name: str) -> str:
 
 
 def _taken(name: str) -> KeyStoreError:
-    return KeyStoreError(
-        f"There already is a key named “{name}”.", "Choose another name.", code="key-exists"
-    )
+    return KeyStoreError("key.taken-here", name=name, code="key-exists")
 
 
 def _read(request: ImportKey) -> KeyFile:

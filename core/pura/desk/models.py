@@ -102,9 +102,7 @@ def install_model(
     known = builtin_model().name
     if request.name not in (None, known):
         raise ModelError(
-            f"No known model is called “{request.name}”.",
-            f"Known: {known}. For your own, use “pura model add PATH”.",
-            code="model-unknown",
+            "command.model-unknown", name=request.name, known=known, code="model-unknown"
         )
     return workplace.models.install_builtin(counted(progress, "install"), checkpoint)
 

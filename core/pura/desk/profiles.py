@@ -207,28 +207,16 @@ def find_profile(workplace: Workplace, name: str) -> Path:
     stored = workplace.paths.profiles / f"{name}.json"
     if "/" not in name and stored.exists():
         return stored
-    raise ProfileError(
-        f"There is no profile file or stored profile “{name}”.",
-        "Make one with “pura profile new”, or give the path of the file.",
-        code="profile-not-found",
-    )
+    raise ProfileError("command.profile", name=name, code="profile-not-found")
 
 
 def _tokenizer(workplace: Workplace, name: str | None) -> dict[str, Any]:
     store = workplace.models
     installed = (store.get(name),) if name else store.list()
     if not installed:
-        raise ProfileError(
-            "A profile names a tokenizer, and no model is installed.",
-            "Install a model first.",
-            code="model-missing",
-        )
+        raise ProfileError("profile.no-model", code="model-missing")
     if len(installed) > 1:
-        raise ProfileError(
-            "It is not clear which model's tokenizer the profile is for.",
-            "Use --model NAME, or --vocab-size V.",
-            code="model-ambiguous",
-        )
+        raise ProfileError("command.tokenizer", code="model-ambiguous")
     [model] = installed
     return {
         "vocab_size": model.vocab_size,
@@ -243,8 +231,5 @@ def _layout(path: Path | None, bits: int) -> Any:
     try:
         entries = json.loads(read_bounded(path, MAX_LAYOUT, ProfileError))
     except ValueError:
-        raise ProfileError(
-            "The file with the payload's fields cannot be read as JSON.",
-            "Give a list of {name, bits, kind}.",
-        ) from None
+        raise ProfileError("command.fields") from None
     return parse_layout(entries, bits)

@@ -126,9 +126,5 @@ def asked(workplace: Workplace, *, must_exist: bool) -> Iterator[Register | None
             yield register
         return
     if must_exist:
-        raise RegisterError(
-            "There is no register of issued payloads yet.",
-            "Make one with “pura register import FILE”, or leave --register out.",
-            code="register-missing",
-        )
+        raise RegisterError("command.no-register", code="register-missing")
     yield None

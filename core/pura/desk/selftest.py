@@ -60,7 +60,7 @@ def check_folder(folder: Path) -> list[VectorResult]:
         InputError: There is no such folder.
     """
     if not folder.is_dir():
-        raise InputError("There is no such folder of vectors.", "Check the path.")
+        raise InputError("command.vectors")
     return [check_file(path) for path in sorted(folder.glob("*.json"))]
 
 

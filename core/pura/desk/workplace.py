@@ -95,7 +95,7 @@ class Workplace:
         for ref in refs:
             unique.setdefault(ref.fingerprint, ref)
         if not unique:
-            raise KeyStoreError("No key was given.", "Choose a key.", code="key-missing")
+            raise KeyStoreError("audit.no-key", code="key-missing")
         with ExitStack() as fetched:
             yield [(self._secret(ref, fetched), ref.label) for ref in unique.values()]
 
@@ -106,11 +106,7 @@ class Workplace:
         for entry in self.keys.list():
             if entry.fingerprint == ref.fingerprint:
                 return fetched.enter_context(self.keys.get(entry.name))
-        raise KeyStoreError(
-            f"There is no key {ref.fingerprint} here.",
-            "Look through the list of keys.",
-            code="key-not-found",
-        )
+        raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
 
     def compute_device(self) -> Device:
         """Return where a model runs; this is where torch is first imported.
@@ -155,16 +151,8 @@ class Workplace:
 def _only(store: ModelStore) -> InstalledModel:
     installed = store.list()
     if not installed:
-        raise ModelError(
-            "No model is installed.",
-            "Run “pura model install smollm2-135m”, or name a folder with --model.",
-            code="model-missing",
-        )
+        raise ModelError("command.no-model", code="model-missing")
     if len(installed) > 1:
         names = ", ".join(m.name for m in installed)
-        raise ModelError(
-            f"Several models are installed: {names}.",
-            "Choose one with --model.",
-            code="model-ambiguous",
-        )
+        raise ModelError("command.models", names=names, code="model-ambiguous")
     return installed[0]

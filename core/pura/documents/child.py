@@ -34,7 +34,7 @@ def main() -> None:
         answer = _answer(reader, data, ReadOptions(**request["options"]), form)
     except MemoryError:
         # The reader's own memory is free again here.
-        answer = {"error": memory().to_dict()}
+        answer = {"error": memory().packed()}
     _send(answer)
 
 
@@ -51,15 +51,15 @@ def _answer(reader: Reader, data: bytes, options: ReadOptions, form: Format) -> 
         extracts = reader(data, options)
         check(extracts)
     except InputError as error:
-        return {"error": error.to_dict()}
+        return {"error": error.packed()}
     except RecursionError:
-        return {"error": deep().to_dict()}
+        return {"error": deep().packed()}
     except cage.ForbiddenError:
-        return {"error": outside().to_dict()}
+        return {"error": outside().packed()}
     except MemoryError:
         raise
     except Exception as error:
-        return {"error": damaged(form.label, type(error).__name__).to_dict()}
+        return {"error": damaged(form.label, type(error).__name__).packed()}
     return {"extracts": [asdict(extract) for extract in extracts]}
 
 

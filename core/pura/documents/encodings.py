@@ -185,27 +185,17 @@ def preload() -> None:
 
 def not_text() -> InputError:
     """Return the refusal of bytes that are no text."""
-    return InputError(
-        "This file is not plain text.",
-        "Open it in the program that made it, and save it as plain text (UTF-8).",
-        code="input-format",
-    )
+    return InputError("input.not-text", code="input-format")
 
 
 def _by_choice(data: bytes, chosen: str) -> str:
     if _name(chosen) is None:
         raise InputError(
-            "This encoding is not known.",
-            "Choose one of: " + ", ".join(name for name, _ in CHOICES) + ".",
-            code="input-encoding",
+            "input.encoding", known=", ".join(name for name, _ in CHOICES), code="input-encoding"
         )
     text = _try(data, chosen)
     if text is None:
-        raise InputError(
-            "The file is not written in the encoding that was chosen.",
-            "Choose another one, or leave the choice to the program.",
-            code="input-encoding",
-        )
+        raise InputError("input.wrong-encoding", code="input-encoding")
     return text.removeprefix("\ufeff")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import InputError
 
 
@@ -107,20 +108,20 @@ FORMATS: Final = {
 
 # What a file begins with, and what to call it when there is no reader for it.
 _STRANGERS: Final = (
-    (b"\x89PNG", "a picture (PNG)"),
-    (b"\xff\xd8\xff", "a picture (JPEG)"),
-    (b"GIF8", "a picture (GIF)"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office file (doc, xls, ppt)"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"\x1f\x8b", "a packed file (gzip)"),
-    (b"BZh", "a packed file (bzip2)"),
-    (b"\xfd7zXZ\x00", "a packed file (xz)"),
-    (b"7z\xbc\xaf\x27\x1c", "an archive (7z)"),
-    (b"Rar!", "an archive (rar)"),
-    (b"ID3", "a sound file"),
-    (b"OggS", "a sound file"),
-    (b"SQLite format 3", "a database"),
+    (b"\x89PNG", phrase("kind.png")),
+    (b"\xff\xd8\xff", phrase("kind.jpeg")),
+    (b"GIF8", phrase("kind.gif")),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", phrase("kind.office")),
+    (b"\x7fELF", phrase("kind.program")),
+    (b"MZ\x90", phrase("kind.program")),
+    (b"\x1f\x8b", phrase("kind.gzip")),
+    (b"BZh", phrase("kind.bzip2")),
+    (b"\xfd7zXZ\x00", phrase("kind.xz")),
+    (b"7z\xbc\xaf\x27\x1c", phrase("kind.7z")),
+    (b"Rar!", phrase("kind.rar")),
+    (b"ID3", phrase("kind.sound")),
+    (b"OggS", phrase("kind.sound")),
+    (b"SQLite format 3", phrase("kind.database")),
 )
 _HTML: Final = re.compile(
     rb"\s*(<!doctype html|<html|<\?xml[^>]*>\s*(<!doctype html|<html))", re.IGNORECASE
@@ -178,14 +179,14 @@ def _packed(data: bytes) -> Format:
     if b"word/document" in data:
         return _format("docx")
     for inside, what in (
-        (b"xl/workbook", "a spreadsheet (xlsx)"),
-        (b"ppt/presentation", "a presentation (pptx)"),
-        (b"application/epub+zip", "a book (epub)"),
-        (b"content.xml", "an OpenDocument file that is no text document"),
+        (b"xl/workbook", phrase("kind.xlsx")),
+        (b"ppt/presentation", phrase("kind.pptx")),
+        (b"application/epub+zip", phrase("kind.epub")),
+        (b"content.xml", phrase("kind.opendocument")),
     ):
         if inside in data:
             raise _unknown(what)
-    raise _unknown("an archive (zip)")
+    raise _unknown(phrase("kind.zip"))
 
 
 def _textual(data: bytes) -> Format:
@@ -204,9 +205,5 @@ def _format(name: str) -> Format:
     return FORMATS.get(name) or FORMATS["text"]
 
 
-def _unknown(what: str) -> InputError:
-    return InputError(
-        f"This is {what}; there is no reader for it.",
-        "Open it in the program that made it, and save the text as plain text, docx or PDF.",
-        code="input-format",
-    )
+def _unknown(what: Phrase) -> InputError:
+    return InputError("input.no-reader", what=what, code="input-format")

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
-from pura.base.errors import InputError
+from pura.base.catalogue import phrase
+from pura.base.errors import InputError, PuraError
 from pura.documents import limits
 from pura.documents.caged_child import converse, start_child
 from pura.documents.formats import Format
@@ -16,7 +17,6 @@ from pura.documents.refusals import check, damaged, memory
 from pura.documents.values import ROLES, Extract, ReadOptions, Transform
 
 CHILD: Final = "pura.documents.child"
-_HINT: Final = "Open it in the program that made it, and save the text as plain text."
 
 
 def read_caged(
@@ -53,49 +53,34 @@ def read_caged(
 
 
 def _unstarted(error: OSError) -> InputError:
-    return InputError(
-        f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
-        "Close other programs, and try again.",
-        code="input-crash",
-    )
+    return InputError("reader.start", why=error.errno or 0, code="input-crash")
 
 
 def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extract]:
     if late:
-        raise limits.over(
-            f"Reading the file took longer than {limits.CHILD_WALL_SECONDS:g} seconds.", _HINT
-        )
+        raise limits.over("limit.time", seconds=f"{limits.CHILD_WALL_SECONDS:g}")
     if len(answer) > limits.MAX_ANSWER_BYTES:
-        raise limits.over(
-            f"The file unpacks to more than {limits.MAX_ANSWER_BYTES >> 20} MiB of text.", _HINT
-        )
+        raise limits.over("limit.answer", mebibytes=limits.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
-        raise limits.over(
-            f"Reading the file took more than {limits.CHILD_CPU_SECONDS} seconds of computing.",
-            _HINT,
-        )
+        raise limits.over("limit.computing", seconds=limits.CHILD_CPU_SECONDS)
     if status != 0:
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):
             raise memory()
-        raise InputError(
-            f"The reader for {form.label} stopped on this file (status {status}).",
-            _HINT,
-            code="input-crash",
-        )
+        raise InputError("reader.stopped", label=form.label, status=status, code="input-crash")
     try:
         reply = json.loads(answer)
         if "error" in reply:
             raise _refusal(reply["error"])
         extracts = [_extract(item) for item in reply["extracts"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise damaged(form.label, "no answer") from None
+        raise damaged(form.label, phrase("reader.no-answer")) from None
     check(extracts)
     return extracts
 
 
-def _refusal(found: dict[str, Any]) -> InputError:
-    return InputError(str(found["message"]), str(found["hint"]), code=str(found["code"]))
+def _refusal(found: dict[str, Any]) -> PuraError:
+    return InputError.unpacked(found)
 
 
 def _extract(item: dict[str, Any]) -> Extract:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from pura.base.catalogue import Value
 from pura.base.errors import InputError
 
 MAX_FILE_BYTES: Final = 64 << 20
@@ -44,6 +45,6 @@ MAX_JSON_DEPTH: Final = 100
 """Levels of nesting of JSON."""
 
 
-def over(what: str, hint: str = "Split it, and audit the part that matters.") -> InputError:
-    """Return the refusal that names a limit; ``what`` is a whole sentence."""
-    return InputError(what, hint, code="input-limit")
+def over(key: str, /, **values: Value) -> InputError:
+    """Return the refusal that names a limit."""
+    return InputError(key, code="input-limit", **values)

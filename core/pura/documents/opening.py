@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import InputError
 from pura.documents.limits import MAX_FILE_BYTES
 from pura.documents.plain import check_size
@@ -45,12 +46,9 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, IsADirectoryError) or (os.name == "nt" and path.is_dir()):
             raise _folder() from None
-        reason = getattr(error, "strerror", None) or "the name is not usable"
-        raise InputError(
-            f"The file cannot be read: {reason}.",
-            "Check the path and the permissions.",
-            code="input-unreadable",
-        ) from None
+        number = getattr(error, "errno", None)
+        why = phrase("reason.system", why=number) if number else phrase("reason.name")
+        raise InputError("input.read", why=why, code="input-unreadable") from None
     try:
         _check_kind(os.fstat(handle).st_mode)
     except BaseException:
@@ -83,18 +81,10 @@ def _read(file: BinaryIO) -> bytes:
                 break  # it grows; how far does not matter
         after = os.fstat(file.fileno())
     except OSError as error:
-        raise InputError(
-            f"The file cannot be read to its end: {error.strerror or 'unknown reason'}.",
-            "Copy it to this computer, and try again.",
-            code="input-unreadable",
-        ) from None
+        raise InputError("input.read-end", why=error.errno or 0, code="input-unreadable") from None
     same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
     if not same or size != after.st_size:
-        raise InputError(
-            "The file changed while it was read.",
-            "Wait until the other program has finished with it, or audit a copy.",
-            code="input-changed",
-        )
+        raise InputError("input.changed", code="input-changed")
     return b"".join(pieces)
 
 
@@ -102,14 +92,8 @@ def _check_kind(mode: int) -> None:
     if stat.S_ISDIR(mode):
         raise _folder()
     if not stat.S_ISREG(mode):
-        raise InputError(
-            "This is not an ordinary file (a pipe, a device or a socket).",
-            "Save the text to a file, or pass it on standard input as “-”.",
-            code="input-unreadable",
-        )
+        raise InputError("input.special", code="input-unreadable")
 
 
 def _folder() -> InputError:
-    return InputError(
-        "This is a folder, not a file.", "Give the files inside it.", code="input-folder"
-    )
+    return InputError("input.folder", code="input-folder")

@@ -53,7 +53,7 @@ def check_size(size: int) -> None:
         InputError: More than MAX_FILE_BYTES.
     """
     if size > MAX_FILE_BYTES:
-        raise over(f"The file is larger than {MAX_FILE_BYTES >> 20} MiB.")
+        raise over("limit.file", mebibytes=MAX_FILE_BYTES >> 20)
 
 
 def check_text(text: str) -> None:
@@ -63,25 +63,12 @@ def check_text(text: str) -> None:
         InputError: Empty, only white space, too long, NUL characters or lone surrogates.
     """
     if not text.strip():
-        raise InputError(
-            "There is no text here.",
-            "Give the text that you want to audit; a few words are few.",
-            code="input-empty",
-        )
+        raise InputError("input.empty", code="input-empty")
     if len(text) > MAX_CHARACTERS:
-        raise over(
-            f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are audited in "
-            "one piece.",
-        )
+        raise over("limit.text", count=len(text), most=MAX_CHARACTERS)
     if "\x00" in text:
-        raise InputError(
-            "The text holds NUL characters, so it is probably not a text.",
-            "Open the file in the program that made it, and save it as plain text.",
-        )
+        raise InputError("input.nul")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InputError(
-            "The text holds half characters (lone surrogates) that no encoding knows.",
-            "Copy the text again from its source, or save it as UTF-8 first.",
-        ) from None
+        raise InputError("input.surrogates") from None

@@ -103,9 +103,7 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
     if any(part not in known for part in parts):
         names = [d.part or "(the whole text)" for d in extraction.documents]
         shown = ", ".join(f"“{n}”" for n in names[:12]) + (" …" if len(names) > 12 else "")
-        raise InputError(
-            "The file has no such part.", f"Its parts are: {shown}.", code="input-part"
-        )
+        raise InputError("input.part", shown=shown, code="input-part")
     return tuple(d for d in extraction.documents if d.part in parts)
 
 
@@ -113,11 +111,7 @@ def _format(data: bytes, name: str, options: ReadOptions) -> Format:
     if options.format is None:
         return tell(data, name)
     if options.format not in FORMATS:
-        raise InputError(
-            "This format is not known.",
-            f"Choose one of: {', '.join(FORMATS)}.",
-            code="input-format",
-        )
+        raise InputError("input.format", known=", ".join(FORMATS), code="input-format")
     return FORMATS[options.format]
 
 
@@ -135,11 +129,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
             continue
         documents.append(_document(extract, name, form, digest, len(data)))
     if not documents:
-        raise first or InputError(
-            f"There is no text in this file ({form.label}).",
-            "If it holds pictures of text, recognise the text first and save it.",
-            code="input-empty",
-        )
+        raise first or InputError("input.no-text", label=form.label, code="input-empty")
     return Extraction(
         name=name,
         sha256=digest,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pura.base.catalogue import Phrase
 from pura.base.errors import InputError
 from pura.documents import limits
 from pura.documents.values import Extract
@@ -14,42 +15,26 @@ def check(extracts: list[Extract]) -> None:
         InputError: Too many parts or characters.
     """
     if len(extracts) > limits.MAX_PARTS:
-        raise limits.over(f"The file holds more than {limits.MAX_PARTS:,} texts.")
+        raise limits.over("limit.texts", most=limits.MAX_PARTS)
     if sum(len(e.text) for e in extracts) > limits.MAX_TOTAL_CHARACTERS:
-        raise limits.over(
-            f"The texts of the file have more than {limits.MAX_TOTAL_CHARACTERS:,} characters."
-        )
+        raise limits.over("limit.characters", most=limits.MAX_TOTAL_CHARACTERS)
 
 
 def memory() -> InputError:
     """Return the refusal of a file that needs too much memory."""
-    return limits.over(
-        f"Reading the file would take more than {limits.CHILD_MEMORY_BYTES >> 20} MiB of memory.",
-        "Open it in the program that made it, and save the text as plain text.",
-    )
+    return limits.over("limit.memory", mebibytes=limits.CHILD_MEMORY_BYTES >> 20)
 
 
 def deep() -> InputError:
     """Return the refusal of a file that is nested too deeply."""
-    return limits.over(
-        "The file is nested too deeply to be read.",
-        "Open it in the program that made it, and save the text as plain text.",
-    )
+    return limits.over("limit.deep")
 
 
 def outside() -> InputError:
     """Return the refusal of a file that made its parser reach outside."""
-    return InputError(
-        "The file asks for other files or for the network, which is not allowed.",
-        "Open it in the program that made it, and save the text as plain text.",
-        code="input-outside",
-    )
+    return InputError("input.outside", code="input-outside")
 
 
-def damaged(label: str, kind: str) -> InputError:
+def damaged(label: str, kind: str | Phrase) -> InputError:
     """Return the refusal of a file that its parser cannot understand."""
-    return InputError(
-        f"The file cannot be understood as {label} ({kind}); it may be damaged.",
-        "Open it in the program that made it, and save it again, or as plain text.",
-        code="input-damaged",
-    )
+    return InputError("input.damaged", label=label, kind=kind, code="input-damaged")

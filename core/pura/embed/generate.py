@@ -288,13 +288,13 @@ def _check_lengths(
     model: LanguageModel, starts: Sequence[list[int]], tokens: int, batch_size: int
 ) -> None:
     if tokens < 1 or batch_size < 1:
-        raise GenerationError(
-            "The number of tokens and the batch size must be at least 1.", "Give a larger number."
-        )
+        raise GenerationError("generate.count")
     longest = max((len(s) for s in starts), default=0)
     if longest + tokens > model.context_length:
         raise GenerationError(
-            f"The prompt has {longest} tokens; with {tokens} more it passes the "
-            f"{model.context_length} that {model.name} can hold.",
-            "Shorten the prompt or ask for fewer tokens.",
+            "generate.long",
+            longest=longest,
+            tokens=tokens,
+            context_length=model.context_length,
+            name=model.name,
         )

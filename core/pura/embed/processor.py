@@ -17,19 +17,17 @@ import numpy as np
 import torch
 from transformers import LogitsProcessor
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
 from pura.embed.prompts import check_keys
 from pura.embed.rows import Batch, Seed, check_count, dice_for
 from pura.scheme import Payload, Profile, SecretKey, encode
 
-_BEAMS: Final = "beam search"
-_ASSISTED: Final = "assisted (speculative) decoding"
-_CONTRASTIVE: Final = "contrastive search"
-_LAYERS: Final = "contrasting layers (DoLa)"
-_MIXED: Final = "a second watermark"
-_WHY: Final = "which drops or replaces tokens after they are chosen, so the mark would break"
-_HINT: Final = "Generate with num_beams=1, no assistant and no penalty_alpha; sampling or greedy."
-_ONE_CALL: Final = "Make a new PuraLogitsProcessor for every call of generate()."
+_BEAMS: Final = phrase("decoding.beams")
+_ASSISTED: Final = phrase("decoding.assisted")
+_CONTRASTIVE: Final = phrase("decoding.contrastive")
+_LAYERS: Final = phrase("decoding.layers")
+_MIXED: Final = phrase("decoding.mixed")
 _NORMALISED: Final = 1e-4  # |log Σ exp(scores)|: beam search hands over log-probabilities
 
 
@@ -112,7 +110,7 @@ class PuraLogitsProcessor(LogitsProcessor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
         """Refuse: a copy would keep a history of its own, and copies the key."""
-        raise GenerationError("A PURA processor is not copied.", _ONE_CALL)
+        raise GenerationError("processor.copied")
 
     def __repr__(self) -> str:
         return f"<PuraLogitsProcessor of profile {self._profile.fingerprint}>"
@@ -127,9 +125,7 @@ class PuraLogitsProcessor(LogitsProcessor):
         check_count(len(payloads), rows, "payload")
         if scores.shape[-1] < self._profile.vocab_size:
             raise GenerationError(
-                f"The model has {scores.shape[-1]} logits; the profile is for "
-                f"{self._profile.vocab_size} tokens.",
-                "Use the profile that was made for this model.",
+                "processor.logits", logits=scores.shape[-1], vocab_size=self._profile.vocab_size
             )
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
@@ -142,12 +138,9 @@ class PuraLogitsProcessor(LogitsProcessor):
         if input_ids.shape[0] != rows:
             _refuse(_BEAMS)
         if input_ids.shape[1] != length + 1:
-            raise GenerationError(
-                f"The texts did not grow by one token: another call of generate(), or {_ASSISTED}.",
-                f"{_ONE_CALL} {_HINT}",
-            )
+            raise GenerationError("processor.grown")
         if not torch.equal(input_ids[:, :-1], self._seen):
-            _refuse(f"{_BEAMS} or {_CONTRASTIVE}")
+            _refuse(phrase("decoding.beams-contrastive"))
 
     def _retire(self, last: torch.Tensor) -> None:
         """Stop marking rows that have ended; refuse tokens that this processor did not choose."""
@@ -162,12 +155,8 @@ class PuraLogitsProcessor(LogitsProcessor):
 
     def _refuse_token(self) -> NoReturn:
         if not self._ends:
-            raise GenerationError(
-                "A row got another token than the one chosen for it. The row may have ended, "
-                f"or this is {_BEAMS} or {_ASSISTED}.",
-                f"Give eos_token_id, or the generation_config, to the processor. {_HINT}",
-            )
-        _refuse(f"{_BEAMS} or {_ASSISTED}")
+            raise GenerationError("processor.other-token")
+        _refuse(phrase("decoding.beams-assisted"))
 
 
 def check_generation_config(config: Any, *, assistant_model: Any = None) -> None:
@@ -204,5 +193,5 @@ def _looks_like_beams(input_ids: torch.Tensor, scores: torch.Tensor) -> bool:
     return bool((scores.double().logsumexp(dim=-1).abs() < _NORMALISED).all())
 
 
-def _refuse(what: str) -> NoReturn:
-    raise GenerationError(f"This is {what}, {_WHY}.", _HINT)
+def _refuse(what: Phrase) -> NoReturn:
+    raise GenerationError("processor.breaks", what=what)

@@ -25,16 +25,18 @@ def check_fit(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey |
     """
     if profile.vocab_size != model.vocab_size:
         raise ProfileError(
-            f"The profile is for {profile.vocab_size} tokens; the tokenizer of "
-            f"{model.name} has {model.vocab_size}.",
-            "Use the model that the profile was made for, or make a profile for this model.",
+            "generate.tokens",
+            vocab_size=profile.vocab_size,
+            name=model.name,
+            there=model.vocab_size,
             code="profile-tokenizer",
         )
     if profile.tokenizer not in (None, model.tokenizer_fingerprint):
         raise ProfileError(
-            f"The profile is for the tokenizer {profile.tokenizer}; "
-            f"{model.name} has {model.tokenizer_fingerprint}.",
-            "Use the model that the profile was made for, or make a profile for this model.",
+            "generate.tokenizer",
+            tokenizer=profile.tokenizer,
+            name=model.name,
+            there=model.tokenizer_fingerprint,
             code="profile-tokenizer",
         )
     check_keys(profile, keys)
@@ -49,9 +51,7 @@ def check_keys(profile: Profile, keys: Sequence[SecretKey | None]) -> None:
     for key in keys:
         if key is not None and profile.key not in (None, key.fingerprint):
             raise ProfileError(
-                f"The profile is for the key {profile.key}; the chosen key is {key.fingerprint}.",
-                "Choose the key that the profile names, or the profile of this key.",
-                code="profile-key",
+                "generate.key", key=profile.key, fingerprint=key.fingerprint, code="profile-key"
             )
 
 
@@ -74,10 +74,7 @@ def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> l
     if not isinstance(prompt, str):
         ids = [int(v) for v in prompt]
         if any(not 0 <= v < model.vocab_size for v in ids):
-            raise GenerationError(
-                "The prompt holds token ids that the model does not have.",
-                "Make the ids with this model's tokenizer, or give the prompt as text.",
-            )
+            raise GenerationError("generate.ids")
     elif chat:
         ids = _chat_ids(model, prompt)
     else:
@@ -85,10 +82,7 @@ def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> l
     if not ids and model.bos_id is not None:
         ids = [model.bos_id]
     if not ids:
-        raise GenerationError(
-            "The prompt is empty, and this model has no token to open a text with.",
-            "Give a prompt of at least one word.",
-        )
+        raise GenerationError("generate.no-prompt")
     return ids
 
 
@@ -112,9 +106,7 @@ def _opening(model: LanguageModel) -> list[int]:
 def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
     tokenizer: Any = model.tokenizer
     if not getattr(tokenizer, "chat_template", None):
-        raise GenerationError(
-            f"The model {model.name} has no chat template.", "Generate without the chat setting."
-        )
+        raise GenerationError("generate.chat", name=model.name)
     encoded = tokenizer.apply_chat_template(
         [{"role": "user", "content": prompt}],
         add_generation_prompt=True,

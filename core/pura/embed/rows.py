@@ -51,7 +51,7 @@ class Row:
         if payload is None:
             return
         if key is None:
-            raise GenerationError("A payload needs a key.", "Choose the key to mark with.")
+            raise GenerationError("generate.payload-key")
         self._code = encode(payload, profile).tolist()
         self._schedule = Scheduler(key, profile)
 
@@ -137,10 +137,7 @@ class Batch:
         ordered = lay_out(logits, self._order, self._profile)
         entropy = ordered.entropy_bits.cpu().numpy()
         if not np.isfinite(entropy).all():
-            raise GenerationError(
-                "The model's output holds numbers that are not finite.",
-                "Use float32, or another device or model.",
-            )
+            raise GenerationError("generate.not-finite")
         running = [True] * len(self) if active is None else list(active)
         points = np.zeros(len(self))
         arity = np.zeros(len(self), dtype=np.int64)
@@ -183,7 +180,7 @@ def dice_for(seed: Seed, rows: int) -> list[np.random.Generator]:
     """
     seeds = [] if seed is None else [seed] if isinstance(seed, int) else list(seed)
     if any(s < 0 for s in seeds):
-        raise GenerationError("A seed is a whole number from 0 up.", "Give another seed.")
+        raise GenerationError("generate.seed")
     if seed is None or isinstance(seed, int):
         root = np.random.SeedSequence(seed).entropy
         children = [np.random.SeedSequence(root, spawn_key=(row,)) for row in range(rows)]
@@ -200,7 +197,4 @@ def check_count(given: int, rows: int, name: str) -> None:
         GenerationError: Names what there is too much or too little of.
     """
     if given != rows:
-        raise GenerationError(
-            f"There are {rows} texts to generate, but {given} values for the {name}.",
-            f"Give one {name} for each text.",
-        )
+        raise GenerationError("generate.rows", rows=rows, given=given, name=name)

@@ -50,9 +50,5 @@ def deployment_label(label: str) -> str:
     """
     plain = unicodedata.normalize("NFC", label).strip()
     if not plain or len(plain) > MAX_LABEL or not plain.isprintable():
-        raise KeyFormatError(
-            f"The label of a deployment has 1 to {MAX_LABEL} printable characters.",
-            "Choose a short one and write it down, such as “newsroom-2026”.",
-            code="key-label",
-        )
+        raise KeyFormatError("key.label", most=MAX_LABEL, code="key-label")
     return plain

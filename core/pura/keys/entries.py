@@ -93,12 +93,7 @@ class Index:
         except FileNotFoundError:
             return ()
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
-            raise KeyStoreError(
-                "The list of key names is damaged; the keys themselves are not affected.",
-                "Move the file keys.json out of the configuration folder and import the keys "
-                "again.",
-                code="key-index",
-            ) from None
+            raise KeyStoreError("key.list-damaged", code="key-index") from None
         return tuple(sorted(found, key=lambda entry: entry.name.casefold()))
 
     def change(
@@ -121,11 +116,7 @@ class Index:
             lock = file_lock(self._path.with_suffix(".lock"), _PATIENCE)
             lock.acquire()
         except TimeoutError:
-            raise KeyStoreError(
-                "Another program is changing the list of key names, and does not come to an end.",
-                "Close it, or wait, then try once more.",
-                code="key-index-busy",
-            ) from None
+            raise KeyStoreError("key.list-busy", code="key-index-busy") from None
         except OSError as error:
             raise _unwritable(error) from None
         try:
@@ -144,12 +135,7 @@ class Index:
 
 
 def _unwritable(error: OSError) -> KeyStoreError:
-    return KeyStoreError(
-        f"The list of key names cannot be written: {error.strerror or 'unknown reason'}.",
-        "Check the space and the permissions of the configuration folder, and that it lies on a "
-        "disk that can lock files.",
-        code="key-index",
-    )
+    return KeyStoreError("key.list-write", why=error.errno or 0, code="key-index")
 
 
 def _entry(row: dict[str, Any]) -> KeyEntry:
@@ -168,17 +154,9 @@ def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
     """
     name = name.strip()
     if not name or len(name) > MAX_NAME or not name.isprintable():
-        raise KeyStoreError(
-            f"A key's name has 1 to {MAX_NAME} printable characters.",
-            "Choose a short name, such as “Newsroom 2026”.",
-            code="key-name",
-        )
+        raise KeyStoreError("key.name", most=MAX_NAME, code="key-name")
     if any(entry.name == name for entry in entries):
-        raise KeyStoreError(
-            f"There already is a key named “{name}”.",
-            "Choose another name, or delete the old key first.",
-            code="key-exists",
-        )
+        raise KeyStoreError("key.taken", name=name, code="key-exists")
     return name
 
 
@@ -190,9 +168,5 @@ def check_note(note: str) -> str:
     """
     note = " ".join(note.split())
     if len(note) > MAX_NOTE:
-        raise KeyStoreError(
-            f"A note has at most {MAX_NOTE} characters; this one has {len(note)}.",
-            "Shorten it.",
-            code="key-note",
-        )
+        raise KeyStoreError("key.note", most=MAX_NOTE, count=len(note), code="key-note")
     return note

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import KeyStoreError
 
 
@@ -32,61 +33,32 @@ CODES: Final = {
     State.DAMAGED: "key-damaged",
     State.TOO_LONG: "key-long",
 }
-# What happened, and the way out; %t is the store's title, %n the key's name.
-_WORDS: Final = {
-    State.READY: ("Key store: %t. It is ready.", ""),
-    State.NO_BACKEND: (
-        (
-            "This computer offers no keyring (Secret Service, KWallet, Keychain or Credential "
-            "Manager)."
-        ),
-        (
-            "Start one and log in again, keep the keys in encrypted files under a passphrase, or "
-            "give a key file for this run."
-        ),
-    ),
-    State.LOCKED: (
-        "The keyring (%t) is locked.",
-        "Unlock it (log in to your desktop session again), then try once more.",
-    ),
-    State.DENIED: (
-        "The keyring (%t) refused the request.",
-        "Allow this program to use it, or ask whoever manages this computer.",
-    ),
-    State.NOT_FOUND: (
-        "The key store (%t) no longer holds the key “%n”.",
-        "It may have been removed by another program; import it again.",
-    ),
-    State.DAMAGED: (
-        "The entry of the key “%n” in the key store (%t) is damaged.",
-        "Delete it and import the key again.",
-    ),
-    State.TOO_LONG: (
-        "The entry of the key “%n” is too long for the key store (%t).",
-        "Keep this key in an encrypted file instead.",
-    ),
-}
-_FILES_LOCKED: Final = (
-    "The encrypted key files are locked.",
-    "Give their passphrase; it is asked for once a run.",
-)
+_FILES: Final = "Encrypted key files"
 
 
-def words(state: State, title: str, name: str = "", *, files: bool = False) -> tuple[str, str]:
+def words(
+    state: State, title: str, language: str = "en", *, files: bool = False
+) -> tuple[str, str]:
     """Return the sentence of a state and its way out.
 
     Args:
         state: The state.
         title: How the store is called on screen.
-        name: The key's name; for the states of one entry.
+        language: ``en`` or ``de``.
         files: The store is the folder of encrypted files.
     """
-    said, way_out = _FILES_LOCKED if files and state is State.LOCKED else _WORDS[state]
-    return said.replace("%t", title).replace("%n", name), way_out
+    sentence = _sentence(state, title, "", files=files)
+    return KeyStoreError(sentence.key, code=CODES[state], **sentence.values).words(language)
+
+
+def _sentence(state: State, title: str, name: str, *, files: bool) -> Phrase:
+    key = "keystore.files-locked" if files and state is State.LOCKED else f"keystore.{state}"
+    place = phrase("keystore.files") if title == _FILES else title
+    return phrase(key, store=place, name=name, detail="")
 
 
 def fault(
-    state: State, title: str, name: str = "", *, detail: str = "", files: bool = False
+    state: State, title: str, name: str = "", *, detail: str | Phrase = "", files: bool = False
 ) -> KeyStoreError:
     """Return the error of a state.
 
@@ -98,10 +70,11 @@ def fault(
             they might quote an entry.
         files: The store is the folder of encrypted files.
     """
-    said, way_out = words(state, title, name, files=files)
+    sentence = _sentence(state, title, name, files=files)
+    values = dict(sentence.values)
     if detail:
-        said = f"{said[:-1]}: {detail}."
-    return KeyStoreError(said, way_out, code=CODES[state])
+        values["detail"] = phrase("keystore.detail", detail=detail)
+    return KeyStoreError(sentence.key, code=CODES[state], **values)
 
 
 def classify(error: BaseException) -> State:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import write_atomic
 from pura.base.locks import file_lock
@@ -111,11 +112,7 @@ class KeyFolder:
             found = read_key_file(data, passphrase)
         except KeyFormatError as error:
             if error.code == "key-file-passphrase":
-                raise KeyStoreError(
-                    f"The file of the key “{name}” is under another passphrase than the folder.",
-                    "It was put there by hand; import it with its own passphrase.",
-                    code="key-damaged",
-                ) from None
+                raise KeyStoreError("key.foreign", name=name, code="key-damaged") from None
             raise fault(State.DAMAGED, self.title, name) from None
         return found.key
 
@@ -194,5 +191,5 @@ class KeyFolder:
 
 
 def _denied(error: OSError, name: str) -> KeyStoreError:
-    reason = error.strerror or "unknown reason"
-    return fault(State.DENIED, KeyFolder.title, name, detail=reason)
+    why = phrase("reason.system", why=error.errno or 0)
+    return fault(State.DENIED, KeyFolder.title, name, detail=why)

@@ -99,11 +99,7 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
             raise ValueError
         return KeyFile(key=SecretKey(secret), verifier=kind == _CHECK, **_facts(facts))
     except (ValueError, IndexError, TypeError, AttributeError, RecursionError):
-        raise KeyFormatError(
-            "The key file opens, but its content is not a key that this version understands.",
-            "Update this program, or export the key again from where it came.",
-            code="key-file-version",
-        ) from None
+        raise KeyFormatError("key.file-version", code="key-file-version") from None
     finally:
         wipe_buffer(secret)
         wipe_buffer(plain)
@@ -138,21 +134,14 @@ def parse_key(data: bytes, ask: Callable[[], bytearray] | None = None) -> KeyFil
     """
     if is_sealed(data):
         if ask is None:
-            raise KeyFormatError(
-                "This key file is encrypted, and no passphrase was given.",
-                "Give the passphrase it was exported with.",
-                code="key-file-passphrase",
-            )
+            raise KeyFormatError("key.file-passphrase", code="key-file-passphrase")
         passphrase = ask()
         try:
             found = read_key_file(data, passphrase)
         finally:
             wipe_buffer(passphrase)
         if found.verifier:
-            raise KeyFormatError(
-                "This file only opens a folder of key files; it holds no key to mark with.",
-                "Choose the file of the key itself.",
-            )
+            raise KeyFormatError("key.opener")
         return found
     try:
         text = data.decode("ascii").strip()
@@ -175,18 +164,11 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
         with path.open("rb") as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
-        raise KeyFormatError(
-            f"The key file cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
+        raise KeyFormatError("key.file-read", why=error.errno or 0) from None
     if len(data) > MAX_FILE:
         raise _no_key()
     return parse_key(data, ask)
 
 
 def _no_key() -> KeyFormatError:
-    return KeyFormatError(
-        f"This is not a key: neither {_HEX} hex digits, nor base64 of {KEY_BYTES} bytes, nor an "
-        "encrypted key file.",
-        "Use the key as it was exported, without quotes or blanks inside.",
-    )
+    return KeyFormatError("key.not-a-key", hex=_HEX, key_bytes=KEY_BYTES)

@@ -84,9 +84,7 @@ def check_passphrase(passphrase: bytearray) -> None:
     size = len(passphrase.decode("utf-8", "replace"))
     if not MIN_PASSPHRASE <= size <= MAX_PASSPHRASE:
         raise KeyFormatError(
-            f"A passphrase has at least {MIN_PASSPHRASE} characters; this one has {size}.",
-            "Several words in a row are easy to remember and hard to guess.",
-            code="passphrase-short",
+            "key.passphrase-short", least=MIN_PASSPHRASE, size=size, code="passphrase-short"
         )
 
 
@@ -200,11 +198,7 @@ def _read_header(data: bytes) -> tuple[bytes, Cost, bytes, bytes, int]:
     if not (_MIN_LOG2 <= log2_n <= 24 and 1 <= p <= MAX_ROUNDS and r >= 1) or (
         cost.memory > MAX_MEMORY
     ):
-        raise KeyFormatError(
-            "The key file asks for more work or memory than this program gives to one.",
-            "Export the key again from where it came.",
-            code="key-file-cost",
-        )
+        raise KeyFormatError("key.file-cost", code="key-file-cost")
     return header, cost, salt, nonce, size
 
 
@@ -235,24 +229,12 @@ def _bare(text: bytes) -> bytes:
 
 
 def _damaged() -> KeyFormatError:
-    return KeyFormatError(
-        "The key file is damaged: it is not as it was written.",
-        "Fetch it again from where it was exported to. The passphrase is not the matter.",
-        code="key-file-damaged",
-    )
+    return KeyFormatError("key.file-damaged", code="key-file-damaged")
 
 
 def _wrong_passphrase() -> KeyFormatError:
-    return KeyFormatError(
-        "The passphrase does not open this key file. The file itself is whole.",
-        "Try again; capital letters and blanks count.",
-        code="key-file-passphrase",
-    )
+    return KeyFormatError("key.wrong-passphrase", code="key-file-passphrase")
 
 
 def _unknown_version() -> KeyFormatError:
-    return KeyFormatError(
-        "The key file was written by a later version of this program.",
-        "Update this program, or export the key again from an older one.",
-        code="key-file-version",
-    )
+    return KeyFormatError("key.file-later", code="key-file-version")

@@ -76,9 +76,5 @@ class SessionKeys:
     def _the(self, label: str) -> KeyRef:
         ref = self.named(label)
         if ref is None:
-            raise KeyStoreError(
-                f"There is no key named “{label}”.",
-                "Look through the list of keys.",
-                code="key-not-found",
-            )
+            raise KeyStoreError("key.not-named", name=label, code="key-not-found")
         return ref

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
@@ -131,11 +132,7 @@ class KeyStore:
             raise fault(State.NOT_FOUND, place.title, name)
         if key.fingerprint != entry.fingerprint:
             key.wipe()
-            raise KeyStoreError(
-                f"The key “{name}” in the store is not the one that was put there.",
-                "Another program has replaced it; import the right key again.",
-                code="key-damaged",
-            )
+            raise KeyStoreError("key.replaced", name=name, code="key-damaged")
         return key
 
     def unlock_keyring(self) -> None:
@@ -256,11 +253,7 @@ class KeyStore:
         """
         parent = self.entry(master)
         if parent.role is Role.DERIVED:
-            raise KeyStoreError(
-                f"“{master}” is a deployment key itself, and none is derived from one.",
-                "Derive from its master.",
-                code="key-role",
-            )
+            raise KeyStoreError("key.role", master=master, code="key-role")
         label = deployment_label(label)
         with self.get(master) as secret, derive_key(secret, label) as key:
             entry = self.add(
@@ -340,10 +333,9 @@ def _find(entries: tuple[KeyEntry, ...], name: str) -> KeyEntry:
     for entry in entries:
         if entry.name == name:
             return entry
-    known = ", ".join(e.name for e in entries) or "none"
-    raise KeyStoreError(
-        f"There is no key named “{name}”.", f"Known keys: {known}.", code="key-not-found"
-    )
+    names = ", ".join(e.name for e in entries)
+    known = names or phrase("key.none-known")
+    raise KeyStoreError("key.unknown", name=name, known=known, code="key-not-found")
 
 
 def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> str:
@@ -355,11 +347,7 @@ def _check_new(entries: tuple[KeyEntry, ...], name: str, fingerprint: str) -> st
     name = check_name(name, entries)
     for known in entries:
         if known.fingerprint == fingerprint:
-            raise KeyStoreError(
-                f"This key is here already, as “{known.name}”.",
-                "Rename that one if you like.",
-                code="key-exists",
-            )
+            raise KeyStoreError("key.known", name=known.name, code="key-exists")
     return name
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 __all__ = ["divergence_bits", "drop_layers", "perturb_weights"]
-
-_HINT: Final = "Use a decoder model whose layers stand in one list, as the Llama family's do."
 
 
 def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
@@ -40,10 +38,10 @@ def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
     decoder = decoder_of(network)
     layers = getattr(decoder, "layers", None)
     if layers is None:
-        raise ModelError(f"The layers of “{model.name}” cannot be found.", _HINT)
+        raise ModelError("proxy.layers", name=model.name)
     gone = set(dropped)
     if not gone <= set(range(len(layers))):
-        raise ModelError(f"“{model.name}” has no such layer.", f"It has {len(layers)}, from 0.")
+        raise ModelError("proxy.layer", name=model.name, count=len(layers))
     kept = [layer for number, layer in enumerate(layers) if number not in gone]
     decoder.layers = type(layers)(kept)
     for number, layer in enumerate(kept):

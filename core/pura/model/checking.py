@@ -44,9 +44,7 @@ def verify(
     ]
     if faults:
         raise ModelError(
-            f"The model “{model.name}” is not what was installed ({'; '.join(faults)}).",
-            "Do not rely on findings made with it since. Remove it and install it again.",
-            code="model-changed",
+            "model.changed", name=model.name, faults="; ".join(faults), code="model-changed"
         )
 
 

@@ -8,6 +8,7 @@ be stopped at any moment and a damaged file takes no window down with it.
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -37,10 +38,7 @@ def convert_gguf(source: Path, target: Path) -> None:
     except PuraError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"“{source.name}” cannot be converted: it is damaged or of an unknown kind.",
-            f"Get the file again, or use a safetensors folder. (Cause: {type(error).__name__}.)",
-        ) from None
+        raise ModelError("model.convert", name=source.name, kind=type(error).__name__) from None
 
 
 def _convert(source: Path, target: Path) -> None:
@@ -84,7 +82,7 @@ def main() -> int:
         with contextlib.suppress(Exception):  # a detail for the record, nothing depends on it
             sys.stderr.write(f"\n{PACKED}{packing(source)}\n")
     except ModelError as error:
-        sys.stderr.write(f"\n{error.message}\n")
+        sys.stderr.write(f"\n{json.dumps(error.packed())}\n")
         return 1
     return 0
 

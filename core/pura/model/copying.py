@@ -131,6 +131,4 @@ def _size(path: Path) -> int:
 
 
 def _changed() -> ModelError:
-    return ModelError(
-        "The model folder changed while it was copied.", "Wait until it is complete; try again."
-    )
+    return ModelError("model.copied")

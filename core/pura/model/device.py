@@ -65,19 +65,12 @@ def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
         DeviceError: The device that was asked for is not there, or the dtype does not fit it.
     """
     if request not in KINDS:
-        raise DeviceError(
-            f"There is no device called {request!r}.", f"Choose one of: {', '.join(KINDS)}."
-        )
+        raise DeviceError("device.unknown", request=f"{request!r}", known=", ".join(KINDS))
     if dtype not in DTYPES:
-        raise DeviceError(
-            f"There is no number format called {dtype!r}.", f"Choose one of: {', '.join(DTYPES)}."
-        )
+        raise DeviceError("device.dtype", dtype=f"{dtype!r}", known=", ".join(DTYPES))
     kind, reason = _pick(request)
     if kind == "cpu" and dtype != "float32":
-        raise DeviceError(
-            f"The number format {dtype} needs a GPU; this audit runs on the processor.",
-            "Use float32, or choose a GPU as the device.",
-        )
+        raise DeviceError("device.dtype-gpu", dtype=dtype)
     return Device(kind=kind, name=_name(kind), dtype=dtype, reason=reason)
 
 
@@ -92,14 +85,9 @@ def _pick(request: str) -> tuple[str, str]:
         case "mps" if mps:
             return "mps", "The Apple GPU was asked for."
         case "cuda":
-            raise DeviceError(
-                f"A CUDA GPU was asked for, but {why_no_cuda}.",
-                "Choose “auto” or “cpu”, or install a GPU driver and a torch build with CUDA.",
-            )
+            raise DeviceError("device.no-cuda", why=why_no_cuda)
         case "mps":
-            raise DeviceError(
-                "An Apple GPU was asked for, but torch finds none.", "Choose “auto” or “cpu”."
-            )
+            raise DeviceError("device.no-mps")
     if cuda:
         return "cuda", "A CUDA GPU is there, so it is used."
     if mps:

@@ -91,15 +91,13 @@ def read(
 def _check(model: LanguageModel, ids: npt.NDArray[np.int64], profile: Profile) -> None:
     if profile.vocab_size != model.vocab_size:
         raise ProfileError(
-            f"The profile is for a vocabulary of {profile.vocab_size} tokens; the model "
-            f"“{model.name}” has {model.vocab_size}.",
-            "Choose the model that the profile was made for, or one with the same tokenizer.",
+            "model.vocabulary",
+            vocab_size=profile.vocab_size,
+            name=model.name,
+            there=model.vocab_size,
         )
     if ids.ndim != 1 or (ids.size and not 0 <= int(ids.min()) <= int(ids.max()) < model.head.rows):
-        raise InputError(
-            "The token ids do not belong to this model's vocabulary.",
-            "Use ids of the same tokenizer, or audit the text instead of ids.",
-        )
+        raise InputError("model.ids")
 
 
 def _tiling_for(model: LanguageModel) -> Tiling:
@@ -113,10 +111,7 @@ def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
     if profile.prefix == "none":
         return ()
     if model.bos_id is None:
-        raise ProfileError(
-            f"The profile wants an opening token; the model “{model.name}” has none.",
-            "Use the profile's own model, or a profile whose prefix is “none”.",
-        )
+        raise ProfileError("model.opening", name=model.name)
     return (model.bos_id,)
 
 
@@ -195,10 +190,7 @@ class _Run:
         except (MemoryError, RuntimeError) as error:
             if _is_out_of_memory(error):
                 return str(error) or "out of memory"
-            raise ModelError(
-                "The model failed on this text.",
-                f"Use another model or device. (Cause: {type(error).__name__}.)",
-            ) from None
+            raise ModelError("model.failed", kind=type(error).__name__) from None
         return None
 
     def one_window(self, ids: npt.NDArray[np.int64], window: Window) -> None:
@@ -246,11 +238,7 @@ class _Run:
             torch.cuda.empty_cache()
         smaller = self.tiling.halved()
         if smaller is None:
-            raise ModelError(
-                f"The memory of {self.model.device.name} does not suffice to read this text.",
-                "Close other programs, or choose another device or a smaller model.",
-                code="model-memory",
-            )
+            raise ModelError("model.memory-text", name=self.model.device.name, code="model-memory")
         self.tiling = smaller
         if SHORT_OF_MEMORY not in self.notes:
             self.notes.append(SHORT_OF_MEMORY)
@@ -263,11 +251,7 @@ class _Run:
         """
         result = self.result
         if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
-            raise ModelError(
-                "The model gave no finite numbers for this text.",
-                "Choose float32, or get the model again.",
-                code="model-damaged",
-            )
+            raise ModelError("model.not-finite", code="model-damaged")
         return Reading(**{**vars(result), "notes": tuple(self.notes)})
 
 

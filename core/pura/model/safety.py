@@ -44,7 +44,6 @@ _BOUNDS: Final = {
     "vocab_size": 1 << 24,
     "max_position_embeddings": 1 << 28,
 }
-_TRUST_HINT: Final = "Use a model folder from a source you trust that holds safetensors or GGUF."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,10 +81,7 @@ def inspect_folder(folder: Path) -> FolderFacts:
             if name != "tokenizer.json":
                 _refuse_remote_code(data, name)
     if not any(n in names for n in ("tokenizer.json", "tokenizer.model", "vocab.json")):
-        raise ModelError(
-            "The model folder holds no tokenizer (tokenizer.json is missing).",
-            "Copy the tokenizer's files into the folder, next to the weights.",
-        )
+        raise ModelError("model.no-tokenizer")
     weights = _weight_files(folder, names)
     counts: dict[str, int] = {}
     for path in weights:
@@ -106,28 +102,16 @@ def _names(folder: Path) -> set[str]:
     try:
         return {path.name for path in folder.iterdir()}
     except OSError:
-        raise ModelError(
-            "The model folder is not there or cannot be read.",
-            "Check the path and the permissions, or install the model again.",
-        ) from None
+        raise ModelError("model.folder") from None
 
 
 def _refuse_code(names: set[str]) -> None:
     for name in sorted(names):
         suffix = Path(name).suffix.lower()
         if suffix in PICKLES:
-            raise ModelError(
-                f"The model folder holds “{name}”, a format that can run code when it is opened; "
-                "it was not opened.",
-                "Convert the weights to safetensors and remove that file from the folder.",
-                code="model-unsafe",
-            )
+            raise ModelError("model.runs-code", name=name, code="model-unsafe")
         if suffix in CODE:
-            raise ModelError(
-                f"The model folder brings a program of its own, “{name}”; it was not run.",
-                _TRUST_HINT,
-                code="model-unsafe",
-            )
+            raise ModelError("model.program", name=name, code="model-unsafe")
 
 
 def read_json(path: Path, limit: int) -> dict[str, Any]:
@@ -139,19 +123,14 @@ def read_json(path: Path, limit: int) -> dict[str, Any]:
     name = path.name
     try:
         if path.stat().st_size > limit:
-            raise ModelError(f"“{name}” of the model is far too large.", _TRUST_HINT)
+            raise ModelError("model.file-large", name=name)
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
-        raise ModelError(
-            f"The model folder lacks “{name}”.", "Get the model again; the copy is incomplete."
-        ) from None
+        raise ModelError("model.lacks", name=name) from None
     except (OSError, ValueError, RecursionError):
-        raise ModelError(
-            f"“{name}” of the model cannot be read; it is damaged.",
-            "Get the model again; the copy is incomplete.",
-        ) from None
+        raise ModelError("model.file-damaged", name=name) from None
     if not isinstance(data, dict):
-        raise ModelError(f"“{name}” of the model is not a JSON object.", _TRUST_HINT)
+        raise ModelError("model.not-object", name=name)
     return data
 
 
@@ -165,20 +144,13 @@ def _nested(data: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _refuse_remote_code(data: dict[str, Any], name: str) -> None:
     if any("auto_map" in part for part in _nested(data)):
-        raise ModelError(
-            f"“{name}” of the model asks to run code that comes with the model; it was not run.",
-            _TRUST_HINT,
-            code="model-unsafe",
-        )
+        raise ModelError("model.asks-code", name=name, code="model-unsafe")
 
 
 def _check_config(config: dict[str, Any]) -> None:
     _refuse_remote_code(config, "config.json")
     if not isinstance(config.get("model_type"), str):
-        raise ModelError(
-            "“config.json” does not say which kind of model this is (no “model_type”).",
-            "Get the model again, or use a folder in the transformers format.",
-        )
+        raise ModelError("model.no-type")
     for part in _nested(config):
         for name, bound in _BOUNDS.items():
             value = part.get(name)
@@ -187,10 +159,7 @@ def _check_config(config: dict[str, Any]) -> None:
                 if number is None:
                     continue
                 if type(number) is not int or not 1 <= number <= bound:
-                    raise ModelError(
-                        f"“config.json” gives an impossible value for “{name}”.",
-                        "Get the model again; the file is damaged or was tampered with.",
-                    )
+                    raise ModelError("model.impossible", name=name)
 
 
 def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
@@ -199,19 +168,13 @@ def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
         mapping = read_json(folder / index, MAX_JSON_BYTES).get("weight_map")
         files = set(mapping.values()) if isinstance(mapping, dict) else set()
         if not files or not all(isinstance(f, str) and f == Path(f).name for f in files):
-            raise ModelError(f"“{index}” of the model is damaged.", "Get the model again.")
+            raise ModelError("model.index-damaged", index=index)
         if missing := sorted(files - names):
-            raise ModelError(
-                f"The model folder lacks “{missing[0]}”.",
-                "Get the model again; the copy is incomplete.",
-            )
+            raise ModelError("model.lacks", name=missing[0])
         return tuple(folder / name for name in sorted(files))
     if "model.safetensors" in names:
         return (folder / "model.safetensors",)
-    raise ModelError(
-        "The model folder holds no weights in the safetensors format.",
-        "Convert the weights to safetensors, or add a GGUF file instead of the folder.",
-    )
+    raise ModelError("model.no-weights")
 
 
 def inspect_safetensors(path: Path) -> dict[str, int]:
@@ -223,11 +186,7 @@ def inspect_safetensors(path: Path) -> dict[str, int]:
     Raises:
         ModelError: Not safetensors, cut short, or a header that does not fit the file.
     """
-    damaged = ModelError(
-        f"The weights “{path.name}” are damaged or incomplete.",
-        "Get the model again; the copy is incomplete.",
-        code="model-damaged",
-    )
+    damaged = ModelError("model.weights-damaged", name=path.name, code="model-damaged")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:
@@ -273,11 +232,7 @@ def inspect_gguf(path: Path) -> None:
     Raises:
         ModelError: It does not.
     """
-    damaged = ModelError(
-        f"“{path.name}” is not a GGUF file, or it is damaged.",
-        "Get the file again; the copy is incomplete.",
-        code="model-damaged",
-    )
+    damaged = ModelError("model.not-gguf", name=path.name, code="model-damaged")
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.errors import ModelError
+from pura.base.errors import ModelError, PuraError
 from pura.model import fetch
 from pura.model.checking import verify
 from pura.model.children import run_child
@@ -101,17 +102,14 @@ class ModelStore:
         if not _NAME.fullmatch(name) or not (folder / RECORD).is_file():
             names = ", ".join(m.name for m in self.list())
             raise ModelError(
-                f"No model called “{name}” is installed.",
-                f"Installed: {names}." if names else "Install one with “pura model install”.",
+                "model.missing-among" if names else "model.missing",
+                name=name,
+                names=names,
                 code="model-missing",
             )
         model = read_record(folder)
         if not model.path.exists():
-            raise ModelError(
-                f"The folder that the model “{name}” points at is gone.",
-                "Put the folder back, or remove the model and add it again.",
-                code="model-missing",
-            )
+            raise ModelError("model.gone", name=name, code="model-missing")
         return model
 
     def install_builtin(
@@ -198,20 +196,14 @@ class ModelStore:
         """
         folder = self.folder / name
         if not _NAME.fullmatch(name) or not folder.is_dir():
-            raise ModelError(
-                f"No model called “{name}” is installed.",
-                "“pura model list” shows what is.",
-                code="model-missing",
-            )
+            raise ModelError("model.not-installed", name=name, code="model-missing")
         grave = Path(tempfile.mkdtemp(prefix=PARTIAL, dir=self.folder))
         try:
             # Renamed first, so that a half-deleted model never looks like one.
             folder.replace(grave / name)
             shutil.rmtree(grave)
         except OSError:
-            raise ModelError(
-                f"The model “{name}” cannot be deleted.", "Close programs that use it; try again."
-            ) from None
+            raise ModelError("model.delete", name=name) from None
 
     def verify(
         self, name: str, progress: Progress | None = None, checkpoint: Checkpoint | None = None
@@ -228,12 +220,9 @@ class ModelStore:
     def _free_name(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:64]
         if not _NAME.fullmatch(name):
-            raise ModelError("The model needs a name.", "Give one of letters, digits, - _ and .")
+            raise ModelError("model.no-name")
         if (self.folder / name / RECORD).is_file():
-            raise ModelError(
-                f"A model called “{name}” is there already.",
-                "Give another name, or remove that model first.",
-            )
+            raise ModelError("model.taken", name=name)
         return name
 
     def _fetch(self, known: fetch.KnownModel, shop: Path, say: Progress, check: Checkpoint) -> Path:
@@ -316,10 +305,7 @@ def _check_tokenizer(tokenizer: Any, facts: FolderFacts) -> None:
     if type(rows) is not int or len(tokenizer) <= rows or only_control_tokens(tokenizer, rows):
         return
     raise ModelError(
-        f"The tokenizer has {len(tokenizer)} tokens, the model only {rows}; "
-        "they do not belong together.",
-        "Get the model again, with the tokenizer it came with.",
-        code="model-tokenizer",
+        "model.tokenizer-rows", count=len(tokenizer), rows=rows, code="model-tokenizer"
     )
 
 
@@ -363,7 +349,13 @@ def _convert(gguf: Path, shop: Path, check: Checkpoint) -> tuple[Path, str]:
     status, words = run_child(command, folder=shop, environment=environment, beat=check)
     lines = words.strip().splitlines()
     if status != 0:
-        said = lines[-1] if status == 1 and lines else "The conversion of the model broke off."
-        raise ModelError(said, "Get the file again, or free some memory and try again.")
+        raise _refusal(lines[-1] if status == 1 and lines else "")
     packed = lines[-1].removeprefix(PACKED) if lines and lines[-1].startswith(PACKED) else ""
     return made, packed if re.fullmatch(r"[A-Za-z0-9_ ,]{1,80}", packed) else ""
+
+
+def _refusal(line: str) -> PuraError:
+    try:
+        return ModelError.unpacked(json.loads(line))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return ModelError("model.broke-off")

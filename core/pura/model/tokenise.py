@@ -48,12 +48,7 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(
-            f"Character {error.start + 1} of the text is half of a surrogate pair; "
-            "it is not valid text.",
-            "Read the file with its right encoding, or remove that character.",
-            code="input-surrogate",
-        ) from None
+        raise InputError("input.surrogate", place=error.start + 1, code="input-surrogate") from None
     nothing = Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
     if not text:
         return nothing
@@ -68,10 +63,7 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
             verbose=False,
         )
     except Exception:
-        raise ModelError(
-            "The tokenizer of the model failed on this text.",
-            "Get the model again, or use another model folder.",
-        ) from None
+        raise ModelError("model.tokenizer-failed") from None
     ids = np.array(encoded["input_ids"], dtype=np.int64)
     if not ids.size:  # no byte of the text is in the vocabulary
         return nothing

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import ModelError
 from pura.base.locks import file_lock
 from pura.model.copying import sweep
@@ -38,14 +39,12 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(folder).free
     except OSError:
-        raise ModelError(
-            "The folder for models cannot be made.", "Check its permissions and the disk."
-        ) from None
+        raise ModelError("model.folder-make") from None
     if free < need + SPARE_BYTES:
         raise ModelError(
-            f"Installing needs {_megabytes(need + SPARE_BYTES)} MB of free space; "
-            f"there are {_megabytes(free)} MB.",
-            "Free some space, or move the data folder with PURA_HOME.",
+            "model.space",
+            need=_megabytes(need + SPARE_BYTES),
+            free=_megabytes(free),
             code="model-space",
         )
     with _locked(folder / ".lock"):
@@ -56,10 +55,9 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         try:
             yield shop
         except OSError as error:
-            raise ModelError(
-                f"The model could not be written ({error.strerror or 'disk error'}).",
-                "Check the free space and the permissions of the data folder.",
-            ) from None
+            number = error.errno
+            why = phrase("reason.system", why=number) if number else phrase("reason.disk")
+            raise ModelError("model.write", why=why) from None
         finally:
             shutil.rmtree(shop, ignore_errors=True)
 
@@ -86,14 +84,9 @@ def _locked(path: Path) -> Iterator[None]:
         lock = file_lock(path)
         lock.acquire()
     except TimeoutError:
-        raise ModelError(
-            "Another installation into this folder is under way.", "Wait until it has ended."
-        ) from None
+        raise ModelError("model.busy") from None
     except OSError:
-        raise ModelError(
-            "The folder for models cannot be written to.",
-            "Check its permissions, and that it lies on a disk that can lock files.",
-        ) from None
+        raise ModelError("model.folder-write") from None
     try:
         yield
     finally:

@@ -59,11 +59,7 @@ class ProfileFolder:
             raise _unwritable(error) from None
         try:
             if path.exists() and not replace:
-                raise ProfileError(
-                    f"There already is a profile “{stem}”.",
-                    "Choose another name.",
-                    code="file-exists",
-                )
+                raise ProfileError("profile.taken", name=stem, code="file-exists")
             _write(path, profile)
         finally:
             lock.release()
@@ -79,9 +75,7 @@ class ProfileFolder:
         try:
             path.unlink()
         except OSError:
-            raise ProfileError(
-                f"The profile “{name}” cannot be deleted.", "Check the folder's permissions."
-            ) from None
+            raise ProfileError("profile.delete", name=name) from None
 
     def take_in(self, path: Path, name: str | None = None) -> tuple[str, tuple[str, ...]]:
         """Import a profile file in any version that can be read.
@@ -106,11 +100,7 @@ class ProfileFolder:
     def _there(self, name: str) -> Path:
         path = self.folder / f"{name}.json"
         if not _NAME.fullmatch(name) or not path.is_file():
-            raise ProfileError(
-                f"There is no stored profile “{name}”.",
-                "“pura profile list” shows what is there.",
-                code="profile-not-found",
-            )
+            raise ProfileError("profile.not-stored", name=name, code="profile-not-found")
         return path
 
 
@@ -122,7 +112,7 @@ def clean_name(name: str) -> str:
     """
     stem = re.sub(r"[^\w .()+-]+", "-", name.strip())[:80].strip(" .-_")
     if not _NAME.fullmatch(stem):
-        raise ProfileError("The profile needs a name.", "Give one with letters or digits.")
+        raise ProfileError("profile.no-name")
     return stem
 
 
@@ -134,8 +124,4 @@ def _write(path: Path, profile: Profile) -> None:
 
 
 def _unwritable(error: OSError) -> ProfileError:
-    reason = error.strerror or str(error) or "unknown reason"
-    return ProfileError(
-        f"The profile cannot be written: {reason}.",
-        "Check the folder, its permissions and the free space.",
-    )
+    return ProfileError("profile.write", why=error.errno or 0)

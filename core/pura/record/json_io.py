@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError, RecordError
 from pura.record import audit as record
 from pura.record.audit import Audit
 from pura.scheme import FieldValue, Profile
 
-_HINT: Final = "Use the record exactly as this program saved it."
 # JSON names where the issue of the record and the field's name in the code differ.
 _ALIASES: Final[dict[tuple[type[Any], str], str]] = {(record.BitEvidence, "llr_nats"): "llr"}
 _SUMMARY: Final = (
@@ -67,17 +67,14 @@ def from_json(text: str | bytes) -> Audit:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        raise RecordError("The audit record is not readable JSON.", _HINT) from None
+        raise RecordError("record.json") from None
     return from_dict(data)
 
 
 def from_dict(data: object) -> Audit:
     """Read a record from parsed JSON; see :func:`from_json`."""
     if not isinstance(data, dict) or data.get("schema") != record.SCHEMA:
-        raise RecordError(
-            f"This is not an audit record of the schema {record.SCHEMA}.",
-            "Open it with the version of the program that wrote it.",
-        )
+        raise RecordError("record.schema", schema=record.SCHEMA)
     body = {k: v for k, v in data.items() if k != "schema"}
     audit = _decode(Audit, body, "record")
     assert isinstance(audit, Audit)  # for the type checker; _decode built it
@@ -109,8 +106,8 @@ def _encode_array(array: np.ndarray[Any, Any]) -> list[Any]:
     return typing.cast("list[Any]", boxed.tolist())
 
 
-def _wrong(where: str, what: str) -> RecordError:
-    return RecordError(f"The audit record is damaged: “{where}” {what}.", _HINT)
+def _wrong(where: str, what: Phrase) -> RecordError:
+    return RecordError("record.damaged", where=where, what=what)
 
 
 def _decode(hint: Any, value: Any, where: str) -> Any:
@@ -128,12 +125,12 @@ def _decode(hint: Any, value: Any, where: str) -> Any:
         return _decode(options[0], value, where) if len(options) == 1 else value
     if origin is tuple:
         if not isinstance(value, list):
-            raise _wrong(where, "is not a list")
+            raise _wrong(where, phrase("what.not-list"))
         item = typing.get_args(hint)[0]
         return tuple(_decode(item, v, f"{where}[{i}]") for i, v in enumerate(value))
     if origin is dict:
         if not isinstance(value, dict):
-            raise _wrong(where, "is not an object")
+            raise _wrong(where, phrase("what.not-object"))
         return value
     return _decode_plain(hint, value, where)
 
@@ -141,12 +138,12 @@ def _decode(hint: Any, value: Any, where: str) -> Any:
 def _decode_plain(hint: Any, value: Any, where: str) -> Any:
     if hint is float:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _wrong(where, "is not a number")
+            raise _wrong(where, phrase("what.not-number"))
         if not math.isfinite(value):
-            raise _wrong(where, "is not a finite number")
+            raise _wrong(where, phrase("what.not-finite"))
         return float(value)
     if type(value) is not hint:
-        raise _wrong(where, f"is not of the type {hint.__name__}")
+        raise _wrong(where, phrase("what.type", kind=hint.__name__))
     return value
 
 
@@ -154,18 +151,18 @@ def _decode_profile(value: Any) -> Profile:
     try:
         return Profile.from_dict(value)
     except ProfileError as error:
-        raise RecordError(f"The audit record is damaged. {error.message}", _HINT) from None
+        raise RecordError("record.profile", why=error.phrase) from None
 
 
 def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
     if not isinstance(value, dict):
-        raise _wrong(where, "is not an object")
+        raise _wrong(where, phrase("what.not-object"))
     hints = typing.get_type_hints(cls, vars(record))
     names = {_ALIASES.get((cls, f.name), f.name): f.name for f in dataclasses.fields(cls)}
     if missing := sorted(names.keys() - value.keys()):
-        raise _wrong(f"{where}.{missing[0]}", "is missing")
+        raise _wrong(f"{where}.{missing[0]}", phrase("what.missing"))
     if unknown := sorted(value.keys() - names.keys()):
-        raise _wrong(f"{where}.{unknown[0]}", "is unknown")
+        raise _wrong(f"{where}.{unknown[0]}", phrase("what.unknown"))
     return cls(
         **{
             name: _decode(hints[name], value[alias], f"{where}.{alias}")
@@ -177,16 +174,16 @@ def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
 def _decode_array(hint: Any, value: Any, where: str) -> np.ndarray[Any, Any]:
     kind = typing.get_args(typing.get_args(hint)[1])[0]
     if not isinstance(value, list):
-        raise _wrong(where, "is not a list")
+        raise _wrong(where, phrase("what.not-list"))
     shape_tail = _TAILS.get(where.rsplit(".", 1)[-1], ())
     try:
         array = np.array(value, dtype=kind)
     except (TypeError, ValueError, OverflowError):
-        raise _wrong(where, "is not an array of numbers") from None
+        raise _wrong(where, phrase("what.not-array")) from None
     if array.size == 0:
         array = array.reshape((0, *shape_tail))
     if array.ndim != 1 + len(shape_tail) or array.shape[1:] != shape_tail:
-        raise _wrong(where, "has a wrong shape")
+        raise _wrong(where, phrase("what.shape"))
     return array
 
 

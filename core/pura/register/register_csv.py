@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, TextIO
 
+from pura.base.catalogue import phrase
 from pura.base.errors import PayloadError, RegisterError
 from pura.register.store import Issue, Problems, Register
 from pura.scheme import Payload, Profile, pack
@@ -27,8 +28,6 @@ _ABOUT: Final = ("who", "when", "model")
 _MAX_LINE: Final = 1 << 16  # a row is a few words; a longer line is not a table
 _BITS: Final = re.compile(r"[01]+")
 _HEX: Final = re.compile(r"0[xX][0-9A-Fa-f]+")
-_HINT: Final = "Save the table as “CSV UTF-8” and name the columns payload, who, when, model."
-_PAYLOAD_HINT: Final = "Write it as 0x… or as a row of the digits 0 and 1."
 
 
 def import_csv(
@@ -62,14 +61,11 @@ def import_csv(
             rows = _read(file, profile, problems, checkpoint or (lambda: None))
             return register.add_many(rows, problems)
     except OSError as error:
-        raise RegisterError(
-            f"The table cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
+        raise RegisterError("register.table-read", why=error.errno or 0) from None
     except UnicodeError:
-        raise RegisterError("The table is not UTF-8 text.", _HINT) from None
+        raise RegisterError("register.table-text") from None
     except csv.Error:
-        raise RegisterError("The table is not CSV; a quotation mark is left open.", _HINT) from None
+        raise RegisterError("register.table-csv") from None
 
 
 def export_csv(register: Register, path: Path, payload_bits: int | None = None) -> int:
@@ -98,10 +94,7 @@ def export_csv(register: Register, path: Path, payload_bits: int | None = None) 
                 Path(name).unlink()
             raise
     except OSError as error:
-        raise RegisterError(
-            f"The table cannot be written: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
+        raise RegisterError("register.table-write", why=error.errno or 0) from None
     return written
 
 
@@ -148,19 +141,19 @@ def _read(
         if not any(cell.strip() for cell in cells):
             continue
         if len(cells) != len(header):
-            problems.add(number, f"it has {len(cells)} cells instead of {len(header)}.")
+            problems.add(number, phrase("register.cells", count=len(cells), wanted=len(header)))
             continue
         row = {name: _rearm(cells[at].strip()) for name, at in columns.items()}
         try:
             yield number, _issue(row, profile)
         except (PayloadError, RegisterError) as error:
-            problems.add(number, error.message)
+            problems.add(number, error.phrase)
 
 
 def _lines(file: TextIO) -> Iterator[str]:
     while line := file.readline(_MAX_LINE):
         if len(line) == _MAX_LINE or "\0" in line:
-            raise RegisterError("The file is not a table: it holds a line without end.", _HINT)
+            raise RegisterError("register.no-table")
         yield line
 
 
@@ -173,22 +166,19 @@ def _columns(header: list[str], profile: Profile) -> dict[str, int]:
     for at, cell in enumerate(header):
         name = cell if cell in fields else known.get(cell.casefold())
         if name is None:
-            raise RegisterError(f"The table has the unknown column “{cell[:40]}”.", _HINT)
+            raise RegisterError("register.column-unknown", cell=cell[:40])
         if name in out:
-            raise RegisterError(f"The table has the column “{name}” twice.", _HINT)
+            raise RegisterError("register.column-twice", name=name)
         out[name] = at
     if "who" not in out:
-        raise RegisterError("The table has no column “who”.", _HINT)
+        raise RegisterError("register.no-who")
     if "payload" in out:
         if surplus := [name for name in fields if name in out and name not in _ABOUT]:
-            raise RegisterError(
-                f"The table has both the payload and its field “{surplus[0]}”.",
-                "Leave one of them out; they could contradict each other.",
-            )
+            raise RegisterError("register.surplus", field=surplus[0])
     elif missing := [name for name in fields if name not in out]:
-        raise RegisterError(f"The table has no column for the field “{missing[0]}”.", _HINT)
+        raise RegisterError("register.no-column", field=missing[0])
     elif not fields:
-        raise RegisterError("The table has no column “payload”.", _HINT)
+        raise RegisterError("register.no-payload")
     return out
 
 
@@ -210,15 +200,10 @@ def parse_payload(text: str, payload_bits: int) -> Payload:
     if _HEX.fullmatch(text):
         digits = text[2:].lstrip("0")
         if 4 * len(digits) > payload_bits + 3 or int(digits or "0", 16) >> payload_bits:
-            raise PayloadError(
-                f"The payload is out of range: it needs more than {payload_bits} bits.",
-                "Use a payload that was issued with this profile.",
-            )
+            raise PayloadError("payload.range", payload_bits=payload_bits)
         return Payload.from_int(int(digits or "0", 16), payload_bits)
     if _BITS.fullmatch(text) and len(text) == payload_bits:
         return Payload(text=text)
     if _BITS.fullmatch(text):
-        raise PayloadError(
-            f"The payload has {len(text)} bits; the profile carries {payload_bits}.", _PAYLOAD_HINT
-        )
-    raise PayloadError("The payload is not written as bits or as a hex number.", _PAYLOAD_HINT)
+        raise PayloadError("payload.table-bits", count=len(text), payload_bits=payload_bits)
+    raise PayloadError("payload.form")

@@ -25,13 +25,13 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     ),
 )
 REGISTER: Final = Kind(
-    noun="register",
-    whole="a register of issued payloads",
+    noun="database.register",
+    whole="database.register-whole",
     error=RegisterError,
     application_id=0x50555241,  # "PURA"
     migrations=MIGRATIONS,
-    other_hint="Choose the register's own file, or import it from CSV.",
-    damaged_hint="Restore it from a backup, or import it from CSV again.",
+    other_hint="database.register-other",
+    damaged_hint="database.register-damaged",
 )
 connect = REGISTER.connect
 guard = REGISTER.guard

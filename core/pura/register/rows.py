@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import RegisterError
 from pura.scheme import Payload
 
@@ -37,12 +38,9 @@ class Issue:
         for name in ("who", "when", "model"):
             value = getattr(self, name)
             if len(value) > MAX_TEXT or not value.isprintable():
-                raise RegisterError(
-                    f"“{name}” is longer than {MAX_TEXT} characters or holds control characters.",
-                    "Shorten or clean the text.",
-                )
+                raise RegisterError("register.long", name=name, most=MAX_TEXT)
         if not self.who.strip():
-            raise RegisterError("“who” is empty.", "Say to whom the payload was issued.")
+            raise RegisterError("register.who-empty")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +61,14 @@ class Problems:
 
     def __init__(self, shown: int = 10) -> None:
         self._shown = shown
-        self._rows: list[tuple[int, str]] = []
+        self._rows: list[Phrase] = []
         self._total = 0
 
-    def add(self, row: int, what: str) -> None:
+    def add(self, row: int, what: Phrase) -> None:
         """Note one bad row."""
         self._total += 1
         if len(self._rows) < self._shown:
-            self._rows.append((row, what))
+            self._rows.append(phrase("register.row", row=row, what=what))
 
     def raise_if_any(self) -> None:
         """Refuse the import if a row is bad.
@@ -80,14 +78,10 @@ class Problems:
         """
         if not self._total:
             return
-        rows = " ".join(f"Row {row}: {what}" for row, what in self._rows)
-        more = self._total - len(self._rows)
-        rest = f" And {more} more." if more else ""
-        raise RegisterError(
-            f"Nothing was added, because of {self._total} row{'s' * (self._total > 1)}. "
-            f"{rows}{rest}",
-            "Correct these rows, then add the table again.",
-        )
+        rows = self._rows.copy()
+        if more := self._total - len(rows):
+            rows.append(phrase("register.more", count=more))
+        raise RegisterError("register.rows", total=self._total, rows=tuple(rows))
 
 
 def blob_of(payload: Payload) -> bytes:

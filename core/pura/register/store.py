@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.catalogue import phrase
 from pura.base.database import Handle
 from pura.base.errors import RegisterError
 from pura.record.audit import RegisterFacts, RegisterMatch
@@ -69,10 +70,7 @@ class Register(Handle):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise RegisterError(
-                    f"The register's folder cannot be made: {error.strerror or 'unknown reason'}.",
-                    "Check the path and the permissions.",
-                ) from None
+                raise RegisterError("register.folder", why=error.errno or 0) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
 
@@ -101,10 +99,7 @@ class Register(Handle):
             RegisterError: The payload was issued before.
         """
         if self.find(issue.payload) is not None:
-            raise RegisterError(
-                "This payload is in the register already.",
-                "Issue another payload; one payload points to one recipient.",
-            )
+            raise RegisterError("register.twice")
         self.add_many([(1, issue)])
         entry = self.find(issue.payload)
         assert entry is not None  # for the type checker: it was just added
@@ -149,9 +144,7 @@ class Register(Handle):
         """
         entry = self.entry(number)
         if entry is None:
-            raise RegisterError(
-                f"The register has no entry {number}.", "Look the entry up by its payload."
-            )
+            raise RegisterError("register.no-entry", number=number)
         with guard(), transaction(self._db):
             gone = self._db.execute("DELETE FROM entries WHERE number = ?", (number,)).rowcount
             if gone:  # else another program was quicker
@@ -271,10 +264,7 @@ class Register(Handle):
             digest = sum(map(digest_of, rows)) % (1 << 8 * DIGEST_BYTES)
             stored = self._digest()
         if digest != stored:
-            raise RegisterError(
-                "The register was changed by something other than this program.",
-                "Restore it from a backup, or import it from CSV again.",
-            )
+            raise RegisterError("register.changed")
 
     def _meta(self, name: str) -> str:
         with guard():
@@ -315,12 +305,12 @@ class Register(Handle):
             " WHERE row > first ORDER BY row"
         )
         for row, first in twice:
-            problems.add(row, f"the same payload as in row {first}.")
+            problems.add(row, phrase("register.same", first=first))
         before = self._db.execute(
             "SELECT row, number FROM incoming JOIN entries USING (payload, bits) ORDER BY row"
         )
         for row, number in before:
-            problems.add(row, f"the payload is in the register already, as entry {number}.")
+            problems.add(row, phrase("register.known", number=number))
 
     def _one(self, where: str, values: tuple[object, ...]) -> Entry | None:
         with guard():

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pura.base import numerals
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
 from pura.report.blocks import Block, facts, heading, note, paragraph
@@ -14,7 +15,6 @@ from pura.report.glyphs import printable
 from pura.report.hiding import BLOCK
 from pura.report.labels import Labels
 from pura.report.request import FULL, OMITTED, ReportRequest
-from pura.words import numerals
 
 # log10 evidence from which a token has the next darker shade, as in the window.
 _STEPS = (0.02, 0.15, 0.4, 0.8)

@@ -62,11 +62,7 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
     """
     check_request(request)
     if not 1 <= len(audits) <= MAX_AUDITS:
-        raise InputError(
-            f"A report is made of 1 to {MAX_AUDITS} audits, not of {len(audits)}.",
-            "Choose the audits that belong together.",
-            code="report-audits",
-        )
+        raise InputError("report.audits", most=MAX_AUDITS, count=len(audits), code="report-audits")
     _lint(request)
     shown = public_audits(audits, request)
     record = record_json(shown)
@@ -110,11 +106,9 @@ def _lint(request: ReportRequest) -> None:
         if found:
             listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
             raise InputError(
-                f"The {name} says more than the findings carry: {listed}."
-                if name == "remark"
-                else f"The field “{name}” says more than the findings carry: {listed}.",
-                "Say what was found and how strongly it speaks for H1 or H2; leave these words "
-                "out.",
+                "report.remark-words" if name == "remark" else "report.field-words",
+                name=name,
+                listed=listed,
                 code="report-words" if name == "remark" else f"report-words-{name}",
             )
 

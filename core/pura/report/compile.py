@@ -13,7 +13,6 @@ from pura.report.blocks import Content
 from pura.report.request import logo_format
 
 STANDARDS: Final = ("a-3a", "ua-1")
-_HINT: Final = "Try without a logo; if that does not help, send the log file to your support."
 
 
 def compile_pdf(
@@ -59,11 +58,9 @@ def compile_pdf(
             )
         except Exception as error:
             # typst's own words may quote the text under audit.
-            raise ReportError(
-                f"The PDF could not be made ({type(error).__name__}).", _HINT
-            ) from None
+            raise ReportError("report.pdf", kind=type(error).__name__) from None
     if not isinstance(made, bytes):
-        raise ReportError("The PDF could not be made: the writer gave no file.", _HINT)
+        raise ReportError("report.no-file")
     return made
 
 
@@ -91,9 +88,7 @@ def render_pages(pdf: bytes, *, dpi: int = 90, pages: range | None = None) -> li
         finally:
             document.close()
     except (pypdfium2.PdfiumError, IndexError) as error:
-        raise ReportError(
-            f"The pages cannot be drawn ({type(error).__name__}).", "Make the report again."
-        ) from None
+        raise ReportError("report.draw", kind=type(error).__name__) from None
 
 
 def page_count(pdf: bytes) -> int:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from pura.base import numerals
 from pura.record.audit import Audit, BitEvidence
 from pura.report import figures
 from pura.report.blocks import Block, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
-from pura.words import numerals
 from pura.words.sentences import say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)

@@ -37,10 +37,7 @@ def lock_pdf(pdf: bytes, passphrase: bytearray) -> bytes:
     check_passphrase(passphrase)
     if len(passphrase) > MAX_BYTES:
         raise ReportError(
-            f"A PDF takes a passphrase of at most {MAX_BYTES} bytes; this one has "
-            f"{len(passphrase)}.",
-            "Choose a shorter one.",
-            code="report-passphrase",
+            "report.passphrase", most=MAX_BYTES, count=len(passphrase), code="report-passphrase"
         )
     writer = copy_into_new_writer(PdfFileReader(io.BytesIO(pdf)))
     held = EmbeddedFileObject.from_file_data(writer, pdf, mime_type="application/pdf")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pura.base import numerals
 from pura.record.audit import Audit
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph, table
 from pura.report.findings import day, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words import numerals
 from pura.words.sentences import scale
 
 _PARTS = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "python", "system")

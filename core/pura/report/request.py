@@ -131,25 +131,24 @@ def check_request(request: ReportRequest) -> None:
     ):
         if value not in known:
             raise InputError(
-                f"The report has no {name} “{value[:40]}”.",
-                f"Choose one of: {', '.join(known)}.",
+                "report.option",
+                name=name,
+                value=value[:40],
+                known=", ".join(known),
                 code="report-option",
             )
     for part in (request, request.parties, request.item):
         for name, value in vars(part).items():
             if isinstance(value, str) and len(value) > MAX_FIELD:
                 raise InputError(
-                    f"The field “{name}” has {len(value):,} characters; a report takes "
-                    f"{MAX_FIELD:,}.",
-                    "Shorten it, or hand it over as a document of its own.",
+                    "report.field-long",
+                    name=name,
+                    count=len(value),
+                    most=MAX_FIELD,
                     code="report-field",
                 )
     if request.logo is not None and logo_format(request.logo) is None:
-        raise InputError(
-            "The logo is neither a PNG nor an SVG picture, or larger than 1 MiB.",
-            "Choose another picture, or leave the logo out.",
-            code="report-logo",
-        )
+        raise InputError("report.logo", code="report-logo")
 
 
 def logo_format(data: bytes) -> str | None:

@@ -27,10 +27,7 @@ def encode(payload: Payload, profile: Profile) -> npt.NDArray[np.uint8]:
         PayloadError: The payload's length is not the profile's.
     """
     if len(payload) != profile.payload_bits:
-        raise PayloadError(
-            f"The payload has {len(payload)} bits; the profile carries {profile.payload_bits}.",
-            "Give exactly as many bits as the profile says.",
-        )
+        raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
     return encode_rows(payload.bits, profile)
 
 

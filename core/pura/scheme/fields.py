@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PayloadError, ProfileError
 from pura.scheme.payload import Payload
 
@@ -86,11 +87,8 @@ class FieldValue:
     known: bool = True
 
 
-def _refuse(name: str, what: str) -> ProfileError:
-    return ProfileError(
-        f"Field “{name}” of the payload layout {what}.",
-        "Correct the “fields” of the profile.",
-    )
+def _refuse(name: str | Phrase, what: Phrase) -> ProfileError:
+    return ProfileError("layout.field", name=name, what=what)
 
 
 def _parse_moment(text: str) -> dt.datetime:
@@ -101,19 +99,19 @@ def _parse_moment(text: str) -> dt.datetime:
 
 def _parse_field(entry: object, number: int) -> Field:
     if not isinstance(entry, dict):
-        raise _refuse(f"number {number}", "is not an object")
+        raise _refuse(phrase("layout.number", number=number), phrase("what.not-object"))
     name = entry.get("name")
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise _refuse(f"number {number}", "has no name that can be printed")
+        raise _refuse(phrase("layout.number", number=number), phrase("layout.unnamed"))
     if missing := _REQUIRED - entry.keys():
-        raise _refuse(name, f"lacks “{min(missing)}”")
+        raise _refuse(name, phrase("layout.lacks", entry=min(missing)))
     kind, bits = entry["kind"], entry["bits"]
     if kind not in KINDS:
-        raise _refuse(name, f"has the unknown kind {kind!r}; known: {', '.join(KINDS)}")
+        raise _refuse(name, phrase("layout.kind", kind=f"{kind!r}", known=", ".join(KINDS)))
     if unknown := entry.keys() - _REQUIRED - _OPTIONAL[kind]:
-        raise _refuse(name, f"holds the unknown entry “{min(unknown)}”")
+        raise _refuse(name, phrase("layout.unknown", entry=min(unknown)))
     if type(bits) is not int or not 1 <= bits <= 64:
-        raise _refuse(name, "needs a width of 1 to 64 bits")
+        raise _refuse(name, phrase("layout.width"))
     field = Field(
         name=name,
         bits=bits,
@@ -131,7 +129,7 @@ def _parse_field(entry: object, number: int) -> Field:
 def _typed(entry: Mapping[str, Any], key: str, kind: type, default: Any, name: str) -> Any:
     value = entry.get(key, default)
     if type(value) is not kind:
-        raise _refuse(name, f"has a wrong type in “{key}”")
+        raise _refuse(name, phrase("layout.type", key=key))
     return value
 
 
@@ -139,24 +137,24 @@ def _check(field: Field) -> None:
     if field.kind == "enumeration":
         names: tuple[object, ...] = field.values
         if not names or not all(isinstance(v, str) and v and v.isprintable() for v in names):
-            raise _refuse(field.name, "needs “values”, a list of names that can be printed")
+            raise _refuse(field.name, phrase("layout.values"))
         if len(set(names)) != len(names):
-            raise _refuse(field.name, "names a value twice")
+            raise _refuse(field.name, phrase("layout.value-twice"))
         if len(names) > 1 << field.bits:
-            raise _refuse(field.name, f"has more values than {field.bits} bits can number")
+            raise _refuse(field.name, phrase("layout.many", bits=field.bits))
     elif field.kind == "date":
         if field.unit not in _UNITS:
-            raise _refuse(field.name, f"has an unknown unit; known: {', '.join(_UNITS)}")
+            raise _refuse(field.name, phrase("layout.unit", known=", ".join(_UNITS)))
         try:
             epoch = _parse_moment(field.epoch)
         except (ValueError, OverflowError):
-            raise _refuse(field.name, "has an epoch that is not an ISO 8601 date") from None
+            raise _refuse(field.name, phrase("layout.epoch")) from None
         if epoch.microsecond:
-            raise _refuse(field.name, "has an epoch with fractions of a second")
+            raise _refuse(field.name, phrase("layout.fractions"))
     elif field.kind == "version":
         widths = [p for p in field.parts if type(p) is int and p > 0]
         if not widths or len(widths) != len(field.parts) or sum(widths) != field.bits:
-            raise _refuse(field.name, "needs “parts”, widths that add up to its bits")
+            raise _refuse(field.name, phrase("layout.parts"))
 
 
 def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
@@ -166,20 +164,15 @@ def parse_layout(entries: object, payload_bits: int) -> tuple[Field, ...]:
         ProfileError: A field is damaged, named twice, or the widths do not add up.
     """
     if not isinstance(entries, list):
-        raise ProfileError(
-            "“fields” of the profile is not a list.", "Give a list of {name, bits, kind}."
-        )
+        raise ProfileError("layout.not-list")
     fields = tuple(_parse_field(entry, i + 1) for i, entry in enumerate(entries))
     names = [f.name for f in fields]
     for name in names:
         if names.count(name) > 1:
-            raise _refuse(name, "is there twice")
+            raise _refuse(name, phrase("what.twice"))
     total = sum(f.bits for f in fields)
     if fields and total != payload_bits:
-        raise ProfileError(
-            f"The fields take {total} bits; the payload has {payload_bits}.",
-            "Change a width, or add a field for the bits that are left.",
-        )
+        raise ProfileError("layout.total", total=total, payload_bits=payload_bits)
     return fields
 
 
@@ -196,26 +189,17 @@ def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
     """
     if unknown := values.keys() - {f.name for f in fields}:
         raise PayloadError(
-            f"The layout has no field “{min(unknown)}”.",
-            f"Its fields are: {', '.join(f.name for f in fields)}.",
+            "layout.no-field", name=min(unknown), names=", ".join(f.name for f in fields)
         )
     bits = ""
     for field in fields:
         if field.name not in values:
-            raise PayloadError(
-                f"The field “{field.name}” has no value.", "Give a value for every field."
-            )
+            raise PayloadError("layout.no-value", name=field.name)
         number = _number(field, values[field.name])
         if number < 0:
-            raise PayloadError(
-                f"The value of “{field.name}” lies before the first one that the field can hold.",
-                "Use a later date or a larger number, or a profile that begins earlier.",
-            )
+            raise PayloadError("layout.before", name=field.name)
         if number >> field.bits:
-            raise PayloadError(
-                f"The value of “{field.name}” does not fit into its {field.bits} bits.",
-                "Use a smaller value, or a profile with a wider field.",
-            )
+            raise PayloadError("layout.large", name=field.name, bits=field.bits)
         bits += format(number, f"0{field.bits}b")
     return Payload(text=bits)
 
@@ -234,18 +218,7 @@ def _number(field: Field, value: object) -> int:
             case _:
                 return _version_number(field, str(value))
     except (ValueError, OverflowError):
-        raise PayloadError(
-            f"The value of “{field.name}” is not a valid {field.kind}.",
-            _EXAMPLES[field.kind],
-        ) from None
-
-
-_EXAMPLES: Final = {
-    "integer": "Give a whole number.",
-    "enumeration": "Give one of the names of the layout.",
-    "date": "Give a date such as 2026-03-14 or 2026-03-14T09:30.",
-    "version": "Give numbers with dots, such as 2.11.",
-}
+        raise PayloadError(f"layout.not-{field.kind}", name=field.name) from None
 
 
 def _whole(text: str) -> int:
@@ -276,10 +249,7 @@ def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
     """
     total = sum(field.bits for field in fields)
     if fields and total != len(payload):
-        raise PayloadError(
-            f"The payload has {len(payload)} bits; the layout takes {total}.",
-            "Use the layout of the profile that the payload was issued with.",
-        )
+        raise PayloadError("layout.payload", count=len(payload), total=total)
     out = []
     place = 0
     for field in fields:

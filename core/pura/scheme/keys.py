@@ -50,10 +50,7 @@ class SecretKey:
 
     def __init__(self, data: bytes | bytearray) -> None:
         if len(data) != KEY_BYTES:
-            raise KeyFormatError(
-                f"A PURA key has {KEY_BYTES} bytes; this one has {len(data)}.",
-                "Use the key file or the 64 hex digits exactly as they were exported.",
-            )
+            raise KeyFormatError("key.bytes", key_bytes=KEY_BYTES, count=len(data))
         # A bytearray, so that wipe() can overwrite the memory in place.
         self._bytes = bytearray(data)
         self._fingerprint = blake2b(
@@ -74,18 +71,11 @@ class SecretKey:
         """
         digits = text.strip()
         if len(digits) != 2 * KEY_BYTES:
-            raise KeyFormatError(
-                f"A key is written as {2 * KEY_BYTES} hex digits; this has {len(digits)} "
-                "characters.",
-                "Copy the whole key, without quotes or blanks inside.",
-            )
+            raise KeyFormatError("key.digits", digits=2 * KEY_BYTES, count=len(digits))
         try:
             return cls._taking(bytearray.fromhex(digits))
         except ValueError:
-            raise KeyFormatError(
-                "The key holds a character that is not a hex digit (0-9, a-f).",
-                "Copy the key again from where it was exported.",
-            ) from None
+            raise KeyFormatError("key.not-hex") from None
 
     @classmethod
     def from_base64(cls, text: str) -> SecretKey:
@@ -98,9 +88,7 @@ class SecretKey:
         try:
             data = base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True)
         except (binascii.Error, ValueError):
-            raise KeyFormatError(
-                "This is not a key in base64.", "Copy the whole key, without blanks or quotes."
-            ) from None
+            raise KeyFormatError("key.base64") from None
         return cls._taking(bytearray(data))
 
     @classmethod
@@ -161,10 +149,7 @@ class SecretKey:
     def _secret(self) -> bytearray:
         # BLAKE2b takes an empty key in silence; a wiped key must not become that one.
         if not self._bytes:
-            raise KeyFormatError(
-                "This key was wiped from memory and cannot be used any more.",
-                "Load it again from the key store or the key file.",
-            )
+            raise KeyFormatError("key.wiped")
         return self._bytes
 
     def __eq__(self, other: object) -> bool:

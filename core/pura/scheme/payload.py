@@ -33,10 +33,7 @@ class Payload:
 
     def __post_init__(self) -> None:
         if not self.text or set(self.text) - {"0", "1"}:
-            raise PayloadError(
-                "A payload is written as a row of the digits 0 and 1.",
-                "Give one digit for every payload bit of the profile, for example 0110….",
-            )
+            raise PayloadError("payload.digits")
 
     @classmethod
     def from_bits(cls, bits: npt.ArrayLike) -> Payload:
@@ -51,10 +48,7 @@ class Payload:
             PayloadError: The number is negative or needs more bits.
         """
         if value < 0 or value >> length:
-            raise PayloadError(
-                f"The number {value} does not fit into {length} payload bits.",
-                f"Use a number from 0 to {(1 << length) - 1}.",
-            )
+            raise PayloadError("payload.number", value=value, length=length, last=(1 << length) - 1)
         return cls(text=format(value, f"0{length}b"))
 
     @cached_property

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.canonical import former, sha256
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
@@ -29,7 +30,6 @@ KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "ha
 PREFIXES: Final = ("none", "bos")
 MAX_PAYLOAD_BITS: Final = 4096
 MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
-_HINT: Final = "Use the profile exactly as the generator's team handed it over."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,14 +116,14 @@ class Profile:
     def _read(cls, data: object) -> tuple[Profile, tuple[str, ...]]:
         """Return the profile, and what was done to read it (:func:`migrate`)."""
         if not isinstance(data, dict):
-            raise ProfileError("The profile is not a JSON object.", _HINT)
+            raise ProfileError("profile.not-object")
         data, notes = migrate(data)
         known = {f.name for f in dataclass_fields(cls)}
         if unknown := sorted(str(k) for k in data.keys() - known):
-            raise ProfileError(f"The profile holds the unknown field “{unknown[0]}”.", _HINT)
+            raise ProfileError("profile.unknown", name=unknown[0])
         for name in ("scheme", "payload_bits", "vocab_size"):
             if name not in data:
-                raise ProfileError(f"The profile lacks the field “{name}”.", _HINT)
+                raise ProfileError("profile.lacks", name=name)
         values: dict[str, Any] = dict(data)
         if "fields" in values:
             bits = values["payload_bits"]
@@ -163,10 +163,7 @@ class Profile:
             with path.open("rb") as file:
                 data = file.read(MAX_PROFILE_BYTES + 1)
         except OSError as error:
-            raise ProfileError(
-                f"The profile file cannot be read: {error.strerror or 'unknown reason'}.",
-                "Check the path and the permissions.",
-            ) from None
+            raise ProfileError("profile.read", why=error.errno or 0) from None
         return cls._read(_parse(data))
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,13 +199,13 @@ class Profile:
 
 def _parse(text: str | bytes) -> object:
     if len(text) > MAX_PROFILE_BYTES:
-        raise ProfileError("The profile is far larger than a profile can be.", _HINT)
+        raise ProfileError("profile.large")
     try:
         return json.loads(text, object_pairs_hook=_no_duplicates)
     except (ValueError, RecursionError) as error:
         if isinstance(error, _DuplicateFieldError):
-            raise ProfileError(f"The profile holds “{error}” twice.", _HINT) from None
-        raise ProfileError("The profile is not readable JSON.", _HINT) from None
+            raise ProfileError("profile.twice", name=str(error)) from None
+        raise ProfileError("profile.json") from None
 
 
 class _DuplicateFieldError(ValueError):
@@ -224,15 +221,15 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return out
 
 
-def _refusal(name: str, problem: str) -> ProfileError:
-    return ProfileError(f"The profile's field “{name}” {problem}.", _HINT)
+def _refusal(name: str, problem: Phrase) -> ProfileError:
+    return ProfileError("profile.field", name=name, problem=problem)
 
 
-def _integer(low: int, high: int) -> Callable[[object], str]:
-    def check(value: object) -> str:
+def _integer(low: int, high: int) -> Callable[[object], Phrase | None]:
+    def check(value: object) -> Phrase | None:
         if type(value) is not int:
-            return "is not a whole number"
-        return "" if low <= value <= high else f"is not between {low} and {high}"
+            return phrase("what.not-whole")
+        return None if low <= value <= high else phrase("what.between", low=low, high=high)
 
     return check
 
@@ -244,65 +241,67 @@ def _finite(value: float) -> bool:
         return False
 
 
-def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], str]:
-    def check(value: object) -> str:
+def _number(low: float, high: float, *, closed: bool = False) -> Callable[[object], Phrase | None]:
+    def check(value: object) -> Phrase | None:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return "is not a number"
+            return phrase("what.not-number")
         if not _finite(value):
-            return "is not a finite number"
+            return phrase("what.not-finite")
         inside = low < value <= high if closed else low < value < high
-        ends = f"above {low:g} and {'at most' if closed else 'below'} {high:g}"
-        return "" if inside else f"is not {ends}"
+        if inside:
+            return None
+        key = "what.above-to" if closed else "what.above-below"
+        return phrase(key, low=f"{low:g}", high=f"{high:g}")
 
     return check
 
 
-def _one_of(*names: str) -> Callable[[object], str]:
-    def check(value: object) -> str:
+def _one_of(*names: str) -> Callable[[object], Phrase | None]:
+    def check(value: object) -> Phrase | None:
         known = isinstance(value, str) and value in names
-        return "" if known else f"is not one of: {', '.join(names)}"
+        return None if known else phrase("what.one-of", known=", ".join(names))
 
     return check
 
 
-def _hex16(value: object) -> str:
+def _hex16(value: object) -> Phrase | None:
     if value is None:
-        return ""
+        return None
     good = isinstance(value, str) and len(value) == 16 and not set(value) - set("0123456789abcdef")
-    return "" if good else "is not a fingerprint of 16 hex digits"
+    return None if good else phrase("what.fingerprint")
 
 
-def _text(value: object) -> str:
+def _text(value: object) -> Phrase | None:
     if value is not None and not isinstance(value, str):
-        return "is not text"
+        return phrase("what.not-text")
     # Half of a surrogate pair, which JSON can spell, is no character and cannot be written.
     broken = value is not None and any("\ud800" <= sign <= "\udfff" for sign in value)
-    return "holds a broken character" if broken else ""
+    return phrase("what.broken") if broken else None
 
 
-def _thresholds(value: object) -> str:
+def _thresholds(value: object) -> Phrase | None:
     if not isinstance(value, tuple) or len(value) != 3:
-        return "is not a list of three numbers"
+        return phrase("profile.three")
     for x in value:
         if isinstance(x, bool) or not isinstance(x, int | float) or not _finite(x):
-            return "holds something that is not a number"
+            return phrase("profile.holds-other")
     if not 0 <= value[0] <= value[1] <= value[2]:
-        return "is not three ascending numbers from 0 up"
-    return ""
+        return phrase("profile.ascending")
+    return None
 
 
-def _blocks(value: object) -> str:
+def _blocks(value: object) -> Phrase | None:
     if value is None:
-        return ""
+        return None
     return _integer(1, MAX_PAYLOAD_BITS)(value)
 
 
-def _layout(value: object) -> str:
+def _layout(value: object) -> Phrase | None:
     good = isinstance(value, tuple) and all(isinstance(f, Field) for f in value)
-    return "" if good else "is not a payload layout"
+    return None if good else phrase("profile.layout")
 
 
-_CHECKS: Final[dict[str, Callable[[object], str]]] = {
+_CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
     "scheme": _one_of(SCHEME),
     "payload_bits": _integer(1, MAX_PAYLOAD_BITS),
     "vocab_size": _integer(2, 1 << 24),
@@ -329,17 +328,15 @@ _CHECKS: Final[dict[str, Callable[[object], str]]] = {
 def _check_code(profile: Profile) -> None:
     if profile.code == "tbcc":
         if profile.blocks is not None:
-            raise _refusal("blocks", "belongs to the code “spc” only")
+            raise _refusal("blocks", phrase("profile.spc-only"))
         if profile.payload_bits < TBCC_MIN_BITS:
-            raise _refusal(
-                "payload_bits", f"is below {TBCC_MIN_BITS}, the least for the code “tbcc”"
-            )
+            raise _refusal("payload_bits", phrase("profile.tbcc-least", least=TBCC_MIN_BITS))
     elif profile.blocks is None:
-        raise ProfileError("The profile lacks the field “blocks”.", _HINT)
+        raise ProfileError("profile.lacks-blocks")
     elif profile.payload_bits % profile.blocks:
-        raise _refusal("blocks", "does not divide the payload bits")
+        raise _refusal("blocks", phrase("profile.divide"))
     if profile.fields and sum(f.bits for f in profile.fields) != profile.payload_bits:
-        raise _refusal("fields", "does not add up to the payload bits")
+        raise _refusal("fields", phrase("profile.add-up"))
 
 
 def default_blocks(payload_bits: int) -> int:

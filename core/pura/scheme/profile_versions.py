@@ -30,15 +30,7 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         return dict(data), ("version-1",)
     version = data[FIELD]
     if type(version) is not int or version < 1:
-        raise ProfileError(
-            f"The profile's field “{FIELD}” is not a version number.",
-            "Use the profile exactly as the generator's team handed it over.",
-        )
+        raise ProfileError("profile.version", field=FIELD)
     if version > VERSION:
-        raise ProfileError(
-            f"The profile was written by a newer program (version {version} of the file; this "
-            f"program reads up to {VERSION}).",
-            "Update PURA Audit, or ask for the profile in the older form.",
-            code="profile-newer",
-        )
+        raise ProfileError("profile.newer", version=version, known=VERSION, code="profile-newer")
     return {name: value for name, value in data.items() if name != FIELD}, ()

@@ -13,7 +13,7 @@ from typing import Final
 
 from pura.record.audit import EvidenceFacts
 from pura.verdict.policy import Policy
-from pura.words.sentences import catalogue, scale_word
+from pura.words.sentences import findings, scale_word
 
 VERDICTS: Final = ("mark", "indication", "no-mark", "insufficient", "not-examinable")
 # H1 allows editing, so little evidence in an unedited text does not refute it: for H2 the scale
@@ -129,7 +129,7 @@ def not_examinable(reason: str, policy: Policy) -> Outcome:
     Raises:
         ValueError: The catalogue has no such reason.
     """
-    if not reason.startswith("reason.") or reason not in catalogue():
+    if not reason.startswith("reason.") or reason not in findings():
         raise ValueError(f"no such reason: {reason!r}")
     return _outcome("not-examinable", 0.0, 0, policy, reason=reason)
 

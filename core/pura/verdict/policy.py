@@ -16,6 +16,7 @@ from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
 from pura.base.files import write_atomic
 from pura.base.resources import resource
@@ -24,7 +25,6 @@ SCHEMA: Final = "pura-policy/1"
 MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
 MAX_DRAWS: Final = 99_999
 SEED_RULES: Final = ("input",)
-_HINT: Final = "Correct the policy file, or delete it to use the default policy."
 _SEED_HEX: Final = 13  # 52 bits: every JSON reader holds such a number exactly
 
 
@@ -75,7 +75,7 @@ class Policy:
             if problem := rule.check(getattr(self, name)):
                 raise _refusal(name, problem)
         if self.t_review > self.t_found:
-            raise _refusal("t_review", "is above “t_found”")
+            raise _refusal("t_review", phrase("policy.above"))
 
     @property
     def rule(self) -> str:
@@ -111,12 +111,12 @@ class Policy:
             PolicyError: Names the setting that is unknown, of a wrong type or out of range.
         """
         if not isinstance(data, dict):
-            raise PolicyError("The policy is not a JSON object.", _HINT)
+            raise PolicyError("policy.not-object")
         if data.get("schema") != SCHEMA:
-            raise _refusal("schema", f"is not “{SCHEMA}”")
+            raise _refusal("schema", phrase("policy.schema", schema=SCHEMA))
         values: dict[str, Any] = {k: v for k, v in data.items() if k != "schema"}
         if unknown := sorted(str(k) for k in values.keys() - RULES.keys()):
-            raise PolicyError(f"The policy holds the unknown setting “{unknown[0]}”.", _HINT)
+            raise PolicyError("policy.unknown", name=unknown[0])
         if isinstance(values.get("languages"), list):
             values["languages"] = tuple(values["languages"])
         return cls(**values)
@@ -129,11 +129,11 @@ class Policy:
             PolicyError: Not JSON, or not a valid policy.
         """
         if len(text) > MAX_POLICY_BYTES:
-            raise PolicyError("The policy is far larger than a policy can be.", _HINT)
+            raise PolicyError("policy.large")
         try:
             data = json.loads(text, object_pairs_hook=_no_duplicates)
         except (ValueError, RecursionError):
-            raise PolicyError("The policy is not readable JSON.", _HINT) from None
+            raise PolicyError("policy.json") from None
         return cls.from_dict(data)
 
     def to_dict(self) -> dict[str, object]:
@@ -169,7 +169,7 @@ class Rule:
         schema: The same in the words of JSON Schema.
     """
 
-    check: Callable[[object], str]
+    check: Callable[[object], Phrase | None]
     schema: dict[str, object]
 
 
@@ -177,53 +177,54 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key, value in pairs:
         if key in out:
-            raise _refusal(key, "is there twice")
+            raise _refusal(key, phrase("what.twice"))
         out[key] = value
     return out
 
 
-def _refusal(name: str, problem: str) -> PolicyError:
-    return PolicyError(f"The setting “{name}” of the policy {problem}.", _HINT)
+def _refusal(name: str, problem: Phrase) -> PolicyError:
+    return PolicyError("policy.setting", name=name, problem=problem)
 
 
 def _file_error(what: str, error: OSError) -> PolicyError:
-    return PolicyError(
-        f"The policy file cannot be {what}: {error.strerror or 'unknown reason'}.",
-        "Check the path and the permissions.",
-    )
+    return PolicyError(f"policy.not-{what}", why=error.errno or 0)
 
 
 def _number(low: float, high: float) -> Rule:
-    def check(value: object) -> str:
+    def check(value: object) -> Phrase | None:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            return "is not a number"
-        return "" if low <= value <= high else f"is not between {low:g} and {high:g}"
+            return phrase("what.not-number")
+        return (
+            None
+            if low <= value <= high
+            else phrase("what.between", low=f"{low:g}", high=f"{high:g}")
+        )
 
     return Rule(check=check, schema={"type": "number", "minimum": low, "maximum": high})
 
 
 def _whole(low: int, high: int) -> Rule:
-    def check(value: object) -> str:
+    def check(value: object) -> Phrase | None:
         if type(value) is not int:
-            return "is not a whole number"
-        return "" if low <= value <= high else f"is not between {low} and {high}"
+            return phrase("what.not-whole")
+        return None if low <= value <= high else phrase("what.between", low=low, high=high)
 
     return Rule(check=check, schema={"type": "integer", "minimum": low, "maximum": high})
 
 
 def _text(least: int, most: int) -> Rule:
-    def check(value: object) -> str:
+    def check(value: object) -> Phrase | None:
         if not isinstance(value, str) or not least <= len(value) <= most:
-            return f"is not a text of {least} to {most} characters"
-        return "" if value.isprintable() else "holds characters that do not print"
+            return phrase("policy.text", least=least, most=most)
+        return None if value.isprintable() else phrase("policy.print")
 
     return Rule(check=check, schema={"type": "string", "minLength": least, "maxLength": most})
 
 
 def _one_of(*names: str) -> Rule:
-    def check(value: object) -> str:
+    def check(value: object) -> Phrase | None:
         known = isinstance(value, str) and value in names
-        return "" if known else f"is not one of: {', '.join(names)}"
+        return None if known else phrase("what.one-of", known=", ".join(names))
 
     return Rule(check=check, schema={"enum": list(names)})
 
@@ -231,10 +232,10 @@ def _one_of(*names: str) -> Rule:
 def _list_of_texts(most: int) -> Rule:
     item = _text(2, 35)
 
-    def check(value: object) -> str:
+    def check(value: object) -> Phrase | None:
         if not isinstance(value, tuple) or len(value) > most or any(map(item.check, value)):
-            return f"is not a list of at most {most} language tags"
-        return ""
+            return phrase("policy.tags", most=most)
+        return None
 
     return Rule(check=check, schema={"type": "array", "maxItems": most, "items": item.schema})
 

@@ -28,12 +28,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
 from pura.base.resources import resource
 from pura.scheme import Profile
 
 SCHEMA: Final = "pura-power/1"
-_HINT: Final = "Install the program again, or use the table exactly as the study wrote it."
 _MAX_BYTES: Final = 1 << 22
 _ENTRY_KEYS: Final = {
     "code",
@@ -192,10 +192,11 @@ def load_power(path: Path | None = None) -> PowerTable:
             text = file.read(_MAX_BYTES + 1)
         data = json.loads(text) if len(text) <= _MAX_BYTES else None
     except OSError as error:
-        reason = error.strerror or "it is not there"
-        raise PolicyError(f"The power table cannot be read: {reason}.", _HINT) from None
+        number = error.errno
+        why = phrase("reason.system", why=number) if number else phrase("reason.absent")
+        raise PolicyError("power.read", why=why) from None
     except (ValueError, RecursionError):
-        raise PolicyError("The power table is not readable JSON.", _HINT) from None
+        raise PolicyError("power.json") from None
     return _parse(data)
 
 
@@ -216,21 +217,21 @@ def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
     return float(betaincinv(found, texts - found + 1, 1 - level))
 
 
-def _refuse(what: str) -> PolicyError:
-    return PolicyError(f"The power table is damaged: {what}.", _HINT)
+def _refuse(what: Phrase) -> PolicyError:
+    return PolicyError("power.damaged", what=what)
 
 
 def _parse(data: object) -> PowerTable:
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise _refuse(f"it is not of the schema {SCHEMA}")
+        raise _refuse(phrase("power.schema", schema=SCHEMA))
     level, entries, conditions = (data.get(k) for k in ("level", "entries", "conditions"))
     if not isinstance(level, float) or not 0.5 <= level < 1:
-        raise _refuse("“level” is not a confidence level")
+        raise _refuse(phrase("power.level"))
     if not isinstance(entries, list) or not isinstance(conditions, dict):
-        raise _refuse("“entries” or “conditions” is missing")
+        raise _refuse(phrase("power.lacks"))
     models = conditions.get("models", [])
     if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
-        raise _refuse("“models” is not a list of fingerprints")
+        raise _refuse(phrase("power.models"))
     return PowerTable(
         entries=tuple(_parse_entry(entry, i + 1, level) for i, entry in enumerate(entries)),
         models=tuple(models),
@@ -240,7 +241,7 @@ def _parse(data: object) -> PowerTable:
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
     if not isinstance(entry, dict) or entry.keys() != _ENTRY_KEYS:
-        raise _refuse(f"entry {number} does not hold what an entry holds")
+        raise _refuse(phrase("power.entry", number=number))
     try:
         sampling = entry["sampling"]
         parsed = PowerEntry(
@@ -260,13 +261,13 @@ def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
             level=level,
         )
     except (TypeError, ValueError, KeyError):
-        raise _refuse(f"entry {number} holds a value of a wrong type") from None
+        raise _refuse(phrase("power.type", number=number)) from None
     if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
-        raise _refuse(f"the columns of entry {number} differ in length")
+        raise _refuse(phrase("power.columns", number=number))
     if any(low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)):
-        raise _refuse(f"the classes of entry {number} do not ascend")
+        raise _refuse(phrase("power.classes", number=number))
     if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
-        raise _refuse(f"entry {number} found more texts than there were")
+        raise _refuse(phrase("power.found", number=number))
     return parsed
 
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from pura.base.catalogue import check_language
 from pura.base.resources import resource
 from pura.record.audit import Sentence
-from pura.words.sentences import catalogue, check_language
+from pura.words.sentences import findings
 
 SCHEMA: Final = "pura-forbidden/1"
 
@@ -99,7 +100,7 @@ def out_of_order(sentences: Sequence[Sentence]) -> list[str]:
     if not keys or not keys[0].startswith("outcome."):
         problems.append("the first sentence is not the outcome")
     for place, key in enumerate(keys):
-        kinds = catalogue()[key].blanks.values()
+        kinds = findings()[key].blanks.values()
         if "ratio" in kinds and keys[place + 1 : place + 2] != ["note.n1"]:
             problems.append(f"{key} is not followed by note.n1")
         if key.startswith(("register.", "candidates.", "text.")) and keys[0] != "outcome.mark":

@@ -105,11 +105,11 @@ def test_buttons_ask_for_chores_and_words_tell_the_end(
     assert engine.chores[-1] == StoreChore(kind="verify-model", name="tiny")
     stocked.session.noticed.emit("“tiny” is what was installed.")
     assert models.words.text() == "“tiny” is what was installed."
-    engine.error = ModelError("It is not.", "Install it again.")
+    engine.error = ModelError("model.no-name")
     with qtbot.waitSignal(models.ended) as ended:
         models.buttons["install"].click()
     assert ended.args == [False]
-    assert models.words.text() == "It is not. Install it again."
+    assert models.words.text() == str(engine.error)
     assert models.bar.isHidden()
 
 
@@ -117,7 +117,7 @@ def test_the_licence_of_a_model_to_add_reaches_its_record(
     models: Any, engine: Any, qtbot: Any, tmp_path: Path
 ) -> None:
     models.licence.setText("  Apache-2.0 ")
-    engine.error = ModelError("It is not.", "Choose another.")
+    engine.error = ModelError("model.no-name")
     with qtbot.waitSignal(models.ended):
         models.ask_place("folder").fileSelected.emit(str(tmp_path))
     assert engine.chores[-1] == StoreChore(kind="add-model", path=tmp_path, licence="Apache-2.0")

@@ -146,7 +146,7 @@ def test_a_failed_audit_never_stops_the_queue(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
-    engine.error = ModelError("The model is damaged.", "Install it again.")
+    engine.error = ModelError("model.weights-not-finite")
     window.session.add_text(text)
     window.session.add_text(text + " more")
     window.audit()
@@ -157,7 +157,7 @@ def test_a_failed_audit_never_stops_the_queue(
     window.audit_current()
     qtbot.waitUntil(lambda: states(window)[1] == "done")
     assert states(window)[0] == "failed"
-    assert verdict_words(window.session.queue.items[0]) == "The model is damaged."
+    assert verdict_words(window.session.queue.items[0]) == engine.error.message
 
 
 def test_a_fault_of_the_program_is_words_and_never_the_text(
@@ -246,9 +246,9 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     window.session.jobs.refresh()
     qtbot.waitUntil(setup.isVisible)
     assert not window.header.audit.isEnabled()
-    engine.error = ModelError("No space is left.", "Free 600 MB.")
+    engine.error = ModelError("model.space", need=600, free=5)
     qtbot.mouseClick(setup.model.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "No space is left." in setup.words.text())
+    qtbot.waitUntil(lambda: "needs 600 MB" in setup.words.text())
     engine.error = None
     window.setup.begin(KeyChore(kind="new-key", name="Newsroom"))
     qtbot.waitUntil(lambda: not setup.isVisible())

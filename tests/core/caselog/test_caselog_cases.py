@@ -221,7 +221,9 @@ def test_the_same_bytes_again_are_a_repetition_and_the_same_audit_is_not(
 
 def test_what_failed_is_in_the_log_too(log: CaseLog, anna: Person) -> None:
     case = open_case(log, "Thesis", anna)
-    record_failure(log, case.id, "secret name.txt", InputError("No.", code="input-empty"), anna)
+    record_failure(
+        log, case.id, "secret name.txt", InputError("input.empty", code="input-empty"), anna
+    )
     entry = list(log.entries(case=case.id))[-1]
     assert (entry.action, entry.result) == ("examination-failed", "input-empty")
     assert "secret" not in entry.line()

@@ -13,7 +13,7 @@ import typst
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pura.base.errors import InputError
+from pura.base.errors import InputError, PuraError
 from pura.documents import child, read_data
 from pura.documents.formats import FORMATS
 from pura.documents.values import ReadOptions
@@ -90,7 +90,7 @@ def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject
     reader = importlib.import_module(f"pura.documents.readers.{form.module}").read
     answer = child._answer(reader, data.draw(damaged(name)), ReadOptions(), form)
     if "error" in answer:
-        assert answer["error"]["message"]
+        assert PuraError.unpacked(answer["error"]).message
         assert answer["error"]["hint"]
     else:
         assert all(isinstance(extract["text"], str) for extract in answer["extracts"])

@@ -282,7 +282,7 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
     def load(source: Any, _device: Device) -> Any:
         assert not gc.isenabled()
         if source.name == "two":
-            raise ModelError("It is damaged.", "Get another.")
+            raise ModelError("model.no-name")
         return Knot(source.name)
 
     held = HeldModel(load)

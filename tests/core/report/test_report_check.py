@@ -334,11 +334,11 @@ def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -
     assert found(same)["repeat"] == [(GOOD, "repeat.identical")]
 
     def unknown(_: Audit) -> Audit:
-        raise InputError("The key is not here.", "Add it.")
+        raise InputError("repeat.no-key", fingerprint="ab")
 
     gone = check_report(signed, moment=NOW, again=unknown)
     assert found(gone)["repeat"] == [(OPEN, "repeat.not-possible")]
-    assert "The key is not here." in gone.checks[-1].text()
+    assert "The key ab is not on this computer." in gone.checks[-1].text()
     moved = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 0.01))
     assert compare(audit, moved).state == GOOD
     far = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 1))

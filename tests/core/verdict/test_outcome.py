@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pura.base.numerals import LANGUAGES
 from pura.record.audit import CandidateFacts, RegisterFacts, RegisterMatch
 from pura.verdict.findings import Circumstances, cautions, findings, single_candidate
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
 from pura.words.linter import forbidden, out_of_order
-from pura.words.sentences import LANGUAGES, fill
+from pura.words.sentences import fill
 
 POLICY = Policy()
 PAYLOAD = "0110" * 9

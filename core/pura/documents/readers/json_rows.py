@@ -59,11 +59,7 @@ def _lines(decoded: Decoded, options: ReadOptions) -> list[Extract]:
             try:
                 value = json.loads(line)
             except ValueError:
-                raise InputError(
-                    f"Line {number} is not JSON.",
-                    "Mend or remove it, or read the file as plain text (--format text).",
-                    code="input-damaged",
-                ) from None
+                raise InputError("json.line", number=number, code="input-damaged") from None
             yield from _find(value, options.field, f"row {number}")
 
     return _extracts(rows(), decoded, options)
@@ -75,17 +71,13 @@ def _extracts(
     extracts: list[Extract] = []
     for part, text in found:
         if len(extracts) >= MAX_PARTS:
-            raise over(f"The file holds more than {MAX_PARTS:,} texts.")
+            raise over("limit.texts", most=MAX_PARTS)
         extracts.append(
             Extract(text=text, part=part, encoding=decoded.encoding, encoding_source=decoded.source)
         )
     if not extracts:
         looked = f"“{options.field}”" if options.field else ", ".join(FIELDS)
-        raise InputError(
-            f"No record has a text in a known field ({looked}).",
-            "Name the field that holds the text, or read the file as plain text.",
-            code="input-field",
-        )
+        raise InputError("json.no-field", looked=looked, code="input-field")
     return extracts
 
 
@@ -132,6 +124,6 @@ def _check_depth(text: str) -> None:
         elif sign in "[{":
             depth += 1
             if depth > MAX_JSON_DEPTH:
-                raise over(f"The JSON is nested deeper than {MAX_JSON_DEPTH} levels.")
+                raise over("limit.json", most=MAX_JSON_DEPTH)
         elif sign in "]}":
             depth -= 1

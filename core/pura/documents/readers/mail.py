@@ -66,9 +66,9 @@ def _leaves(message: Message) -> Iterator[EmailMessage]:
         part, depth = stack.pop()
         count += 1
         if depth > MAX_MAIL_DEPTH:
-            raise over(f"The message is nested deeper than {MAX_MAIL_DEPTH} levels.")
+            raise over("limit.mail-depth", most=MAX_MAIL_DEPTH)
         if count > MAX_MAIL_PARTS:
-            raise over(f"The message has more than {MAX_MAIL_PARTS:,} parts.")
+            raise over("limit.mail-parts", most=MAX_MAIL_PARTS)
         inside = part.get_payload()
         if isinstance(inside, list):
             stack += [(c, depth + 1) for c in reversed(inside) if isinstance(c, Message)]

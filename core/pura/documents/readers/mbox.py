@@ -23,7 +23,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         message = _QUOTED_FROM.sub(rb"\1", data[mark.end() : end])
         extracts += message_extracts(message, options, f"message {number}, ")
         if len(extracts) > MAX_PARTS:
-            raise over(f"The mailbox holds more than {MAX_PARTS:,} texts.")
+            raise over("limit.mailbox", most=MAX_PARTS)
     return extracts
 
 

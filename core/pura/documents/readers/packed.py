@@ -19,7 +19,7 @@ class Package:
         self._zip = zipfile.ZipFile(io.BytesIO(data))
         entries = self._zip.infolist()
         if len(entries) > MAX_PACKED_ENTRIES:
-            raise over(f"The file holds more than {MAX_PACKED_ENTRIES:,} packed entries.")
+            raise over("limit.packed", most=MAX_PACKED_ENTRIES)
         _check_overlap(entries)
         self._entries = {entry.filename: entry for entry in entries}
 
@@ -56,11 +56,7 @@ def parse(data: bytes) -> Any:
     """
     # Office programs never write one; every entity attack needs one. UTF-16 is seen through.
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"<!DOCTYPE" in data.replace(b"\x00", b""):
-        raise InputError(
-            "The document declares a type or entities of its own, which no office program writes.",
-            "Open it in the program that made it, and save it again, or as plain text.",
-            code="input-outside",
-        )
+        raise InputError("packed.entities", code="input-outside")
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -74,17 +70,13 @@ def parse(data: bytes) -> Any:
         return etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         if "depth" in str(error).lower():
-            raise over("The document is nested too deeply to be read.") from None
+            raise over("limit.document-deep") from None
         raise
 
 
 def locked() -> InputError:
     """Return the refusal of a file that needs a password."""
-    return InputError(
-        "The file is locked with a password.",
-        "Open it with the password, and save it without one.",
-        code="input-encrypted",
-    )
+    return InputError("packed.locked", code="input-encrypted")
 
 
 def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
@@ -92,13 +84,9 @@ def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
     end = 0
     for entry in sorted(entries, key=lambda e: e.header_offset):
         if entry.header_offset < end:
-            raise InputError(
-                "The packed entries of the file overlap, as no honest program packs them.",
-                "Ask for the document in another form.",
-                code="input-damaged",
-            )
+            raise InputError("packed.overlap", code="input-damaged")
         end = entry.header_offset + 30 + entry.compress_size
 
 
 def _bomb() -> InputError:
-    return over(f"A part of the file unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB.")
+    return over("limit.part", mebibytes=MAX_UNPACKED_BYTES >> 20)

@@ -42,7 +42,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
             raise locked() from None
         raise
     if len(document) > MAX_PAGES:
-        raise over(f"The PDF has more than {MAX_PAGES:,} pages.")
+        raise over("limit.pages", most=MAX_PAGES)
     pages: list[list[Line]] = []
     characters = unreadable = columns = 0
     for number in range(len(document)):
@@ -56,7 +56,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         page.close()
         characters += sum(len(line.text) for line in lines)
         if characters > MAX_TOTAL_CHARACTERS:
-            raise over(f"The PDF has more than {MAX_TOTAL_CHARACTERS:,} characters.")
+            raise over("limit.pdf", most=MAX_TOTAL_CHARACTERS)
         pages.append(lines)
     text, transforms = assemble(pages)
     text, ligatures = _expand(text)

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
 from pura.lab.attacks.base import I64, Attacked, Tools, result
 from pura.lab.attacks.sentences import copy_paste, sentence_shuffle
@@ -70,7 +71,7 @@ def _substitute(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any)
 
 
 def _plausible(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
-    propose = _need(tools.propose, "a model that proposes tokens")
+    propose = _need(tools.propose, phrase("attack.propose"))
     return substitute_plausible(ids, rng, logits=propose(ids), **params)
 
 
@@ -173,26 +174,24 @@ def attack_text(
 
 def _find(name: str, params: dict[str, Any]) -> tuple[Attack, dict[str, Any]]:
     if name not in ATTACKS:
-        raise AttackError(
-            f"There is no attack “{name}”.", f"Choose one of: {', '.join(sorted(ATTACKS))}."
-        )
+        raise AttackError("attack.unknown", name=name, known=", ".join(sorted(ATTACKS)))
     return ATTACKS[name], {**ATTACKS[name].params, **params}
 
 
-def _need(tool: T | None, what: str) -> T:
+def _need(tool: T | None, what: Phrase) -> T:
     if tool is None:
-        raise AttackError(f"This attack needs {what}.", "Give it among the tools.")
+        raise AttackError("attack.needs", what=what)
     return tool
 
 
 def _vocabulary(tools: Tools) -> int:
     if tools.vocab_size < 2:
-        raise AttackError("This attack needs the size of the vocabulary.", "Give it in the tools.")
+        raise AttackError("attack.vocabulary")
     return tools.vocab_size
 
 
 def _both_ways(tools: Tools) -> tuple[Callable[[I64], str], Callable[[str], I64]]:
     return (
-        _need(tools.decode, "a way from tokens to text"),
-        _need(tools.tokenise, "a way from text to tokens"),
+        _need(tools.decode, phrase("attack.decode")),
+        _need(tools.tokenise, phrase("attack.tokenise")),
     )

@@ -155,16 +155,14 @@ def measure(
 
 def _check_samples(samples: Sequence[Sample], profile: Profile) -> None:
     if not samples:
-        raise InputError(
-            "There is no marked text to measure with.",
-            "Give a file with one JSON object a line (text and payload), or let texts be made.",
-        )
+        raise InputError("fitness.no-texts")
     for number, sample in enumerate(samples, start=1):
         if len(sample.payload) != profile.payload_bits:
             raise InputError(
-                f"Sample {number} names a payload of {len(sample.payload)} bits; the profile has "
-                f"{profile.payload_bits}.",
-                "Use the profile that the texts were marked with.",
+                "fitness.payload",
+                number=number,
+                count=len(sample.payload),
+                payload_bits=profile.payload_bits,
             )
 
 

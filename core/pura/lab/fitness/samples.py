@@ -46,18 +46,14 @@ def read_samples(path: Path) -> tuple[Sample, ...]:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError(
-            f"The samples cannot be read: {error.strerror or 'unknown reason'}.",
-            "Check the path and the permissions.",
-        ) from None
+        raise InputError("fitness.read", why=error.errno or 0) from None
     lines = [line for line in data.splitlines() if line.strip()]
     if len(data) > MAX_BYTES or len(lines) > MAX_SAMPLES:
-        raise InputError("There are far more samples than are needed.", "Give at most 10,000.")
+        raise InputError("fitness.many")
     return tuple(_sample(line, number) for number, line in enumerate(lines, start=1))
 
 
 def _sample(line: bytes, number: int) -> Sample:
-    hint = 'Write one JSON object a line: {"text": …, "payload": "0110…"}.'
     try:
         entry = json.loads(line)
         if not isinstance(entry, dict):
@@ -67,7 +63,7 @@ def _sample(line: bytes, number: int) -> Sample:
             raise TypeError
         return Sample(text=text, payload=Payload(text=payload))
     except (ValueError, TypeError, KeyError, RecursionError, PayloadError):
-        raise InputError(f"Sample {number} cannot be read.", hint) from None
+        raise InputError("fitness.sample", number=number) from None
 
 
 def make_samples(
@@ -100,9 +96,7 @@ def make_samples(
     from pura.embed.generate import generate_batch
 
     if not 1 <= texts <= MAX_MADE:
-        raise GenerationError(
-            f"{texts} texts cannot be made.", f"Choose a number from 1 to {MAX_MADE}."
-        )
+        raise GenerationError("fitness.make", texts=texts, most=MAX_MADE)
     rng = np.random.default_rng(seed)
     payloads = [Payload.from_bits(rng.integers(0, 2, profile.payload_bits)) for _ in range(texts)]
     openings = [OPENINGS[n % len(OPENINGS)] for n in range(texts)]

@@ -65,11 +65,7 @@ def load_trust(data: bytes) -> tuple[bytes, ...]:
         else:
             certs = [x509.load_der_x509_certificate(data)]
     except ValueError:
-        raise ReportFileError(
-            "The file holds no certificate.",
-            "Choose a certificate as PEM or DER (.pem, .crt, .cer).",
-            code="trust-file",
-        ) from None
+        raise ReportFileError("report.certificate", code="trust-file") from None
     return tuple(cert.public_bytes(Encoding.DER) for cert in certs)
 
 

@@ -37,10 +37,7 @@ def take_apart(
         ReportFileError: Too large, or the child died, ran out of time or answered nonsense.
     """
     if len(data) > MAX_FILE_BYTES:
-        raise ReportFileError(
-            f"The file has more than {MAX_FILE_BYTES >> 20} MiB; no report of ours has.",
-            "Choose the PDF of a report.",
-        )
+        raise ReportFileError("report.file-large", mebibytes=MAX_FILE_BYTES >> 20)
     head = {
         "moment": moment.isoformat(),
         "trust": [base64.b64encode(der).decode() for der in trust],
@@ -48,10 +45,7 @@ def take_apart(
     try:
         child = start_child(CHILD)
     except OSError as error:
-        raise ReportFileError(
-            f"The reader cannot be started: {error.strerror or 'unknown reason'}.",
-            "Close other programs, and try again.",
-        ) from None
+        raise ReportFileError("reader.start", why=error.errno or 0) from None
     ending = converse(
         child,
         json.dumps(head).encode() + b"\n" + data,
@@ -64,16 +58,10 @@ def take_apart(
 
 def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
     if late:
-        raise ReportFileError(
-            f"Taking the file apart took longer than {WALL_SECONDS:g} seconds.",
-            "Ask the sender for the report as it was issued.",
-        )
+        raise ReportFileError("report.file-slow", seconds=f"{WALL_SECONDS:g}")
     try:
         if status != 0:
             raise ValueError("status")
         return from_plain(json.loads(answer))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ReportFileError(
-            f"The reader stopped on this file (status {status}); it may be damaged on purpose.",
-            "Ask the sender for the report as it was issued.",
-        ) from None
+        raise ReportFileError("report.file-stopped", status=status) from None

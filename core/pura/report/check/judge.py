@@ -125,7 +125,7 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         data = json.loads(one.data.encode("latin-1"))
         audits = tuple(json_io.from_dict(part) for part in audits_in(data))
         if not audits:
-            raise RecordError("It holds no audit.")
+            raise RecordError("report.holds-none")
     except (RecordError, ValueError, RecursionError) as error:
         why = error.message if isinstance(error, RecordError) else "It is not readable JSON."
         return [
@@ -150,7 +150,7 @@ def audits_in(data: Any) -> Iterator[dict[str, Any]]:
         for part in listed[:_MAX_AUDITS]:
             inner = part.get("record", part) if isinstance(part, dict) else part
             if not isinstance(inner, dict):
-                raise RecordError("An audit in it is not an object.")
+                raise RecordError("report.not-object")
             yield inner
 
 

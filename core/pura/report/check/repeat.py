@@ -84,11 +84,7 @@ def fresh_audit(
     from pura.verdict.policy import Policy
 
     if audit.prompt.known:
-        raise ReportFileError(
-            "The text was audited with a known prompt, which the record does not hold.",
-            "Audit it again with the prompt.",
-            code="repeat-prompt",
-        )
+        raise ReportFileError("report.prompt", code="repeat-prompt")
     keys: list[tuple[SecretKey, str | None]] = []
     try:
         for one in audit.keys:
@@ -113,11 +109,7 @@ def fresh_audit(
 
 
 def _absent(what: str, fingerprint: str) -> ReportFileError:
-    return ReportFileError(
-        f"The {what} {fingerprint} is not on this computer.",
-        "Add it first.",
-        code=f"repeat-{what}",
-    )
+    return ReportFileError(f"repeat.no-{what}", fingerprint=fingerprint, code=f"repeat-{what}")
 
 
 def _not_possible(why: str) -> Check:

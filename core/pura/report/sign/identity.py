@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import SigningError
 
 if TYPE_CHECKING:
@@ -90,17 +91,9 @@ def load_identity(data: bytes, passphrase: bytes | bytearray | None, *, now: dat
     except Exception as error:  # unsupported ciphers of old files; its words are not ours
         raise _damaged(type(error).__name__) from None
     if cert is None:
-        raise SigningError(
-            "The file holds no certificate for its key.",
-            "Export certificate and private key together, as PKCS#12.",
-            code="signing-no-certificate",
-        )
+        raise SigningError("signing.no-certificate", code="signing-no-certificate")
     if key is None:
-        raise SigningError(
-            "The file holds a certificate, but no private key; nothing can be signed with it.",
-            "Export certificate and private key together, as PKCS#12.",
-            code="signing-no-key",
-        )
+        raise SigningError("signing.no-key", code="signing-no-key")
     facts = describe(cert)
     _strong(key, cert)
     _meant_for_signing(cert)
@@ -157,43 +150,26 @@ def _look_like_pkcs12(data: bytes) -> None:
 
     assert tsp.TSTInfo
     if len(data) > MAX_FILE_BYTES:
-        raise _damaged("too large")
+        raise _damaged(phrase("signing.too-large"))
     if data.lstrip().startswith(b"-----BEGIN"):
-        raise SigningError(
-            "This is a PEM file, not a PKCS#12 file.",
-            "Put certificate and key into one file: openssl pkcs12 -export.",
-            code="signing-file",
-        )
+        raise SigningError("signing.pem", code="signing-file")
     try:
         outer = pkcs12.Pfx.load(data, strict=True)
         whole = str(outer["version"].native) == "v3" and outer["auth_safe"].native is not None
     except (ValueError, TypeError, KeyError):
         whole = False
     if not whole:
-        raise _damaged("structure")
+        raise _damaged(phrase("signing.structure"))
 
 
 def _locked(passphrase: bytes | bytearray | None) -> SigningError:
     if passphrase is None:
-        return SigningError(
-            "The file with the certificate is locked with a passphrase.",
-            "Enter its passphrase.",
-            code="signing-passphrase",
-        )
-    return SigningError(
-        "The passphrase does not open the file with the certificate.",
-        "Enter it again. If it is surely the right one, the locked part of the file is damaged: "
-        "export it anew.",
-        code="signing-passphrase",
-    )
+        return SigningError("signing.locked", code="signing-passphrase")
+    return SigningError("signing.passphrase", code="signing-passphrase")
 
 
-def _damaged(kind: str) -> SigningError:
-    return SigningError(
-        f"This is not a PKCS#12 file, or it is damaged ({kind}).",
-        "Choose the file (.p12 or .pfx) as your certificate authority or keyring exported it.",
-        code="signing-file",
-    )
+def _damaged(kind: str | Phrase) -> SigningError:
+    return SigningError("signing.file", kind=kind, code="signing-file")
 
 
 def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
@@ -208,18 +184,11 @@ def _strong(key: PrivateKeyTypes, cert: x509.Certificate) -> None:
     words = _key_words(cert.public_key())
     if weak:
         raise SigningError(
-            f"The key of the certificate is too weak to sign with ({words}).",
-            f"Use RSA of at least {MIN_RSA_BITS} bits, a curve of at least {MIN_CURVE_BITS} bits, "
-            "or Ed25519.",
-            code="signing-weak",
+            "signing.weak", words=words, rsa=MIN_RSA_BITS, curve=MIN_CURVE_BITS, code="signing-weak"
         )
     hashed = cert.signature_hash_algorithm
     if hashed is not None and hashed.name in _WEAK_HASHES and cert.subject != cert.issuer:
-        raise SigningError(
-            f"The certificate itself is signed with {hashed.name.upper()}, which can be forged.",
-            "Ask your certificate authority for a new one.",
-            code="signing-weak",
-        )
+        raise SigningError("signing.weak-hash", hash=hashed.name.upper(), code="signing-weak")
 
 
 def _meant_for_signing(cert: x509.Certificate) -> None:
@@ -230,23 +199,15 @@ def _meant_for_signing(cert: x509.Certificate) -> None:
     except (x509.ExtensionNotFound, ValueError):
         return
     if not (usage.digital_signature or usage.content_commitment):
-        raise SigningError(
-            "The certificate is not meant for signing documents.",
-            "Use one whose key usage names digital signature or non-repudiation.",
-            code="signing-usage",
-        )
+        raise SigningError("signing.usage", code="signing-usage")
 
 
 def _in_time(facts: Certificate, now: datetime) -> None:
     if now > facts.not_after:
         raise SigningError(
-            f"The certificate expired on {facts.not_after:%Y-%m-%d}.",
-            "Use one that is valid, or sign without it.",
-            code="signing-expired",
+            "signing.expired", day=f"{facts.not_after:%Y-%m-%d}", code="signing-expired"
         )
     if now < facts.not_before:
         raise SigningError(
-            f"The certificate is not valid before {facts.not_before:%Y-%m-%d}.",
-            "Check the clock of this computer, or use another certificate.",
-            code="signing-not-yet-valid",
+            "signing.early", day=f"{facts.not_before:%Y-%m-%d}", code="signing-not-yet-valid"
         )

@@ -74,11 +74,7 @@ def sign_report(
     try:
         writer = _writer(pdf)
         if any(True for _ in writer.prev.embedded_signatures):
-            raise SigningError(
-                "The report is already signed; a second signature would change it.",
-                "Make the report again and sign that.",
-                code="signing-signed",
-            )
+            raise SigningError("signing.signed", code="signing-signed")
         pdf_signer = _signer(identity, options, stamper, place, now)
         pdf_signer.sign_pdf(writer, output=out)
     except SigningError:
@@ -170,11 +166,7 @@ def _style(seal: bytes) -> Any:
 def _stamper(url: str) -> TimeStamper:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SigningError(
-            "The address of the time-stamp authority is not a web address.",
-            "Write it like https://tsa.example.org, or leave it out to sign without the network.",
-            code="signing-tsa",
-        )
+        raise SigningError("signing.address", code="signing-tsa")
     from pyhanko.sign.timestamps import HTTPTimeStamper
 
     return HTTPTimeStamper(url, timeout=TSA_SECONDS)
@@ -188,16 +180,8 @@ def _is_stamp_error(error: Exception) -> bool:
 
 
 def _no_stamp(kind: str) -> SigningError:
-    return SigningError(
-        f"The time-stamp authority gave no time stamp ({kind}); nothing was signed.",
-        "Check the address and the network, or sign without a time stamp.",
-        code="signing-tsa",
-    )
+    return SigningError("signing.no-time", kind=kind, code="signing-tsa")
 
 
 def _not_sound() -> SigningError:
-    return SigningError(
-        "The file is not a sound PDF, so it cannot be signed.",
-        "Make the report again.",
-        code="signing-pdf",
-    )
+    return SigningError("signing.pdf", code="signing-pdf")

@@ -17,6 +17,7 @@ _POINT: Final = {"en": ".", "de": ","}
 _ONE_IN: Final = {"en": "1 in {}", "de": "1/{}"}
 _OVER: Final = {"en": "over {}", "de": "über {}"}
 _UNDER: Final = {"en": "under {}", "de": "unter {}"}
+LEAST: Final = {"en": "at least ", "de": "mindestens "}
 _MONTHS: Final = {
     "en": "January February March April May June July August September October November December",
     "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",

@@ -1,0 +1,285 @@
+"""The one catalogue of words: every text for people by its key, in every language.
+
+The files of ``resources/words`` are its volumes; each holds its texts by key, English and German.
+All volumes share one syntax. A blank is written ``{name:kind}``; its kind decides how a value is
+written in each language. ``{name:plural(form for 1|form for other counts)}`` chooses a form, which
+may hold blanks of its own; ``{name:word(group)}`` stands for the word of the group whose English
+the value is.
+
+>>> catalogue("errors").fill("input.part", "en", {})
+'The file has no such part.'
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, TypeAlias, cast
+
+from pura.base import numerals
+from pura.base.numerals import LANGUAGES
+from pura.base.resources import resource
+
+SCHEMA: Final = "pura-words/1"
+# The forms of a plural may hold blanks, and words in parentheses.
+_BLANK: Final = re.compile(r"\{(\w+):(\w+)(?:\(((?:[^()]|\([^()]*\))*)\))?\}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrase:
+    """A text that is not yet in any language; as a value it fills a blank of another one.
+
+    Attributes:
+        key: Its name in the volume.
+        values: What its blanks hold, by name.
+    """
+
+    key: str
+    values: Mapping[str, Value]
+
+
+Value: TypeAlias = str | int | float | Phrase | tuple[Phrase, ...]
+"""What fills a blank; several phrases stand one after another."""
+
+
+def phrase(key: str, /, **values: Value) -> Phrase:
+    """Return a text by its key and the values of its blanks."""
+    return Phrase(key=key, values=values)
+
+
+class FillError(ValueError):
+    """A value is missing, or not what its blank takes.
+
+    Attributes:
+        name: The blank.
+        lacking: There is no value at all.
+        out_of_range: The value has the right type, but cannot be written.
+    """
+
+    def __init__(self, name: str, *, lacking: bool = False, out_of_range: bool = False) -> None:
+        super().__init__(f"the blank {name!r} cannot be filled")
+        self.name = name
+        self.lacking = lacking
+        self.out_of_range = out_of_range
+
+
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """One text of the catalogue.
+
+    Attributes:
+        key: Its name.
+        texts: The text of every language, blanks included.
+        hint: Key of the text that says the way out, or empty; errors alone have one.
+        blanks: Kind of every blank; a blank that only chooses a form is of the kind ``plural``.
+    """
+
+    key: str
+    texts: Mapping[str, str]
+    hint: str
+    blanks: Mapping[str, str]
+
+
+class Catalogue(Mapping[str, Template]):
+    """One volume: its texts by key.
+
+    Args:
+        texts: The texts.
+    """
+
+    def __init__(self, texts: Mapping[str, Template]) -> None:
+        self._texts = texts
+
+    def __getitem__(self, key: str) -> Template:
+        return self._texts[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def fill(self, key: str, language: str, values: Mapping[str, Value]) -> str:
+        """Return a text with its blanks filled; values that it has no blank for are left out.
+
+        Raises:
+            KeyError: There is no such text.
+            FillError: A value is missing or does not fit.
+            ValueError: No such language.
+        """
+        check_language(language)
+        return self._fill(self[key].texts[language], language, values)
+
+    def _fill(self, text: str, language: str, values: Mapping[str, Value]) -> str:
+        def write(blank: re.Match[str]) -> str:
+            name, kind, argument = blank.groups()
+            if name not in values:
+                raise FillError(name, lacking=True)
+            value = values[name]
+            if kind == "plural":
+                one, _, other = argument.partition("|")
+                return self._fill(one if value == 1 else other, language, values)
+            accepted, writer = KINDS[kind]
+            if isinstance(value, bool) or not isinstance(value, accepted):
+                raise FillError(name)
+            try:
+                return writer(self, value, language, argument or "")
+            except (ValueError, OverflowError, KeyError):
+                raise FillError(name, out_of_range=True) from None
+
+        return _BLANK.sub(write, text)
+
+
+@cache
+def catalogue(volume: str) -> Catalogue:
+    """Return a volume of the catalogue, read once.
+
+    Raises:
+        FileNotFoundError: There is no such volume.
+        ValueError: The file is not one of this program.
+    """
+    data = json.loads(resource("words", f"{volume}.json").read_text(encoding="utf-8"))
+    if data["schema"] != SCHEMA:
+        raise ValueError(f"the words {volume!r} are not those of this program")
+    texts = {}
+    for key, entry in data["words"].items():
+        hint = entry.get("hint", "")
+        if isinstance(hint, dict):
+            own, hint = hint, f"{key}.hint"
+            texts[hint] = _template(hint, own, "")
+        texts[key] = _template(key, entry, hint)
+    return Catalogue(texts)
+
+
+def check_language(language: str) -> None:
+    """Refuse a language that the catalogue does not have.
+
+    Raises:
+        ValueError: Neither ``en`` nor ``de``.
+    """
+    if language not in LANGUAGES:
+        raise ValueError(f"no sentences in the language {language!r}")
+
+
+def _template(key: str, entry: Mapping[str, str], hint: str) -> Template:
+    texts = {language: entry[language] for language in LANGUAGES}
+    blanks: dict[str, str] = {}
+    for text in texts.values():
+        for name, kind in _blanks(text):
+            known = blanks.setdefault(name, kind)
+            if known == "plural":
+                blanks[name] = kind
+            elif kind not in (known, "plural"):
+                raise ValueError(f"the blank {name!r} of the text {key!r} has no clear kind")
+    return Template(key=key, texts=texts, hint=hint, blanks=blanks)
+
+
+def _blanks(text: str) -> Iterator[tuple[str, str]]:
+    for name, kind, argument in _BLANK.findall(text):
+        if kind != "plural" and kind not in KINDS:
+            raise ValueError(f"there is no kind of blank {kind!r}")
+        yield name, kind
+        if kind == "plural":
+            yield from _blanks(argument)
+
+
+def _text(
+    words: Catalogue, value: str | int | Phrase | tuple[Phrase, ...], language: str, _: str
+) -> str:
+    if isinstance(value, tuple):
+        return " ".join(words.fill(part.key, language, part.values) for part in value)
+    if isinstance(value, Phrase):
+        return words.fill(value.key, language, value.values)
+    return str(value)
+
+
+def _term(words: Catalogue, value: str, language: str, _: str) -> str:
+    if words[value].blanks:
+        raise ValueError("a term has no blanks")
+    return words[value].texts[language]
+
+
+def _word(words: Catalogue, value: str, language: str, group: str) -> str:
+    for key in words:
+        if key.startswith(f"{group}.") and words[key].texts["en"] == value:
+            return words[key].texts[language]
+    raise KeyError(value)
+
+
+def _count(_words: Catalogue, value: int, language: str, _: str) -> str:
+    if value < 0:
+        raise ValueError("a count is not negative")
+    return numerals.count(value, language)
+
+
+def _reason(_words: Catalogue, value: int, language: str, _: str) -> str:
+    """Write what the operating system says of an error, from its number; 0 is none."""
+    reasons = catalogue("reasons")
+    if not value:
+        return reasons["unknown"].texts[language]
+    name = errno.errorcode.get(value, "")
+    if language == "en" or name not in reasons:
+        # The system's own words are English for every program that sets no messages' locale.
+        known = os.strerror(value)
+        return known if language == "en" else reasons.fill("number", language, {"n": value})
+    return reasons[name].texts[language]
+
+
+def _least(_words: Catalogue, value: int, language: str, _: str) -> str:
+    if value not in (0, 1):
+        raise ValueError("neither 0 nor 1")
+    return numerals.LEAST[language] if value else ""
+
+
+def _numeral(write: Callable[[Any, str], str]) -> Writer:
+    return lambda _words, value, language, _: write(value, language)
+
+
+Writer: TypeAlias = Callable[[Catalogue, Any, str, str], str]
+_Accepted: TypeAlias = type[Any] | tuple[type[Any], ...]
+
+# Kind of a blank: which types it takes, and how a value is written.
+KINDS: Final[Mapping[str, tuple[_Accepted, Writer]]] = {
+    "text": ((str, int, Phrase, tuple), _text),
+    "count": (int, _count),
+    "ratio": ((int, float), _numeral(numerals.ratio)),
+    "chance": ((int, float), _numeral(numerals.chance)),
+    "percent": ((int, float), _numeral(numerals.percent)),
+    "share": ((int, float), _numeral(numerals.share)),
+    "weight": ((int, float), _numeral(numerals.weight)),
+    "date": (str, _numeral(numerals.date)),
+    "reason": (int, _reason),
+    "least": (int, _least),
+    "word": (str, _word),
+    "term": (str, _term),
+}
+
+
+def packed(value: Value) -> Any:
+    """Return a value as JSON holds it, to cross from one process to another."""
+    if isinstance(value, Phrase):
+        return {"key": value.key, "values": {k: packed(v) for k, v in value.values.items()}}
+    if isinstance(value, tuple):
+        return [packed(part) for part in value]
+    return value
+
+
+def unpacked(value: Any) -> Value:
+    """Read what :func:`packed` returned.
+
+    Raises:
+        ValueError: It is something else, or a phrase that the errors do not have.
+    """
+    if isinstance(value, dict):
+        key = value["key"]
+        if key not in catalogue("errors"):
+            raise ValueError("no such phrase")
+        return Phrase(key=key, values={str(k): unpacked(v) for k, v in value["values"].items()})
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("not a value")
+    return cast("Value", value)

@@ -381,10 +381,6 @@
         <translation>Öffnen</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Check the case log</source>
         <translation>Fallbuch prüfen</translation>
     </message>
@@ -1261,6 +1257,10 @@
         <source>Copy table</source>
         <translation>Tabelle kopieren</translation>
     </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
 </context>
 <context>
     <name>Drop</name>
@@ -1416,10 +1416,6 @@
         <translation>Token je Text</translation>
     </message>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
         <source>A measurement takes a key and a profile.</source>
         <translation>Zum Messen braucht es einen Schlüssel und ein Profil.</translation>
     </message>
@@ -1553,10 +1549,6 @@
     <message>
         <source>These choices also hold for folders that are dropped on the window.</source>
         <translation>Diese Wahl gilt auch für Ordner, die auf das Fenster gezogen werden.</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>There is no file in that folder that can be read.</source>
@@ -1792,10 +1784,6 @@
         <translation>Löschen …</translation>
     </message>
     <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
         <source>Set up encrypted files …</source>
         <translation>Verschlüsselte Dateien einrichten …</translation>
     </message>
@@ -1910,10 +1898,6 @@
     <message>
         <source>For this session only; it is gone when the window closes</source>
         <translation>Nur für diese Sitzung; er verschwindet, wenn das Fenster schließt</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>File of the key</source>
@@ -2513,10 +2497,6 @@
         <translation>Erscheint hier nach der Untersuchung.</translation>
     </message>
     <message>
-        <source>The picture cannot be written</source>
-        <translation>Das Bild lässt sich nicht schreiben</translation>
-    </message>
-    <message>
         <source>Show as table</source>
         <translation>Als Tabelle zeigen</translation>
     </message>
@@ -2574,10 +2554,6 @@
     <message>
         <source>Fields of the payload</source>
         <translation>Felder der Nutzlast</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Fingerprint %1</source>
@@ -3031,10 +3007,6 @@
     <message>
         <source>Read it like this</source>
         <translation>So lesen</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
     </message>
     <message>
         <source>Chosen by the program</source>
@@ -4342,10 +4314,6 @@ Anteil %4</translation>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
     </message>
 </context>
 <context>

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, SignalInstance
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.base.errors import CaseLogError
-from pura.base.files import write_atomic
+from pura.base.files import write_or_refuse
 from pura.caselog import (
     SEAL,
     Case,
@@ -277,10 +277,7 @@ class CaseActs(QObject):
 
         def act(log: CaseLog, who: str) -> None:
             data = export_case(log, case.id, log.person(who))
-            try:
-                write_atomic(path, data, private=True)
-            except OSError as error:
-                raise CaseLogError("file.write", name=path.name, why=error.errno or 0) from None
+            write_or_refuse(path, data, CaseLogError, private=True)
 
         words = translate("Cases", "Exported to “%1”. Whoever has the file can read the case.")
         self.named(

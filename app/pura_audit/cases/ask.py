@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from PySide6.QtCore import QStringListModel, Signal
 from PySide6.QtWidgets import (
     QCompleter,
-    QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
-from pura_audit.look.theme import GAP, PADDING
-from pura_audit.platform.i18n import translate
-from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Words
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
 class AskDialog(FittedDialog):
@@ -54,31 +54,18 @@ class AskDialog(FittedDialog):
         self._may_be_empty = may_be_empty
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "reading", wrap=True))
-        if words:
-            layout.addWidget(label(words, "muted", wrap=True))
+        layout = dialog_column(self, title, words, role="reading")
         self.fields = [Words(name, lines=lines) for name, lines in fields]
         for field, text in zip(self.fields, texts, strict=False):
             field.set_text(text)
         for field in self.fields:
             layout.addWidget(field)
             field.edited.connect(self._check)
-        self.ok = QPushButton(action)
-        self.ok.setProperty("role", "main")
-        self.ok.clicked.connect(self._give)
-        cancel = QPushButton(translate("Cases", "Cancel"))
-        cancel.clicked.connect(self.reject)
-        (cancel if grave else self.ok).setDefault(True)
-        self.ok.setAutoDefault(not grave)
+        self.ok = main_button(action, self._give, enter=not grave)
+        cancel = cancel_button(self)
+        cancel.setDefault(grave)
         layout.addStretch(1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.ok)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel, self.ok))
         self._check()
         self.fields[0].widget.setFocus()
 

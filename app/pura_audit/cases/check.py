@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QProgressBar,
-    QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -20,11 +19,12 @@ from pura.caselog.verify import LogCheck, record_check, verify_log
 from pura.report.check import BAD, GOOD, NOTICE
 from pura_audit.jobs.case_desk import CaseDesk
 from pura_audit.jobs.messages import Failure
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, number, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
 
 _MARK: Final = {GOOD: ("✓", "done"), NOTICE: ("i", "value"), BAD: ("✕", "attention")}
 
@@ -54,10 +54,7 @@ class CheckDialog(QDialog):
             translate("Cases", "Head to compare with (section 13 of a report; may stay empty)"),
             hint=translate("Cases", "number:hash"),
         )
-        self.again = QPushButton(translate("Cases", "Check"))
-        self.again.setProperty("role", "main")
-        self.again.setAutoDefault(False)
-        self.again.clicked.connect(self.check)
+        self.again = main_button(translate("Cases", "Check"), self.check, enter=False)
         self.bar = QProgressBar()
         self.bar.setRange(0, 0)
         self.bar.setTextVisible(False)
@@ -74,10 +71,7 @@ class CheckDialog(QDialog):
         area.setWidgetResizable(True)
         area.setAccessibleName(translate("Cases", "Single checks"))
         area.setWidget(inside)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "answer"))
+        layout = dialog_column(self, title)
         row = QHBoxLayout()
         row.setSpacing(GRID)
         row.addWidget(self.head, 1)
@@ -89,13 +83,7 @@ class CheckDialog(QDialog):
         layout.addWidget(self.bar)
         layout.addWidget(self.words)
         layout.addWidget(area, 1)
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setAutoDefault(False)
-        close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(close)
-        layout.addLayout(foot)
+        layout.addLayout(button_row(close_button(self)))
         self.check()
 
     def check(self) -> None:

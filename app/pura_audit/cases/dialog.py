@@ -15,9 +15,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLineEdit,
-    QPushButton,
     QSplitter,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,10 +28,11 @@ from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, shown
 from pura_audit.cases.words import case_row
 from pura_audit.jobs.messages import Failure
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.store_parts import fill_table, make_table
+from pura_audit.widgets.form_dialog import close_button, dialog_column, plain_button
+from pura_audit.widgets.tables import fill_table, make_table
 
 if TYPE_CHECKING:
     from pura_audit.session.session import Session
@@ -96,17 +95,11 @@ class CasesDialog(QDialog):
         self.timer = QTimer(self)
         self.timer.setSingleShot(True)
         self.timer.setInterval(_PAUSE)
-        self.new = self._button(translate("Cases", "New case …"), self.ask_new)
-        self.take = self._button(translate("Cases", "Import …"), self.ask_import)
+        self.new = plain_button(translate("Cases", "New case …"), self.ask_new)
+        self.take = plain_button(translate("Cases", "Import …"), self.ask_import)
         self.acts = CaseActs(self, self)
-        self.check = self._button(translate("Cases", "Check the log …"), self.acts.check_log)
-        self.close_button = self._button(translate("Dialog", "Close"), self.accept)
-
-    def _button(self, words: str, act: Callable[[], object]) -> QPushButton:
-        button = QPushButton(words)
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _=False: act())
-        return button
+        self.check = plain_button(translate("Cases", "Check the log …"), self.acts.check_log)
+        self.close_button = close_button(self)
 
     def _lay_out(self) -> None:
         side = Card()
@@ -132,10 +125,7 @@ class CasesDialog(QDialog):
         foot.addWidget(self.words, 1)
         foot.addWidget(self.check)
         foot.addWidget(self.close_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("Cases", "Cases"), "answer"))
+        layout = dialog_column(self, translate("Cases", "Cases"))
         layout.addWidget(parts, 1)
         layout.addLayout(foot)
 

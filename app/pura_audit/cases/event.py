@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from pura.caselog import Event
 from pura_audit.cases.words import event_words
-from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
-from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Words, choice, pair
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
 class EventDialog(FittedDialog):
@@ -38,24 +42,15 @@ class EventDialog(FittedDialog):
         self.handed = Words(translate("Cases", "Released by (may stay empty)"))
         self.taken = Words(translate("Cases", "Received by (may stay empty)"))
         self.digest = Words(translate("Cases", "Hash of the item (may stay empty)"))
-        self.ok = QPushButton(translate("Cases", "Record"))
-        self.ok.setProperty("role", "main")
-        self.ok.setDefault(True)
-        self.ok.clicked.connect(self._give)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "Cases",
-                    "Every handler and every transfer of the item belongs on record. An entry "
-                    "cannot be changed later.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        self.ok = main_button(translate("Cases", "Record"), self._give)
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "Cases",
+                "Every handler and every transfer of the item belongs on record. An entry "
+                "cannot be changed later.",
+            ),
         )
         layout.addWidget(field)
         layout.addWidget(self.details)
@@ -63,15 +58,8 @@ class EventDialog(FittedDialog):
         layout.addWidget(self.digest)
         for words in (self.details, self.handed, self.taken, self.digest):
             words.edited.connect(self._check)
-        cancel = QPushButton(translate("Cases", "Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
         layout.addStretch(1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.ok)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
         self._check()
         self.details.widget.setFocus()
 

@@ -33,7 +33,7 @@ from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import number, translate
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.elided import ElidedLabel
-from pura_audit.widgets.store_parts import fill_table, make_table
+from pura_audit.widgets.tables import fill_table, make_table
 
 
 @dataclass(frozen=True, kw_only=True)

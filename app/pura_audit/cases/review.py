@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from pura.caselog import Case, Item, sign_off
 from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.case_desk import CaseDesk
 from pura_audit.jobs.messages import Failure
-from pura_audit.look.theme import GAP, PADDING
+from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import decimal, language, translate
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+    plain_button,
+)
 
 
 class ReviewDialog(FittedDialog):
@@ -49,41 +56,29 @@ class ReviewDialog(FittedDialog):
         self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
         self.words = label("", "attention", wrap=True)
         self.words.hide()
-        self.confirm = QPushButton(translate("Cases", "Confirm the finding"))
-        self.confirm.setProperty("role", "main")
-        self.dispute = QPushButton(translate("Cases", "Dispute it"))
-        for button, agree in ((self.confirm, True), (self.dispute, False)):
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, yes=agree: self.sign(agree=yes))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(heading, "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "Cases",
-                    "A finding needs a second pair of eyes: not those of the person who examined "
-                    "the text. Both names stand in the log and in reports.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        self.confirm = main_button(
+            translate("Cases", "Confirm the finding"), lambda: self.sign(agree=True), enter=False
+        )
+        self.dispute = plain_button(
+            translate("Cases", "Dispute it"), lambda: self.sign(agree=False)
+        )
+        layout = dialog_column(
+            self,
+            heading,
+            translate(
+                "Cases",
+                "A finding needs a second pair of eyes: not those of the person who examined "
+                "the text. Both names stand in the log and in reports.",
+            ),
         )
         layout.addWidget(_finding(case, item))
         for field in (self.who, self.recomputed, self.remark):
             layout.addWidget(field)
             field.edited.connect(self._check)
         layout.addWidget(self.words)
-        cancel = QPushButton(translate("Cases", "Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
+        cancel = cancel_button(self, enter=False)
         layout.addStretch(1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        for button in (cancel, self.dispute, self.confirm):
-            row.addWidget(button)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel, self.dispute, self.confirm))
         self._check()
         self.who.widget.setFocus()
 

@@ -10,8 +10,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
-    QPushButton,
     QRadioButton,
     QVBoxLayout,
     QWidget,
@@ -36,12 +34,18 @@ from pura.record.audit import Audit
 from pura_audit.jobs.case_desk import CaseDesk
 from pura_audit.jobs.messages import Failure
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Field, Words
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 MODES: Final = (KEEP, SEAL, LEAVE_OUT)
 
@@ -92,7 +96,7 @@ class SaveDialog(FittedDialog):
         self.all = QCheckBox()
         self.words = label("", "attention", wrap=True)
         self.words.hide()
-        self.save = QPushButton(translate("Cases", "Save"))
+        self.save = main_button(translate("Cases", "Save"), self.start)
         self._lay_out(title)
         self.case.editTextChanged.connect(lambda _: self._check())
         self.who.edited.connect(self._check)
@@ -101,20 +105,14 @@ class SaveDialog(FittedDialog):
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "Cases",
-                    "What is saved can be opened again without the model. Every step is an entry "
-                    "in the case log, which is only ever added to.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "Cases",
+                "What is saved can be opened again without the model. Every step is an entry "
+                "in the case log, which is only ever added to.",
+            ),
         )
         layout.addWidget(Field(translate("Cases", "Case"), self.case))
         layout.addWidget(self.who)
@@ -132,18 +130,8 @@ class SaveDialog(FittedDialog):
         self.all.setVisible(count > 0)
         layout.addWidget(self.all)
         layout.addWidget(self.words)
-        cancel = QPushButton(translate("Cases", "Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
-        self.save.setProperty("role", "main")
-        self.save.setDefault(True)
-        self.save.clicked.connect(self.start)
         layout.addStretch(1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.save)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel_button(self), self.save))
 
     def _modes(self) -> QVBoxLayout:
         column = QVBoxLayout()

@@ -24,12 +24,13 @@ from pura_audit.jobs.messages import Catalogue, Failure, KeyChoice, Progress
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 from pura_audit.widgets.rows_model import RowsModel
-from pura_audit.widgets.store_parts import make_table
+from pura_audit.widgets.tables import make_table
 
 NOTE = 5  # the last column takes the room that is left
 WIDEST = 176
@@ -78,9 +79,7 @@ class KeysDialog(QDialog):
         return made
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
+        layout = dialog_column(self)
         top = QHBoxLayout()
         top.setSpacing(GAP)
         said = QVBoxLayout()
@@ -106,13 +105,7 @@ class KeysDialog(QDialog):
         middle.addLayout(column)
         layout.addLayout(middle, 1)
         layout.addWidget(self.words)
-        close = QPushButton(translate("Keys", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(close)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self, enter=True)))
 
     # What is shown
 

@@ -19,11 +19,16 @@ from PySide6.QtWidgets import (
 from pura.keys import MAX_NAME, MAX_NOTE, Secret, State
 from pura_audit.jobs.key_chores import SESSION, KeyChore
 from pura_audit.jobs.messages import Catalogue
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
-from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
 class KeyForm(FittedDialog):
@@ -58,12 +63,7 @@ class KeyForm(FittedDialog):
         title, words, action = _texts(kind, name)
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "reading", wrap=True))
-        if words:
-            layout.addWidget(label(words, "muted", wrap=True))
+        layout = dialog_column(self, title, words, role="reading")
         self._form = QFormLayout()
         self._form.setSpacing(GAP)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -76,7 +76,8 @@ class KeyForm(FittedDialog):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
             self._add_places(found)
         layout.addStretch(1)
-        layout.addLayout(self._buttons(action))
+        self.ok = main_button(action, self._want)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
         self._check()
 
     def _line(self, name: str, text: str, longest: int = MAX_NAME) -> QLineEdit:
@@ -127,19 +128,6 @@ class KeyForm(FittedDialog):
         self.places[
             "keyring" if usable or (ring and "files" not in self.places) else "files"
         ].setChecked(True)
-
-    def _buttons(self, action: str) -> QHBoxLayout:
-        self.ok = QPushButton(action)
-        self.ok.setProperty("role", "main")
-        self.ok.setDefault(True)
-        self.ok.clicked.connect(self._want)
-        cancel = QPushButton(translate("Keys", "Cancel"))
-        cancel.clicked.connect(self.reject)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.ok)
-        return row
 
     def _choose(self) -> None:
         dialog = QFileDialog(self, translate("Keys", "File of the key"))

@@ -6,19 +6,22 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QFormLayout,
-    QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 from pura_audit.keys.words import strength_words
-from pura_audit.look.theme import GAP, PADDING
+from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import translate
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fitting import FittedDialog
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
 class PassphraseDialog(FittedDialog):
@@ -43,12 +46,7 @@ class PassphraseDialog(FittedDialog):
         self._new = new
         self.setWindowTitle(title)
         self.setMinimumWidth(480)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "reading", wrap=True))
-        if words:
-            layout.addWidget(label(words, "muted", wrap=True))
+        layout = dialog_column(self, title, words, role="reading")
         self.first = self._field(translate("Keys", "Passphrase"))
         self.again = self._field(translate("Keys", "Once more"))
         form = QFormLayout()
@@ -63,7 +61,8 @@ class PassphraseDialog(FittedDialog):
         self.strength = label("", "muted", wrap=True)
         layout.addWidget(self.strength)
         self.strength.setVisible(new)
-        layout.addLayout(self._buttons(action))
+        self.ok = main_button(action, self._give)
+        layout.addLayout(button_row(cancel_button(self), self.ok))
         self._check()
 
     def _field(self, name: str) -> QLineEdit:
@@ -72,19 +71,6 @@ class PassphraseDialog(FittedDialog):
         field.setAccessibleName(name)
         field.textChanged.connect(lambda _: self._check())
         return field
-
-    def _buttons(self, action: str) -> QHBoxLayout:
-        self.ok = QPushButton(action)
-        self.ok.setProperty("role", "main")
-        self.ok.setDefault(True)
-        self.ok.clicked.connect(self._give)
-        cancel = QPushButton(translate("Keys", "Cancel"))
-        cancel.clicked.connect(self.reject)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.ok)
-        return row
 
     def _show(self, shown: bool) -> None:
         modes = QLineEdit.EchoMode

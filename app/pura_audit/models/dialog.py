@@ -21,7 +21,9 @@ from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import decimal, number, size, translate
 from pura_audit.session.session import Session
-from pura_audit.widgets.store_parts import StoreDialog, ask_first, name_input
+from pura_audit.widgets.fields import name_input
+from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.working_dialog import StoreDialog
 
 MAX_LICENCE = 80
 LICENCE_WIDTH = 260

@@ -11,8 +11,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,17 +18,20 @@ from pura.lab.fitness.measure import ProxyFitness
 from pura.lab.fitness.statistics import LEAST, Share
 from pura_audit.jobs.messages import Catalogue
 from pura_audit.jobs.store_chores import FitnessChore
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, number, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.store_parts import (
-    WorkingDialog,
-    fill_table,
-    make_table,
-    name_input,
-    spin_box,
+from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.form_dialog import (
+    button_row,
+    close_button,
+    dialog_column,
+    main_button,
+    plain_button,
 )
+from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.working_dialog import WorkingDialog
 
 ROW, HEAD = 32, 40
 
@@ -52,12 +53,9 @@ class FitnessDialog(WorkingDialog):
         for one in found.models:
             self.source.addItem(one.name, one.name)
         self.texts, self.tokens = spin_box(1, 1000, 12), spin_box(20, 4000, 200)
-        self.samples = QPushButton(translate("Fitness", "Use a file of marked texts …"))
-        self.samples.setAutoDefault(False)
-        self.samples.clicked.connect(self.ask_file)
-        self.measure = QPushButton(translate("Fitness", "Measure"))
-        self.measure.setProperty("role", "main")
-        self.measure.clicked.connect(self._measure)
+        words = translate("Fitness", "Use a file of marked texts …")
+        self.samples = plain_button(words, self.ask_file)
+        self.measure = main_button(translate("Fitness", "Measure"), self._measure)
         self.sentence = label("", "reading", wrap=True)
         self.rule = label("", "small", wrap=True)
         self.table = make_table(translate("Fitness", "Measurements"))
@@ -68,21 +66,15 @@ class FitnessDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
         title = translate("Fitness", "How well does “%1” read marks?").replace("%1", self._model)
-        layout.addWidget(label(title, "answer", wrap=True))
-        layout.addWidget(
-            label(
-                translate(
-                    "Fitness",
-                    "Texts with known payloads are read with this model. They are made on the spot "
-                    "by the generating model, or come from a file.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "Fitness",
+                "Texts with known payloads are read with this model. They are made on the spot "
+                "by the generating model, or come from a file.",
+            ),
         )
         form = QFormLayout()
         form.setSpacing(GRID)
@@ -104,14 +96,7 @@ class FitnessDialog(WorkingDialog):
         layout.addWidget(self.sentence)
         layout.addWidget(self.table, 1)
         layout.addWidget(self.rule)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        close = QPushButton(translate("Fitness", "Close"))
-        close.setAutoDefault(False)
-        close.clicked.connect(self.accept)
-        row.addWidget(close)
-        row.addWidget(self.measure)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self), self.measure))
         for widget in (self.sentence, self.table, self.rule):
             widget.hide()
         layout.addStretch(0)

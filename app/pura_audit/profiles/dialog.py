@@ -14,7 +14,8 @@ from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.platform.i18n import decimal, error_words, number, translate
 from pura_audit.platform.version_words import stored_words
 from pura_audit.session.session import Session
-from pura_audit.widgets.store_parts import StoreDialog, ask_first
+from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.working_dialog import StoreDialog
 
 
 class ProfilesDialog(StoreDialog):

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -24,13 +23,14 @@ from pura.scheme import Profile, default_blocks
 from pura.scheme.profile import CODES, HISTORIES, PREFIXES
 from pura_audit.jobs.messages import Catalogue, ProfileChoice
 from pura_audit.jobs.store_chores import StoreChore
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import error_words, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import explain, length, odd
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.store_parts import name_input, spin_box
+from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
 
 
 class ProfileEditor(QDialog):
@@ -64,9 +64,7 @@ class ProfileEditor(QDialog):
         self.length = label("", "muted", wrap=True)
         self.odd = label("", "muted", wrap=True)
         self.fingerprint = label("", "muted", wrap=True)
-        self.save = QPushButton(translate("ProfileEditor", "Save"))
-        self.save.setProperty("role", "main")
-        self.save.clicked.connect(self._save)
+        self.save = main_button(translate("ProfileEditor", "Save"), self._save)
         self._lay_out()
         self._wire()
         self._about("payload_bits")
@@ -114,9 +112,7 @@ class ProfileEditor(QDialog):
         return box
 
     def _lay_out(self) -> None:
-        layout, middle = QVBoxLayout(self), QHBoxLayout()
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
+        layout, middle = dialog_column(self), QHBoxLayout()
         form = QFormLayout()
         form.setVerticalSpacing(GRID)
         form.setHorizontalSpacing(GAP)
@@ -138,14 +134,7 @@ class ProfileEditor(QDialog):
         side.addWidget(self.fields, 1)
         middle.addLayout(side, 6)
         layout.addLayout(middle, 1)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        cancel = QPushButton(translate("ProfileEditor", "Cancel"))
-        cancel.setAutoDefault(False)
-        cancel.clicked.connect(self.reject)
-        row.addWidget(cancel)
-        row.addWidget(self.save)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel_button(self), self.save))
 
     def _wire(self) -> None:
         for widget in (*self.inputs.values(), self.fields.table):

@@ -24,11 +24,12 @@ from PySide6.QtWidgets import (
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check
 from pura_audit.jobs.messages import Failure, Progress
 from pura_audit.jobs.report_chores import CheckChore, Checked
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, number, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
 
 _MARK: Final = {
     GOOD: ("✓", "done"),
@@ -76,9 +77,7 @@ class ReportCheckDialog(QDialog):
         self.again.setToolTip(
             translate("ReportCheck", "Needs the key and the model of the report on this computer.")
         )
-        self.start = QPushButton(translate("ReportCheck", "Check"))
-        self.start.setProperty("role", "main")
-        self.start.clicked.connect(self.check)
+        self.start = main_button(translate("ReportCheck", "Check"), self.check, enter=False)
         self.file = label("", "value", wrap=True)
         self.trusted = label("", "muted", wrap=True)
         self.summary = label("", "reading", wrap=True)
@@ -100,7 +99,6 @@ class ReportCheckDialog(QDialog):
         for button in (
             self.choose,
             self.add_trust,
-            self.start,
             self.copy_button,
             self.show_audits,
             self.stop,
@@ -108,20 +106,14 @@ class ReportCheckDialog(QDialog):
             button.setAutoDefault(False)
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("ReportCheck", "Verify a report"), "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "ReportCheck",
-                    "The PDF is taken apart without access to files or network. Each check has its "
-                    "own result; no single tick stands for all of them.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            translate("ReportCheck", "Verify a report"),
+            translate(
+                "ReportCheck",
+                "The PDF is taken apart without access to files or network. Each check has its "
+                "own result; no single tick stands for all of them.",
+            ),
         )
         for widgets in ((self.choose, self.file), (self.add_trust, self.trusted)):
             row = QHBoxLayout()
@@ -144,15 +136,8 @@ class ReportCheckDialog(QDialog):
         column.addStretch(1)
         self.area.setWidget(inside)
         layout.addWidget(self.area, 1)
-        foot = QHBoxLayout()
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setAutoDefault(False)
-        close.clicked.connect(self.accept)
-        foot.addWidget(self.copy_button)
-        foot.addWidget(self.show_audits)
-        foot.addStretch(1)
-        foot.addWidget(close)
-        layout.addLayout(foot)
+        left = (self.copy_button, self.show_audits)
+        layout.addLayout(button_row(close_button(self), left=left))
 
     def _refresh(self) -> None:
         path, trust = self._chore.path, self._chore.trust

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMessageBox,
-    QPushButton,
     QSplitter,
     QVBoxLayout,
     QWidget,
@@ -32,7 +31,7 @@ from pura_audit.reports.preview import ReportPreview
 from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.store_parts import ask_first
+from pura_audit.widgets.form_dialog import ask_first, main_button, plain_button
 
 FORM: Final = 380
 
@@ -79,15 +78,15 @@ class ReportDialog(QDialog):
         self.form.extra.addWidget(self.files)
         self.preview = ReportPreview(desk)
         self.line = SaveLine(desk)
-        self.save_button = self._button(translate("Report", "Save report …"), self.ask_where)
-        self.save_button.setProperty("role", "main")
+        words = translate("Report", "Save report …")
+        self.save_button = main_button(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)
         self.save_button.setToolTip(
             self.save_button.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         )
-        self.sign_button = self._button(translate("Report", "Sign …"), self._sign)
-        self.folder_button = self._button(translate("Report", "Show in its folder"), self._folder)
-        self.close_button = self._button(translate("Dialog", "Close"), self.reject)
+        self.sign_button = plain_button(translate("Report", "Sign …"), self._sign)
+        self.folder_button = plain_button(translate("Report", "Show in its folder"), self._folder)
+        self.close_button = plain_button(translate("Dialog", "Close"), self.reject)
         self._lay_out()
         self.form.changed.connect(self._changed)
         self.preview.made.connect(self._made)
@@ -129,12 +128,6 @@ class ReportDialog(QDialog):
         """Be nearly as large as the window behind."""
         room = parent.window().size() if parent is not None else self.size()
         self.resize(max(980, min(1400, room.width() - 40)), max(600, min(980, room.height() - 32)))
-
-    def _button(self, words: str, act: object) -> QPushButton:
-        button = QPushButton(words)
-        button.setAutoDefault(False)
-        button.clicked.connect(act)
-        return button
 
     def _refresh(self) -> None:
         busy = self.line.busy

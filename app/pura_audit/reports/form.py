@@ -33,9 +33,8 @@ from pura_audit.reports.groups import (
 )
 from pura_audit.reports.text import TextGroup
 from pura_audit.widgets.card import label
-from pura_audit.widgets.fields import LINE, Field, Words, choice, pair
+from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box
 from pura_audit.widgets.fold import Fold
-from pura_audit.widgets.store_parts import name_input, spin_box
 
 FIRST: Final = "first"
 REPLACES: Final = "replaces"

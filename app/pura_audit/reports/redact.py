@@ -8,13 +8,14 @@ from typing import Final
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QTextCursor
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from pura_audit.look import fonts
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import number, plural, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.flow import FlowLayout
+from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.text_layout import safe_text
 
 Ranges = tuple[tuple[int, int], ...]
@@ -40,16 +41,16 @@ class RedactionView(QWidget):
         self.view = _Text(self)
         self.view.selectionChanged.connect(self._allow)
         self.view.cursorPositionChanged.connect(self._allow)
-        self.black = self._button(translate("Report", "Black out"), self.hide_chosen)
+        self.black = plain_button(translate("Report", "Black out"), self.hide_chosen)
         self.black.setToolTip(translate("Report", "Black out what is selected (Del)"))
-        self.everywhere = self._button(
+        self.everywhere = plain_button(
             translate("Report", "Black out everywhere"), self.hide_everywhere
         )
         self.everywhere.setToolTip(
             translate("Report", "Black out what is selected wherever the text has it")
         )
-        self.show_again = self._button(translate("Report", "Show again"), self.show_chosen)
-        self.undo_button = self._button(translate("Report", "Undo"), self.undo)
+        self.show_again = plain_button(translate("Report", "Show again"), self.show_chosen)
+        self.undo_button = plain_button(translate("Report", "Undo"), self.undo)
         self.words = label("", "muted", wrap=True)
         row = QWidget()
         flow = FlowLayout(row)
@@ -61,12 +62,6 @@ class RedactionView(QWidget):
         for widget in (self.view, row, self.words):
             layout.addWidget(widget)
         self._show()
-
-    def _button(self, words: str, act: object) -> QPushButton:
-        button = QPushButton(words)
-        button.setAutoDefault(False)
-        button.clicked.connect(act)
-        return button
 
     def load(self, text: str, ranges: Iterable[tuple[int, int]] = ()) -> None:
         """Show another text with what is blacked out of it."""

@@ -27,7 +27,7 @@ from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
-from pura_audit.widgets.store_parts import ask_first
+from pura_audit.widgets.form_dialog import ask_first
 
 
 class FilesGroup(Fold):

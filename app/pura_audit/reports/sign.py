@@ -11,19 +11,24 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
 from pura_audit.jobs.sign_chores import SignChore
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.store_parts import WorkingDialog
+from pura_audit.widgets.form_dialog import (
+    button_row,
+    close_button,
+    dialog_column,
+    main_button,
+    plain_button,
+)
+from pura_audit.widgets.working_dialog import WorkingDialog
 
 
 class ReportSignDialog(WorkingDialog):
@@ -41,12 +46,12 @@ class ReportSignDialog(WorkingDialog):
         self.choose.setFocus()
 
     def _make(self) -> None:
-        self.choose = self._button(translate("SignReport", "Choose a report …"), self._ask_report)
-        self.choose_certificate = self._button(
+        self.choose = plain_button(translate("SignReport", "Choose a report …"), self._ask_report)
+        self.choose_certificate = plain_button(
             translate("SignReport", "Choose a certificate …"), self._ask_certificate
         )
-        self.sign_button = self._button(translate("SignReport", "Sign and save …"), self._ask_to)
-        self.sign_button.setProperty("role", "main")
+        words = translate("SignReport", "Sign and save …")
+        self.sign_button = main_button(words, self._ask_to, enter=False)
         none = translate("SignReport", "none chosen")
         self.report_name, self.certificate_name = label(none, "muted"), label(none, "muted")
         self.passphrase = self._line(translate("SignReport", "Passphrase of the certificate"))
@@ -67,12 +72,6 @@ class ReportSignDialog(WorkingDialog):
             translate("SignReport", "empty: no network, time of this computer")
         )
 
-    def _button(self, words: str, act: object) -> QPushButton:
-        button = QPushButton(words)
-        button.setAutoDefault(False)
-        button.clicked.connect(act)
-        return button
-
     def _line(self, name: str) -> QLineEdit:
         line = QLineEdit()
         line.setAccessibleName(name)
@@ -80,21 +79,15 @@ class ReportSignDialog(WorkingDialog):
         return line
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("SignReport", "Sign a report"), "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "SignReport",
-                    "One signature over the entire file; every later change is named when the "
-                    "report is checked. The certificate is a PKCS#12 file (.p12, .pfx) with its "
-                    "private key.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            translate("SignReport", "Sign a report"),
+            translate(
+                "SignReport",
+                "One signature over the entire file; every later change is named when the "
+                "report is checked. The certificate is a PKCS#12 file (.p12, .pfx) with its "
+                "private key.",
+            ),
         )
         for button, name in (
             (self.choose, self.report_name),
@@ -114,11 +107,7 @@ class ReportSignDialog(WorkingDialog):
         layout.addWidget(self.log)
         layout.addLayout(self.progress_row())
         layout.addStretch(1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(self._button(translate("Dialog", "Close"), self.accept))
-        foot.addWidget(self.sign_button)
-        layout.addLayout(foot)
+        layout.addLayout(button_row(close_button(self), self.sign_button))
 
     def refresh_buttons(self) -> None:
         """Sign when all that is needed is there."""

@@ -14,18 +14,17 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.verdict.policy import Policy
 from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, GRID, PADDING, Mode
+from pura_audit.look.theme import GRID, PADDING, Mode
 from pura_audit.platform import logs
 from pura_audit.platform.i18n import decimal, number, translate
 from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, plain_button
 from pura_audit.widgets.host import Host
 
 WIDE: Final = 260
@@ -45,10 +44,7 @@ class SettingsDialog(QDialog):
         self._file = host.session.settings
         self.setWindowTitle(translate("Settings", "Settings"))
         self.resize(680, 760)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("Settings", "Settings"), "answer"))
+        layout = dialog_column(self, translate("Settings", "Settings"))
         for problem in self._file.problems:
             layout.addWidget(label(problem, "attention", wrap=True))
         for part in (self._look(), self._privacy(), self._work(), self._rule()):
@@ -59,13 +55,7 @@ class SettingsDialog(QDialog):
         self.later.setVisible(False)
         layout.addWidget(self.later)
         layout.addStretch(1)
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(close)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self, enter=True)))
 
     # The parts
 
@@ -111,10 +101,8 @@ class SettingsDialog(QDialog):
         self.recent = QCheckBox(translate("Settings", "Remember recent files (their names only)"))
         self.recent.setChecked(self._file.current.keep_recent)
         self.recent.toggled.connect(self._keep_recent)
-        self.clear = QPushButton(translate("Settings", "Clear the list"))
-        self.clear.setAutoDefault(False)
+        self.clear = plain_button(translate("Settings", "Clear the list"), self._clear_recent)
         self.clear.setEnabled(bool(self._file.current.recent))
-        self.clear.clicked.connect(self._clear_recent)
         row = QHBoxLayout()
         row.addWidget(self.recent, 1)
         row.addWidget(self.clear)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
+    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -131,3 +132,19 @@ def pair(first: QWidget, second: QWidget, *, shares: tuple[int, int] = (1, 1)) -
     row.addWidget(first, shares[0], Qt.AlignmentFlag.AlignTop)
     row.addWidget(second, shares[1], Qt.AlignmentFlag.AlignTop)
     return row
+
+
+def spin_box(low: int, high: int, value: int) -> QSpinBox:
+    """Return a field for a whole number, its text as far from the edge as in other fields."""
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setValue(value)
+    box.lineEdit().setTextMargins(GRID, 0, 0, 0)
+    return box
+
+
+def name_input(widget: QWidget, words: str) -> None:
+    """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
+    widget.setAccessibleName(words)
+    for line in widget.findChildren(QLineEdit):
+        line.setAccessibleName(words)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QBuffer, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import (
@@ -19,10 +19,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.base.files import write_atomic
+from pura.base.errors import InputError
+from pura.base.files import write_or_refuse
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import error_words, translate
 from pura_audit.widgets.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -119,31 +120,37 @@ class PlotCard(Card):
         """Write the picture or the table; the ending of the name decides.
 
         Raises:
-            OSError: The file cannot be written.
+            InputError: The file cannot be written.
         """
         match path.suffix.lower():
             case ".csv":
-                write_atomic(path, self.csv_text().encode("utf-8-sig"))
+                data = self.csv_text().encode("utf-8-sig")
             case ".svg":
-                self._export_svg(path)
+                data = self._svg()
             case _:
-                if not self.picture().save(str(path), "PNG"):
-                    raise OSError(0, translate("Plot", "The picture cannot be written"))
+                data = self._png()
+        write_or_refuse(path, data)
 
-    def _export_svg(self, path: Path) -> None:
+    def _png(self) -> bytes:
+        buffer = QBuffer()
+        buffer.open(QBuffer.OpenModeFlag.WriteOnly)
+        self.picture().save(buffer, "PNG")
+        return bytes(buffer.data().data())
+
+    def _svg(self) -> bytes:
         canvas = self.canvas()
+        buffer = QBuffer()
         generator = QSvgGenerator()
-        generator.setFileName(str(path))
+        generator.setOutputDevice(buffer)
         generator.setSize(QSize(canvas.width(), canvas.height()))
         generator.setViewBox(canvas.rect())
         generator.setTitle(self.title.text())
         generator.setDescription(self.summary())
-        painter = QPainter()
-        if not painter.begin(generator):
-            raise OSError(0, translate("Plot", "The picture cannot be written"))
+        painter = QPainter(generator)
         painter.fillRect(canvas.rect(), self.theme.colour("card"))
         self._draw(painter, QRectF(canvas.rect()))
         painter.end()
+        return bytes(buffer.data().data())
 
     def _draw(self, painter: QPainter, room: QRectF) -> None:
         canvas = self.canvas()
@@ -193,8 +200,8 @@ class PlotCard(Card):
     def _export_and_tell(self, path: Path) -> None:
         try:
             self.export(path)
-        except OSError as error:
-            words = translate("Plot", "Not exported: %1").replace("%1", error.strerror or "")
+        except InputError as error:
+            words = translate("Plot", "Not exported: %1").replace("%1", error_words(error))
         else:
             words = translate("Plot", "Exported: %1").replace("%1", path.name)
         self.noticed.emit(words)

@@ -8,17 +8,14 @@ from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QHBoxLayout,
     QHeaderView,
     QPushButton,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
-from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
-from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 from pura_audit.widgets.rows_model import RowsModel
 
 
@@ -37,12 +34,7 @@ class TableDialog(QDialog):
         self.setWindowTitle(title)
         self.resize(640, 560)
         self._headers, self._rows = headers, rows
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title, "answer", wrap=True))
-        if words:
-            layout.addWidget(label(words, "muted", wrap=True))
+        layout = dialog_column(self, title, words)
         self.table = QTableView()
         self.table.setModel(RowsModel(headers, rows, self.table))
         self.table.setAccessibleName(title)
@@ -59,16 +51,9 @@ class TableDialog(QDialog):
         header.setHighlightSections(False)
         self.table.resizeColumnsToContents() if len(rows) < 2000 else None
         layout.addWidget(self.table, 1)
-        row = QHBoxLayout()
         copy = QPushButton(translate("Dialog", "Copy table"))
         copy.clicked.connect(self.copy)
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        row.addWidget(copy)
-        row.addStretch(1)
-        row.addWidget(close)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
         self.table.setFocus()
 
     def copy(self) -> None:

@@ -9,20 +9,17 @@ from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.version import __version__
 from pura_audit.jobs.messages import DeviceWords, Failure
 from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
-from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
 PACKAGES = (
     "torch",
@@ -67,20 +64,14 @@ class AboutDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialog", "About PURA Audit"))
         self.resize(560, 480)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(f"PURA Audit {__version__}", "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "Dialog",
-                    "Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, "
-                    "Inter under the SIL Open Font License.",
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            f"PURA Audit {__version__}",
+            translate(
+                "Dialog",
+                "Reads marks of the PURA-1 scheme. Apache License 2.0. Qt under the LGPL 3, "
+                "Inter under the SIL Open Font License.",
+            ),
         )
         self.facts = QPlainTextEdit(facts(session))
         self.facts.setReadOnly(True)
@@ -88,13 +79,6 @@ class AboutDialog(QDialog):
         self.facts.setFont(fonts.mono(fonts.BODY))
         self.facts.setAccessibleName(translate("Dialog", "Versions"))
         layout.addWidget(self.facts, 1)
-        row = QHBoxLayout()
         copy = QPushButton(translate("Dialog", "Copy"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.facts.toPlainText()))
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        row.addWidget(copy)
-        row.addStretch(1)
-        row.addWidget(close)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))

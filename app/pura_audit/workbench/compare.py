@@ -8,19 +8,17 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.words.sentences import title
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import language, number, translate
 from pura_audit.widgets.card import label
-from pura_audit.widgets.store_parts import fill_table, make_table
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.tables import fill_table, make_table
 
 
 class CompareDialog(QDialog):
@@ -40,10 +38,7 @@ class CompareDialog(QDialog):
         self.second.setCurrentIndex(min(1, len(self._audits) - 1))
         self.words = label("", "reading", wrap=True)
         self.table = make_table(translate("Compare", "Comparison"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(translate("Compare", "Compare two audits"), "answer"))
+        layout = dialog_column(self, translate("Compare", "Compare two audits"))
         form = QFormLayout()
         form.setSpacing(GRID)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
@@ -52,12 +47,7 @@ class CompareDialog(QDialog):
         layout.addLayout(form)
         layout.addWidget(self.words)
         layout.addWidget(self.table, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        close = QPushButton(translate("Dialog", "Close"))
-        close.clicked.connect(self.accept)
-        foot.addWidget(close)
-        layout.addLayout(foot)
+        layout.addLayout(button_row(close_button(self, enter=True)))
         for choice in (self.first, self.second):
             choice.currentIndexChanged.connect(lambda _index: self.show_lines())
         self.show_lines()

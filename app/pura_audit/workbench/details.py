@@ -5,19 +5,16 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
 from pura.words.sentences import fill, scale, title
-from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import decimal, language, number, translate
-from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
 
 def wording(audit: Audit) -> str:
@@ -98,23 +95,12 @@ class DetailsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialog", "Full wording and steps"))
         self.resize(720, 640)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
-        layout.addWidget(label(title(audit.verdict, language()), "answer", wrap=True))
-        layout.addWidget(label(audit.input.name, "muted"))
+        layout = dialog_column(self, title(audit.verdict, language()), audit.input.name)
         self.words = QPlainTextEdit(wording(audit))
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)
         self.words.setAccessibleName(translate("Dialog", "Full wording"))
         layout.addWidget(self.words, 1)
-        row = QHBoxLayout()
         copy = QPushButton(translate("Dialog", "Copy"))
         copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.words.toPlainText()))
-        close = QPushButton(translate("Dialog", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        row.addWidget(copy)
-        row.addStretch(1)
-        row.addWidget(close)
-        layout.addLayout(row)
+        layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))

@@ -9,18 +9,16 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QFileDialog,
-    QHBoxLayout,
     QLineEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.documents.folders import WalkOptions
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
 
 
 class FolderDialog(QDialog):
@@ -45,25 +43,17 @@ class FolderDialog(QDialog):
         self.recursive = _box(translate("Folder", "Enter the folders inside"), now.recursive)
         self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
         self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
-        self.choose = QPushButton(translate("Folder", "Choose the folder …"))
-        self.choose.setProperty("role", "main")
-        self.choose.setDefault(True)
-        self.choose.clicked.connect(self._ask)
+        self.choose = main_button(translate("Folder", "Choose the folder …"), self._ask)
         self._lay_out()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GRID)
-        layout.addWidget(label(translate("Folder", "Open a folder"), "answer"))
-        layout.addWidget(
-            label(
-                translate(
-                    "Folder", "These choices also hold for folders that are dropped on the window."
-                ),
-                "muted",
-                wrap=True,
-            )
+        layout = dialog_column(
+            self,
+            translate("Folder", "Open a folder"),
+            translate(
+                "Folder", "These choices also hold for folders that are dropped on the window."
+            ),
+            spacing=GRID,
         )
         layout.addSpacing(GRID)
         for field in (self.include, self.exclude):
@@ -75,13 +65,7 @@ class FolderDialog(QDialog):
         for box in (self.recursive, self.hidden, self.links):
             layout.addWidget(box)
         layout.addSpacing(GAP)
-        row = QHBoxLayout()
-        cancel = QPushButton(translate("Folder", "Cancel"))
-        cancel.clicked.connect(self.reject)
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.choose)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel_button(self), self.choose))
 
     def options(self) -> WalkOptions:
         """Return what is chosen."""

@@ -29,15 +29,15 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QTextBrowser,
-    QVBoxLayout,
     QWidget,
 )
 
 from pura.base.resources import resource
 from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GRID, PADDING
 from pura_audit.platform.i18n import translate
 from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
 START: Final = "guide.md"
 WIDEST: Final = 820  # pixels of a picture
@@ -157,9 +157,7 @@ class GuideDialog(QDialog):
         self.setWindowTitle(translate("Guide", "User guide"))
         self.setModal(False)
         self.resize(920, 720)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
+        layout = dialog_column(self)
         start = resource("docs", START)
         self.pages = Pages(start.parent)
         self.pages.setFont(fonts.face(fonts.READING))
@@ -170,7 +168,6 @@ class GuideDialog(QDialog):
         self.found = label("", "muted")
         self.back = QPushButton(translate("Guide", "Back"))
         self.home = QPushButton(translate("Guide", "Beginning"))
-        close = QPushButton(translate("Dialog", "Close"))
         top = QHBoxLayout()
         top.setSpacing(GRID)
         for widget in (self.back, self.home):
@@ -182,12 +179,7 @@ class GuideDialog(QDialog):
         top.addWidget(self.search)
         layout.addLayout(top)
         layout.addWidget(self.pages, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(close)
-        layout.addLayout(foot)
-        close.setAutoDefault(False)
-        close.clicked.connect(self.accept)
+        layout.addLayout(button_row(close_button(self)))
         self.back.clicked.connect(self.pages.backward)
         self.home.clicked.connect(lambda: self.pages.open_page(start))
         self.pages.backwardAvailable.connect(self.back.setEnabled)

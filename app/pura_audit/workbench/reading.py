@@ -10,12 +10,9 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QDialog,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
-    QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,11 +27,12 @@ from pura.documents import (
 )
 from pura_audit.jobs.messages import Failure
 from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import number, translate
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
+from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
 from pura_audit.widgets.text_layout import safe_text
 
 SHOWN: Final = 2000  # characters of a preview
@@ -70,20 +68,14 @@ class ReadingDialog(QDialog):
         self.preview.setFont(fonts.face(fonts.READING))
         self.preview.setAccessibleName(translate("Reading", "Preview"))
         self.notes = label("", "muted", wrap=True)
-        self.apply = QPushButton(translate("Reading", "Read it like this"))
-        self.apply.setProperty("role", "main")
-        self.apply.setDefault(True)
-        self.apply.clicked.connect(self.take)
+        self.apply = main_button(translate("Reading", "Read it like this"), self.take)
         self._lay_out()
         session.jobs.seen.connect(self._seen)
         self.look()
 
     def _lay_out(self) -> None:
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GRID)
-        layout.addWidget(label(translate("Reading", "How this file is read"), "answer"))
-        layout.addWidget(label(self._path.name, "muted"))
+        title = translate("Reading", "How this file is read")
+        layout = dialog_column(self, title, self._path.name, spacing=GRID)
         layout.addSpacing(GRID)
         self._caption = label(translate("Reading", "Encoding"), "label")
         layout.addWidget(self._caption)
@@ -97,13 +89,7 @@ class ReadingDialog(QDialog):
         layout.addWidget(self.preview, 1)
         layout.addWidget(self.notes)
         layout.addSpacing(GAP)
-        row = QHBoxLayout()
-        cancel = QPushButton(translate("Reading", "Cancel"))
-        cancel.clicked.connect(self.reject)
-        row.addStretch(1)
-        row.addWidget(cancel)
-        row.addWidget(self.apply)
-        layout.addLayout(row)
+        layout.addLayout(button_row(cancel_button(self), self.apply))
 
     def look(self) -> None:
         """Ask the file thread what the file holds in the encoding that is chosen."""

@@ -269,7 +269,8 @@ def test_numbers_follow_the_language() -> None:
 def test_the_language_of_the_system_is_followed(tmp_path: Path) -> None:
     code = (
         "from pathlib import Path; import sys\n"
-        "from pura_audit import application, i18n\n"
+        "from pura_audit import application\n"
+        "from pura_audit.platform import i18n\n"
         "application.make_application(); i18n.set_language(None)\n"
         "print(i18n.language(), i18n.translate('Menu', 'Quit'))"
     )

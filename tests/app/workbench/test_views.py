@@ -253,6 +253,20 @@ def test_every_plot_has_a_table_words_and_exports(
     assert b"<svg" in (tmp_path / "bits.svg").read_bytes()
 
 
+@pytest.mark.parametrize("ending", ["png", "svg", "csv"])
+def test_an_export_that_cannot_be_written_is_said(
+    shown_window: Any, tmp_path: Path, ending: str
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    said: list[str] = []
+    card = shown_window.evidence.course
+    card.noticed.connect(said.append)
+    card._export_and_tell(tmp_path / "file" / f"course.{ending}")
+    assert len(said) == 1
+    assert f"course.{ending}" in said[0]
+    assert "cannot be written" in said[0]
+
+
 def test_csv_never_holds_a_formula(
     window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
 ) -> None:

@@ -1,4 +1,4 @@
-"""What the dialogs of models, profiles and fitness share: table, column of buttons, progress."""
+"""Dialogs that hand chores to the session: how these go, and a table of what is stored."""
 
 from __future__ import annotations
 
@@ -6,93 +6,21 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QHBoxLayout,
-    QHeaderView,
-    QLineEdit,
-    QMessageBox,
     QProgressBar,
     QPushButton,
-    QSpinBox,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from pura_audit.jobs.messages import Chore, Failure, Progress
-from pura_audit.look.theme import GAP, GRID, PADDING
+from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.rows_model import RowsModel
-
-
-def make_table(name: str) -> QTableView:
-    """Return a table of whole rows that can be chosen and not edited."""
-    table = QTableView()
-    table.setAccessibleName(name)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setTabKeyNavigation(False)
-    table.setShowGrid(False)
-    table.setAlternatingRowColors(True)
-    table.setWordWrap(False)
-    table.verticalHeader().hide()
-    table.verticalHeader().setDefaultSectionSize(32)
-    table.horizontalHeader().setHighlightSections(False)
-    return table
-
-
-def spin_box(low: int, high: int, value: int) -> QSpinBox:
-    """Return a field for a whole number, its text as far from the edge as in other fields."""
-    box = QSpinBox()
-    box.setRange(low, high)
-    box.setValue(value)
-    box.lineEdit().setTextMargins(GRID, 0, 0, 0)
-    return box
-
-
-def name_input(widget: QWidget, words: str) -> None:
-    """Give a widget its accessible name; a spin box has a line inside that is asked as well."""
-    widget.setAccessibleName(words)
-    for line in widget.findChildren(QLineEdit):
-        line.setAccessibleName(words)
-
-
-def fill_table(
-    table: QTableView, headers: Sequence[str], rows: Sequence[Sequence[str]], widest: int = 220
-) -> None:
-    """Put rows into a table; the last column takes the room that is left."""
-    old = table.model()
-    table.setModel(RowsModel(headers, rows, table))
-    if old is not None:
-        old.deleteLater()
-    header = table.horizontalHeader()
-    header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-    table.resizeColumnsToContents()
-    for column in range(len(headers) - 1):
-        header.resizeSection(column, min(header.sectionSize(column) + GRID, widest))
-    header.setSectionResizeMode(len(headers) - 1, QHeaderView.ResizeMode.Stretch)
-
-
-def ask_first(
-    parent: QWidget, title: str, question: str, words: str, action: str, act: Callable[[], object]
-) -> QMessageBox:
-    """Ask before something is lost; the safe answer is the default."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.NoIcon)
-    box.setWindowTitle(title)
-    box.setText(question)
-    box.setInformativeText(words)
-    yes = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
-    no = box.addButton(translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
-    box.setDefaultButton(no)
-    box.setEscapeButton(no)
-    yes.clicked.connect(lambda _checked=False: act())
-    box.open()
-    return box
+from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.tables import fill_table, make_table
 
 
 class WorkingDialog(QDialog):
@@ -186,7 +114,7 @@ class StoreDialog(WorkingDialog):
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self.resize(1000, 560)
-        self.column = QVBoxLayout(self)
+        self.column = dialog_column(self)
         self.title = label("", "answer")
         self.state = label("", "muted", wrap=True)
         self.none = label("", "muted", wrap=True)
@@ -200,8 +128,6 @@ class StoreDialog(WorkingDialog):
         self.title.setText(name)
         self.table.setAccessibleName(name)
         layout, middle, list_side = self.column, QHBoxLayout(), QVBoxLayout()
-        layout.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
-        layout.setSpacing(GAP)
         layout.addWidget(self.title)
         layout.addWidget(self.state)
         list_side.setSpacing(GRID)
@@ -223,13 +149,7 @@ class StoreDialog(WorkingDialog):
         middle.addLayout(column)
         layout.addLayout(middle, 1)
         layout.addLayout(self.progress_row())
-        close = QPushButton(translate("Stores", "Close"))
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        last = QHBoxLayout()
-        last.addStretch(1)
-        last.addWidget(close)
-        layout.addLayout(last)
+        layout.addLayout(button_row(close_button(self, enter=True)))
 
     def fill(self, headers: Sequence[str], rows: Sequence[Sequence[str]], chosen: int) -> None:
         """Show rows, and choose one."""

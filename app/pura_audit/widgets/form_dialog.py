@@ -1,0 +1,139 @@
+"""What every dialog is made of: padding, title, the sentence below it, its buttons, its height."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QMessageBox,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura_audit.look.theme import GAP, PADDING
+from pura_audit.platform.i18n import translate
+from pura_audit.widgets.card import label
+
+
+class FittedDialog(QDialog):
+    """A dialog that takes the height its layout needs at its width, when it comes up.
+
+    Qt guesses the height of wrapped words for a width of its own choosing, and forgets the layout's
+    smallest width once a dialog has one of its own.
+    """
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Take the size that fits."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is None:
+            return
+        width = max(self.width(), layout.totalMinimumSize().width())
+        height = layout.totalMinimumSize().height()
+        if layout.hasHeightForWidth():
+            height = max(height, layout.totalHeightForWidth(width))
+        self.resize(width, height)
+
+
+def dialog_column(
+    dialog: QDialog,
+    title: str = "",
+    words: str = "",
+    *,
+    role: str = "answer",
+    spacing: int = GAP,
+) -> QVBoxLayout:
+    """Give a dialog its padding, and return the column that its parts go into.
+
+    Args:
+        dialog: A dialog without a layout.
+        title: Heads the column; empty for none.
+        words: What the dialog is for, below the title; empty for none.
+        role: Of the title in the style sheet.
+        spacing: Pixels between the parts.
+    """
+    column = QVBoxLayout(dialog)
+    column.setContentsMargins(PADDING, PADDING, PADDING, PADDING)
+    column.setSpacing(spacing)
+    if title:
+        column.addWidget(label(title, role, wrap=True))
+    if words:
+        column.addWidget(label(words, "muted", wrap=True))
+    return column
+
+
+def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
+    """Return a button that Enter never presses; the space bar does while it has the focus."""
+    button = QPushButton(words)
+    button.setAutoDefault(False)
+    button.clicked.connect(act)
+    return button
+
+
+def main_button(words: str, act: Callable[..., object], *, enter: bool = True) -> QPushButton:
+    """Return the one button that does what the dialog is for.
+
+    Args:
+        words: What it does.
+        act: Does it.
+        enter: Enter presses it, wherever the focus is.
+    """
+    button = plain_button(words, act)
+    button.setProperty("role", "main")
+    if enter:
+        button.setAutoDefault(True)
+        button.setDefault(True)
+    return button
+
+
+def cancel_button(dialog: QDialog, *, enter: bool = True) -> QPushButton:
+    """Return the button that closes a dialog and changes nothing.
+
+    Args:
+        dialog: The dialog.
+        enter: Enter presses it while it has the focus; not so where Enter presses nothing at all.
+    """
+    button = plain_button(translate("Dialog", "Cancel"), dialog.reject)
+    button.setAutoDefault(enter)
+    return button
+
+
+def close_button(dialog: QDialog, *, enter: bool = False) -> QPushButton:
+    """Return the button that closes a dialog; ``enter`` says that Enter presses it."""
+    button = plain_button(translate("Dialog", "Close"), dialog.accept)
+    button.setAutoDefault(enter)
+    button.setDefault(enter)
+    return button
+
+
+def button_row(*right: QWidget, left: Sequence[QWidget] = ()) -> QHBoxLayout:
+    """Return the last row of a dialog: buttons at its right end, the main one last."""
+    row = QHBoxLayout()
+    for widget in left:
+        row.addWidget(widget)
+    row.addStretch(1)
+    for widget in right:
+        row.addWidget(widget)
+    return row
+
+
+def ask_first(
+    parent: QWidget, title: str, question: str, words: str, action: str, act: Callable[[], object]
+) -> QMessageBox:
+    """Ask before something is lost; the safe answer is the default."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.NoIcon)
+    box.setWindowTitle(title)
+    box.setText(question)
+    box.setInformativeText(words)
+    yes = box.addButton(action, QMessageBox.ButtonRole.AcceptRole)
+    no = box.addButton(translate("Stores", "Keep it"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no)
+    box.setEscapeButton(no)
+    yes.clicked.connect(lambda _checked=False: act())
+    box.open()
+    return box

@@ -16,13 +16,13 @@ from pura.base.paths import Paths, user_paths
 from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit.jobs.engine import Engine, PuraEngine
 from pura_audit.look import fonts
 from pura_audit.look.icons import app_icon
 from pura_audit.look.theme import Mode, Theme
 from pura_audit.platform import i18n, logs, single, stall
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.engine import Engine, PuraEngine
 from pura_audit.session.session import Session
 from pura_audit.workbench.main_window import MainWindow
 
@@ -124,7 +124,7 @@ def make_window(
         window.status.say(problem)
     # Once the window is on screen: find keys, models and profiles, then import torch, all in
     # the model thread.
-    QTimer.singleShot(0, session, session.jobs.look_around)
+    QTimer.singleShot(0, session, session.begin)
     return window
 
 

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from pura.base.paths import Paths, user_paths
+from pura.base.progress import Stage
 from pura.decode.paper import decode
+from pura.desk.workplace import Workplace
 from pura.extract.local import local_evidence
 from pura.keys import State
 from pura.record.audit import (
@@ -35,19 +37,16 @@ from pura.record.audit import (
 )
 from pura.scheme import Profile, SecretKey, schedule
 from pura_audit import application
-from pura_audit.jobs.messages import (
+from pura_audit.jobs.context import JobContext
+from pura_audit.session.choices import (
     Catalogue,
-    Chore,
     DeviceWords,
     KeyChoice,
     ModelChoice,
     ProfileChoice,
-    Progress,
     Request,
 )
 from pura_audit.workbench.main_window import MainWindow
-
-Checkpoint = Callable[[], None]
 
 
 def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "mark") -> Audit:
@@ -188,14 +187,13 @@ class TestEngine:
 
     def __init__(self, profile: Profile, key: SecretKey) -> None:
         self.profile, self.key = profile, key
-        self.paths = user_paths()
+        self.workplace = Workplace(paths=user_paths())
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()
         self.error: Exception | None = None
         self.threads: set[str] = set()
         self.requests: list[Request] = []
-        self.chores: list[Chore] = []
         self.empty = False
 
     def catalogue(self) -> Catalogue:
@@ -213,29 +211,17 @@ class TestEngine:
     def device(self) -> DeviceWords:
         return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
 
-    def run(
-        self, request: Request, progress: Callable[[Progress], None], checkpoint: Checkpoint
-    ) -> Audit:
+    def audit(self, request: Request, context: JobContext) -> Audit:
         self.requests.append(request)
         self.threads.add(threading.current_thread().name)
-        progress(Progress(step=5, name="reading", done=1, total=10))
+        context.progress(Stage(number=5, name="reading", done=1, total=10))
         self.entered.set()
         while not self.gate.wait(0.005):
-            checkpoint()
-        checkpoint()
+            context.checkpoint()
+        context.checkpoint()
         if self.error is not None:
             raise self.error
         return make_audit(request.document.text, request.profile, self.key)
-
-    def do(
-        self, chore: Chore, progress: Callable[[Progress], None], checkpoint: Checkpoint
-    ) -> None:
-        self.chores.append(chore)
-        progress(Progress(step=5, name="install", done=1, total=2))
-        checkpoint()
-        if self.error is not None:
-            raise self.error
-        self.empty = False
 
 
 @pytest.fixture(scope="session")

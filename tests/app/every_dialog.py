@@ -12,6 +12,7 @@ from pura.base.paths import user_paths
 from pura.caselog import CaseLog, find_case, open_case, save_audit
 from pura_audit.cases.event import EventDialog
 from pura_audit.cases.review import ReviewDialog
+from pura_audit.keys.requests import KeyAct
 from pura_audit.models.fitness import FitnessDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
@@ -36,7 +37,7 @@ def second_person(window: Any) -> QDialog:
         anna = log.person("Anna")
         case = find_case(log, "Thesis") or open_case(log, "Thesis", anna)
         item = case.items[0] if case.items else save_audit(log, case.id, audit, anna)
-    return opened(ReviewDialog(window.session.jobs.cases, case, item, window))
+    return opened(ReviewDialog(window.session.cases, case, item, window))
 
 
 def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
@@ -77,16 +78,16 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "folder": lambda: dialogs.open_folder(window),
         "issued payloads": lambda: dialogs.import_register(window),
         "keys": lambda: dialogs.show_keys(window),
-        "new key": lambda: key_dialogs().ask("new-key"),
-        "key to import": lambda: key_dialogs().ask("import-key"),
-        "deployment key": lambda: key_dialogs().ask("derive-key"),
-        "name of a key": lambda: key_dialogs().ask("rename-key"),
-        "note on a key": lambda: key_dialogs().ask("note-key"),
-        "new passphrase": lambda: key_dialogs().ask("export-key"),
-        "deletion of a key": lambda: key_dialogs().ask("delete-key"),
-        "name of a profile": asked(lambda: window.setup.ask("new-profile")),
-        "folder of a model": asked(lambda: window.setup.ask("add-model")),
-        "file of a profile": asked(lambda: window.setup.ask("import-profile")),
+        "new key": lambda: key_dialogs().ask(KeyAct.NEW),
+        "key to import": lambda: key_dialogs().ask(KeyAct.IMPORT),
+        "deployment key": lambda: key_dialogs().ask(KeyAct.DERIVE),
+        "name of a key": lambda: key_dialogs().ask(KeyAct.RENAME),
+        "note on a key": lambda: key_dialogs().ask(KeyAct.NOTE),
+        "new passphrase": lambda: key_dialogs().ask(KeyAct.EXPORT),
+        "deletion of a key": lambda: key_dialogs().ask(KeyAct.DELETE),
+        "name of a profile": window.setup.ask_profile,
+        "folder of a model": window.setup.ask_model,
+        "file of a profile": window.setup.ask_profile_file,
         "models": lambda: dialogs.show_models(window),
         "profiles": lambda: dialogs.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),

@@ -29,8 +29,8 @@ from PySide6.QtCore import QTimer
 from pura.keys import passphrase_bytes
 from pura.scheme import Profile
 from pura_audit import application
-from pura.keys import Secret
-from pura_audit.jobs.key_chores import KeyChore
+from pura.desk import keys as desk
+from pura.keys import Place, Secret
 from pura_audit.session.items import ItemState
 
 home, profile, text = map(Path, sys.argv[1:4])
@@ -56,18 +56,23 @@ def steps():
     session = window.session
     while session.catalogue is None:
         yield
-    for chore in (
-        KeyChore(kind="import-key", name="Passing", place="session",
-                 typed=Secret(bytearray(secret.encode()))),
-        KeyChore(kind="unlock-files", folder=Secret(passphrase_bytes("a wrong one, long enough"))),
-        KeyChore(kind="unlock-files", folder=Secret(passphrase_bytes(passphrase))),
-        KeyChore(kind="derive-key", name="Renamed", text="window", place="files"),
+    at = session.workplace
+    typed = Secret(bytearray(secret.encode()))
+    wrong = Secret(passphrase_bytes("a wrong one, long enough"))
+    right = Secret(passphrase_bytes(passphrase))
+    derived = desk.DeriveKey(master="Renamed", label="window", place=Place.FILES)
+    for work in (
+        lambda _: desk.import_key(
+            at, desk.ImportKey(name="Passing", source=typed, session=True)),
+        lambda _: desk.unlock_files(at, desk.UnlockFiles(passphrase=wrong)),
+        lambda _: desk.unlock_files(at, desk.UnlockFiles(passphrase=right)),
+        lambda _: desk.derive_key(at, derived),
     ):
-        session.do_chore(chore)
+        session.do(work, lambda _: None, window)
         yield
-        while session.jobs.busy:
+        while session.busy:
             yield
-    session.jobs.refresh()
+    session.look_around()
     for _ in range(20):
         yield
     session.choose_keys(session.catalogue.keys)
@@ -83,7 +88,7 @@ def steps():
         yield
     assert item.state is ItemState.DONE, item.failure
     print("audited", item.audit.verdict, item.audit.evidence.keys_tried, flush=True)
-    print(repr(session.keys), repr(session.jobs._model_worker._engine._session), flush=True)
+    print(repr(session.keys), repr(session.workplace.session_keys), flush=True)
     if end == "raise":
         QTimer.singleShot(0, lambda: 1 / 0)
         for _ in range(4):

@@ -27,7 +27,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from pura_audit import application
-from pura_audit.jobs.key_chores import KeyChore
+from pura.desk.keys import ImportKey, import_key
 
 text, key, folder, out = map(Path, sys.argv[1:])
 app = application.make_application()
@@ -40,7 +40,8 @@ def steps():
     w = yield lambda: window() is not None and window().isVisible()
     w = window()
     yield lambda: w.session.catalogue is not None and w.session.device is not None
-    w.setup.begin(KeyChore(kind="import-key", name="Test", path=key))  # as the first-run page does
+    request = ImportKey(name="Test", source=key, session=True)
+    w.session.do(lambda _: import_key(w.session.workplace, request), lambda _: None, w)
     yield lambda: w.session.ready
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(text))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, SignalInstance
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
@@ -36,11 +36,21 @@ from pura_audit.cases.event import EventDialog
 from pura_audit.cases.pane import CasePane
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.cases.words import case_name
-from pura_audit.jobs.case_desk import CaseDesk
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import language, translate
+from pura_audit.session.case_log import Cases
 from pura_audit.session.session import Session
+
+T = TypeVar("T")
+
+
+class CaseReport(NamedTuple):
+    """A report to be made of saved audits."""
+
+    case: Case
+    audits: tuple[Audit, ...]
+    base: ReportRequest
 
 
 class Browser(Protocol):
@@ -48,21 +58,19 @@ class Browser(Protocol):
 
     Attributes:
         session: Its settings, and its list of texts.
-        desk: Works on the case log.
+        log: Works on the case log.
         pane: The case on screen.
         compare_wanted: Two audits are to be compared.
         report_wanted: A report is to be made of a case.
     """
 
     session: Session
-    desk: CaseDesk
+    log: Cases
     pane: CasePane
     compare_wanted: SignalInstance
     report_wanted: SignalInstance
 
-    def write(
-        self, act: Callable[[CaseLog], object], then: Callable[[object], None] | None = None
-    ) -> None:
+    def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
         """Change the log; say when it does not work."""
 
     def say(self, what: Failure | str) -> None:
@@ -138,12 +146,12 @@ class CaseActs(QObject):
         words: str,
         action: str,
         field: tuple[str, int],
-        act: Callable[[CaseLog, str, str], object],
+        act: Callable[[CaseLog, str, str], T],
         *,
         text: str = "",
         grave: bool = False,
         may_be_empty: bool = False,
-        then: Callable[[object], None] | None = None,
+        then: Callable[[T], object] | None = None,
     ) -> AskDialog:
         """Ask for one text, then write under the name of whoever acts."""
         dialog = AskDialog(
@@ -158,8 +166,8 @@ class CaseActs(QObject):
         )
 
         def given(texts: tuple[str]) -> None:
-            said = texts[0]
-            self.named(lambda who: self._browser.write(lambda log: act(log, said, who), then))
+            answer = texts[0]
+            self.named(lambda who: self._browser.write(lambda log: act(log, answer, who), then))
 
         dialog.given.connect(given)
         dialog.open()
@@ -251,7 +259,7 @@ class CaseActs(QObject):
                 log, case.id, log.person(who), reason=text, text_only=text_only
             ),
             grave=True,
-            then=lambda count: self._browser.say_erased(count if isinstance(count, int) else 0),
+            then=self._browser.say_erased,
         )
 
     def _close(self, case: Case) -> None:
@@ -291,7 +299,7 @@ class CaseActs(QObject):
         """Check the whole log."""
         from pura_audit.cases.check import CheckDialog
 
-        dialog = CheckDialog(self._browser.desk, self._browser.session.settings, self._parent)
+        dialog = CheckDialog(self._browser.log, self._browser.session.settings, self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -303,7 +311,7 @@ class CaseActs(QObject):
         chosen = self._browser.pane.chosen
         if len(chosen) != 1:
             return None
-        dialog = ReviewDialog(self._browser.desk, case, chosen[0], self._parent)
+        dialog = ReviewDialog(self._browser.log, case, chosen[0], self._parent)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -336,17 +344,13 @@ class CaseActs(QObject):
             actor = log.person(who)
             words = secret.copy() if secret is not None else None
             try:
-                return tuple(load_audit(log, one, passphrase=words, actor=actor) for one in items)
+                return tuple(load_audit(log, item, passphrase=words, actor=actor) for item in items)
             finally:
                 if words is not None and secret is not None:
                     words[:] = bytes(len(words))
                     secret.wipe()
 
-        def ended(result: object) -> None:
-            assert isinstance(result, tuple)
-            then(result)
-
-        self.named(lambda who: self._browser.write(lambda log: act(log, who), ended))
+        self.named(lambda who: self._browser.write(lambda log: act(log, who), then))
 
     def _show(self, audits: tuple[Audit, ...]) -> None:
         for audit in audits:
@@ -361,10 +365,18 @@ class CaseActs(QObject):
 
         def asked(audits: tuple[Audit, ...]) -> None:
             base = ReportRequest(language=language() if language() in ("en", "de") else "en")
-            self._browser.desk.do(
+            self._browser.log.read(
                 lambda log, _: request_of_case(log, case, items, base),
-                lambda found: self._browser.report_wanted.emit((case, audits, found)),
+                lambda outcome: self._begin_report(case, audits, outcome),
                 self,
             )
 
         self._opened(asked)
+
+    def _begin_report(
+        self, case: Case, audits: tuple[Audit, ...], outcome: Outcome[ReportRequest]
+    ) -> None:
+        if isinstance(outcome, Failure):
+            self._browser.say(outcome)
+        elif isinstance(outcome, Done):
+            self._browser.report_wanted.emit(CaseReport(case, audits, outcome.result))

@@ -17,11 +17,13 @@ from pura.caselog import CaseLog
 from pura.caselog.heads import parse_head
 from pura.caselog.verify import LogCheck, record_check, verify_log
 from pura.report.check import BAD, GOOD, NOTICE
-from pura_audit.jobs.case_desk import CaseDesk
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, number, translate
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
@@ -33,19 +35,17 @@ class CheckDialog(QDialog):
     """Checks the log at once, and again against a head that a report printed.
 
     Args:
-        desk: Works on the log.
+        cases: Works on the log.
         settings: Hold the name of whoever checks.
 
     Attributes:
         checks: What was found; None while it is looked at.
     """
 
-    def __init__(
-        self, desk: CaseDesk, settings: SettingsFile, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, cases: Cases, settings: SettingsFile, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._settings = desk, settings
-        self._asked = 0
+        self._cases, self._settings = cases, settings
+        self._asked: Job | None = None
         self.checks: tuple[LogCheck, ...] | None = None
         title = translate("Cases", "Check the case log")
         self.setWindowTitle(title)
@@ -94,29 +94,31 @@ class CheckDialog(QDialog):
         self.again.setEnabled(False)
         self.words.setText(translate("Cases", "Checking …"))
 
-        def act(log: CaseLog, checkpoint: object) -> tuple[LogCheck, ...]:
-            assert callable(checkpoint)
+        def act(log: CaseLog, context: JobContext) -> tuple[LogCheck, ...]:
             head = parse_head(text, log.id) if text else None
-            found = verify_log(log, head=head, checkpoint=checkpoint)
+            checks = verify_log(log, head=head, checkpoint=context.checkpoint)
             if who:
-                record_check(log, found, log.person(who))
-            return found
+                record_check(log, checks, log.person(who))
+            return checks
 
-        self._asked = self._desk.do(act, self._found, self, writes=bool(who))
+        queue = self._cases.write if who else self._cases.read
+        self._asked = queue(act, self._checked, self)
 
-    def _found(self, result: object) -> None:
+    def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
         self.bar.hide()
         self.again.setEnabled(True)
         while (item := self.rows.takeAt(0)) is not None:
             if (row := item.widget()) is not None:
                 row.deleteLater()
         self.head.complain("")
-        if isinstance(result, Failure):
-            self.words.setText("")
-            self.head.complain(f"{result.message} {result.hint}")
-            return
-        assert isinstance(result, tuple)
-        self.checks = result
+        self.words.setText("")
+        if isinstance(outcome, Failure):
+            self.head.complain(f"{outcome.message} {outcome.hint}")
+        elif isinstance(outcome, Done):
+            self._show(outcome.result)
+
+    def _show(self, checks: tuple[LogCheck, ...]) -> None:
+        self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
         words = (
             translate("Cases", "Of %1 checks, %2 found something amiss.")
@@ -130,7 +132,8 @@ class CheckDialog(QDialog):
 
     def done(self, result: int) -> None:
         """Want nothing any more."""
-        self._desk.drop(self._asked)
+        if self._asked is not None:
+            self._asked.drop()
         super().done(result)
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -27,7 +27,8 @@ from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, shown
 from pura_audit.cases.words import case_row
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.widgets.card import Card, label
@@ -36,6 +37,8 @@ from pura_audit.widgets.tables import fill_table, make_table
 
 if TYPE_CHECKING:
     from pura_audit.session.session import Session
+
+T = TypeVar("T")
 
 _PAUSE: Final = 200  # milliseconds without a key before the search begins
 
@@ -60,9 +63,9 @@ class CasesDialog(QDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.session, self.desk = session, session.jobs.cases
+        self.session, self.log = session, session.cases
         self._cases: tuple[Case, ...] = ()
-        self._asked = 0
+        self._asked: Job | None = None
         self._wanted = ""
         self.setWindowTitle(translate("Cases", "Cases"))
         self._make()
@@ -134,7 +137,7 @@ class CasesDialog(QDialog):
         self.state.currentIndexChanged.connect(lambda _: self.refresh())
         self.timer.timeout.connect(self.refresh)
         self.pane.wanted.connect(self.acts.do)
-        self.desk.changed.connect(self.refresh)
+        self.log.changed.connect(self.refresh)
         QShortcut(QKeySequence.StandardKey.Find, self, self.search.setFocus)
 
     # The list
@@ -147,18 +150,22 @@ class CasesDialog(QDialog):
         """
         if wanted:
             self._wanted = wanted
-        self.desk.drop(self._asked)
+        if self._asked is not None:
+            self._asked.drop()
         query = Query(search=self.search.text(), state=self.state.currentData())
-        self._asked = self.desk.do(lambda log, _: list_cases(log, query), self._listed, self)
+        self._asked = self.log.read(lambda log, _: list_cases(log, query), self._listed, self)
 
-    def _listed(self, result: object) -> None:
-        if isinstance(result, Failure):
-            self.say(result)
-            return
-        assert isinstance(result, tuple)
+    def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
+        self._asked = None
+        if isinstance(outcome, Failure):
+            self.say(outcome)
+        elif isinstance(outcome, Done):
+            self._fill(outcome.result)
+
+    def _fill(self, cases: Sequence[Case]) -> None:
         before = self._wanted or (self.pane.shown.case.id if self.pane.shown else "")
         self._wanted = ""
-        self._cases = result
+        self._cases = tuple(cases)
         headers = (
             translate("Cases", "Case"),
             translate("Cases", "Saved"),
@@ -197,16 +204,18 @@ class CasesDialog(QDialog):
     def _choose(self) -> None:
         case = self.selected
         if case is not None:
-            self.desk.do(lambda log, _: shown(log, case.id), self._show, self)
+            self.log.read(lambda log, _: shown(log, case.id), self._show, self)
 
-    def _show(self, result: object) -> None:
-        if isinstance(result, Failure):
-            self.say(result)
-            return
-        assert isinstance(result, Shown)
+    def _show(self, outcome: Outcome[Shown]) -> None:
+        if isinstance(outcome, Failure):
+            self.say(outcome)
         # Another one may have been chosen since.
-        if self.selected is not None and result.case.id == self.selected.id:
-            self.pane.show_case(result)
+        elif (
+            isinstance(outcome, Done)
+            and self.selected is not None
+            and outcome.result.case.id == self.selected.id
+        ):
+            self.pane.show_case(outcome.result)
             self.drawn.emit()
 
     # New ones
@@ -237,10 +246,10 @@ class CasesDialog(QDialog):
         dialog.open()
         return dialog
 
-    def _opened(self, result: object) -> None:
+    def _opened(self, case: str) -> None:
         self.search.clear()
         self.state.setCurrentIndex(0)
-        self.refresh(str(result))
+        self.refresh(case)
 
     def ask_import(self) -> QFileDialog:
         """Ask for a case that was exported elsewhere."""
@@ -267,20 +276,18 @@ class CasesDialog(QDialog):
 
     # What is done
 
-    def write(
-        self, act: Callable[[CaseLog], object], then: Callable[[object], None] | None = None
-    ) -> None:
+    def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
         """Change the log; say when it does not work."""
 
-        def ended(result: object) -> None:
-            if isinstance(result, Failure):
-                self.say(result)
-            else:
+        def ended(outcome: Outcome[T]) -> None:
+            if isinstance(outcome, Failure):
+                self.say(outcome)
+            elif isinstance(outcome, Done):
                 self.say("")
                 if then is not None:
-                    then(result)
+                    then(outcome.result)
 
-        self.desk.do(lambda log, _: act(log), ended, self, writes=True)
+        self.log.write(lambda log, _: act(log), ended, self)
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""
@@ -304,5 +311,5 @@ class CasesDialog(QDialog):
     def done(self, result: int) -> None:
         """Want nothing any more."""
         self.timer.stop()
-        self.desk.changed.disconnect(self.refresh)
+        self.log.changed.disconnect(self.refresh)
         super().done(result)

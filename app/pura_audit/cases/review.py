@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QWidget
 from pura.caselog import Case, Item, sign_off
 from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
-from pura_audit.jobs.case_desk import CaseDesk
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import decimal, language, translate
+from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
@@ -28,7 +28,7 @@ class ReviewDialog(FittedDialog):
     """What was found, who looks at it, and what came of that.
 
     Args:
-        desk: Works on the log.
+        cases: Works on the log.
         case: The case.
         item: The audit.
 
@@ -38,11 +38,9 @@ class ReviewDialog(FittedDialog):
 
     signed = Signal()
 
-    def __init__(
-        self, desk: CaseDesk, case: Case, item: Item, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, cases: Cases, case: Case, item: Item, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk, self._item = desk, item
+        self._cases, self._item = cases, item
         self._working = False
         heading = translate("Cases", "Second person")
         self.setWindowTitle(heading)
@@ -94,20 +92,19 @@ class ReviewDialog(FittedDialog):
         recomputed, remark = self.recomputed.text, self.remark.text
         self._working = True
         self._check()
-        self._desk.do(
+        self._cases.write(
             lambda log, _: sign_off(
                 log, item, log.person(who), agree=agree, recomputed=recomputed, words=remark
             ),
             self._signed,
             self,
-            writes=True,
         )
 
-    def _signed(self, result: object) -> None:
+    def _signed(self, outcome: Outcome[None]) -> None:
         self._working = False
         self._check()
-        if isinstance(result, Failure):
-            self.words.setText(f"{result.message} {result.hint}".strip())
+        if isinstance(outcome, Failure):
+            self.words.setText(f"{outcome.message} {outcome.hint}".strip())
             self.words.show()
         else:
             self.accept()

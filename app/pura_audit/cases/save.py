@@ -31,12 +31,13 @@ from pura.caselog import (
 )
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura_audit.jobs.case_desk import CaseDesk
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Field, Words
 from pura_audit.widgets.form_dialog import (
@@ -54,7 +55,7 @@ class SaveDialog(FittedDialog):
     """Saves one audit, or all that are finished.
 
     Args:
-        desk: Works on the log.
+        cases: Works on the log.
         settings: Remembers who saves, and what becomes of texts; never the case.
         current: The audit on screen.
         others: The other finished audits of the list.
@@ -69,14 +70,14 @@ class SaveDialog(FittedDialog):
 
     def __init__(
         self,
-        desk: CaseDesk,
+        cases: Cases,
         settings: SettingsFile,
         current: Audit,
         others: Sequence[Audit],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._desk, self._settings = desk, settings
+        self._cases, self._settings = cases, settings
         self._current, self._others = current, tuple(others)
         self._working = False
         title = translate("Cases", "Save to a case")
@@ -101,7 +102,7 @@ class SaveDialog(FittedDialog):
         self.case.editTextChanged.connect(lambda _: self._check())
         self.who.edited.connect(self._check)
         self._check()
-        desk.do(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
+        cases.read(lambda log, _: list_cases(log, Query(state="open")), self._listed, self)
         self.case.setFocus()
 
     def _lay_out(self, title: str) -> None:
@@ -151,13 +152,15 @@ class SaveDialog(FittedDialog):
         self.modes.button(MODES.index(known)).setChecked(True)
         return column
 
-    def _listed(self, result: object) -> None:
-        if isinstance(result, Failure):
-            self._fail(result)
-            return
+    def _listed(self, outcome: Outcome[tuple[Case, ...]]) -> None:
+        if isinstance(outcome, Failure):
+            self._fail(outcome)
+        elif isinstance(outcome, Done):
+            self._offer(outcome.result)
+
+    def _offer(self, cases: Sequence[Case]) -> None:
         typed = self.case.currentText()
-        assert isinstance(result, tuple)
-        self.case.addItems([case.name for case in result if case.name is not None])
+        self.case.addItems([case.name for case in cases if case.name is not None])
         # None is chosen beforehand: what is saved to a wrong case stays there.
         self.case.setCurrentIndex(-1)
         self.case.setEditText(typed or self.last)
@@ -202,17 +205,18 @@ class SaveDialog(FittedDialog):
             secret,
             self.purpose.text,
         )
-        self._desk.do(act, self._saved, self, writes=True)
+        self._cases.write(act, self._saved, self)
 
-    def _saved(self, result: object) -> None:
+    def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
         self._working = False
         self._check()
-        if isinstance(result, Failure):
-            self._fail(result)
-        elif isinstance(result, tuple):
-            SaveDialog.last = result[0].name or ""
+        if isinstance(outcome, Failure):
+            self._fail(outcome)
+        elif isinstance(outcome, Done):
+            case, count = outcome.result
+            SaveDialog.last = case.name or ""
             self.accept()
-            self.saved.emit(*result)
+            self.saved.emit(case, count)
 
     def _fail(self, failure: Failure) -> None:
         self.words.setText(f"{failure.message} {failure.hint}".strip())
@@ -221,10 +225,10 @@ class SaveDialog(FittedDialog):
 
 def saving(
     name: str, who: str, audits: Sequence[Audit], mode: str, secret: Secret | None, purpose: str
-) -> Callable[[CaseLog, Callable[[], None]], tuple[Case, int]]:
+) -> Callable[[CaseLog, JobContext], tuple[Case, int]]:
     """Return what saves audits to a case, all or none; a case that is not there is opened."""
 
-    def act(log: CaseLog, checkpoint: Callable[[], None]) -> tuple[Case, int]:
+    def act(log: CaseLog, context: JobContext) -> tuple[Case, int]:
         vault = None
         if secret is not None:
             words = secret.copy()
@@ -242,13 +246,13 @@ def saving(
                 if not new:
                     raise CaseLogError("caselog.save-twice", code="case-log-twice")
                 for audit in new:
-                    checkpoint()
+                    context.checkpoint()
                     save_audit(log, case.id, audit, actor, text=mode, vault=vault, purpose=purpose)
-                found = find_case(log, case.id)
+                saved = find_case(log, case.id)
         finally:
             if vault is not None:
                 vault.wipe()
-        assert found is not None  # it was just written
-        return found, len(new)
+        assert saved is not None  # it was just written
+        return saved, len(new)
 
     return act

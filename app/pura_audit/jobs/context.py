@@ -5,10 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 from pura.base.errors import Cancelled
-from pura_audit.jobs.messages import Progress
+from pura.base.progress import Stage
+from pura_audit.jobs.outcome import Progress
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
 _READING = 5
@@ -19,18 +19,22 @@ class JobContext:
 
     Args:
         report: Gets the progress, at most every ``INTERVAL`` seconds within a step.
+        post: Calls something in the window's thread.
         clock: For tests.
     """
 
     def __init__(
-        self, report: Callable[[Progress], None], clock: Callable[[], float] = time.monotonic
+        self,
+        report: Callable[[Progress], None],
+        post: Callable[[Callable[[], None]], None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._report = report
+        self._report, self.post = report, post
         self._clock = clock
         self._cancel = threading.Event()
         self._go = threading.Event()
         self._go.set()
-        self._step = -1
+        self._step = (-1, "")
         self._told = 0.0
         self._started = 0.0
         self._first = 0
@@ -61,17 +65,25 @@ class JobContext:
         if self._cancel.is_set():
             raise Cancelled
 
-    def progress(self, progress: Progress) -> None:
+    def progress(self, stage: Stage) -> None:
         """Report, unless the last report was a moment ago; estimates the time left."""
-        now = self._clock()
-        if progress.step != self._step:
-            self._step, self._started, self._first = progress.step, now, progress.done
-        elif now - self._told < INTERVAL and progress.done < progress.total:
+        now, step = self._clock(), (stage.number, stage.name)
+        if step != self._step:
+            self._step, self._started, self._first = step, now, stage.done
+        elif now - self._told < INTERVAL and stage.done < stage.total:
             return
         self._told = now
-        done, spent = progress.done - self._first, now - self._started
+        done, spent = stage.done - self._first, now - self._started
+        left = None
         # The first pieces tell little of the speed; a wild guess is worse than none.
-        if progress.step == _READING and spent >= 1.0 and done >= 0.02 * progress.total:
-            left = (progress.total - progress.done) * spent / done
-            progress = replace(progress, seconds_left=left)
-        self._report(progress)
+        if stage.number == _READING and spent >= 1.0 and done >= 0.02 * stage.total:
+            left = (stage.total - stage.done) * spent / done
+        self._report(
+            Progress(
+                step=stage.number,
+                name=stage.name,
+                done=stage.done,
+                total=stage.total,
+                seconds_left=left,
+            )
+        )

@@ -1,210 +1,321 @@
-"""The job queue: the one owner of all threads.
+"""The queue: the one way of working off the window's thread.
 
-Jobs wait here, in the window's thread, and go to the model thread one at a time. A failed job
-never stops the others. Cancelling wakes a waiting job up at once and a running one at its next
-checkpoint; closing cancels, quits and waits.
+Whoever wants something done hands over a function, what to call with its outcome, and who asks.
+Jobs wait here, in the window's thread, and go to the queue's own thread one at a time. A job that
+fails never stops the others. Cancelling wakes a waiting job up at once and a running one at its
+next checkpoint; closing cancels, quits and waits.
 """
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
-from pathlib import Path
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from PySide6.QtCore import QObject, QThread, Signal
+from PySide6.QtCore import QObject, QThread, Signal, Slot
+from shiboken6 import isValid
 
-from pura.documents import ReadOptions
-from pura.documents.folders import WalkOptions
-from pura_audit.jobs.case_desk import CaseDesk
+from pura.base.errors import Cancelled, PuraError
 from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.engine import Engine
-from pura_audit.jobs.file_worker import FileWorker
-from pura_audit.jobs.messages import Chore, Request
-from pura_audit.jobs.report_desk import ReportDesk
-from pura_audit.jobs.workers import ModelWorker
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped, unexpected
 
 _log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+Work = Callable[[JobContext], T]
 
-@dataclass(frozen=True)
-class _Job:
-    number: int
-    request: Request | Chore
+
+class Job(ABC):
+    """A piece of work that was asked for, as whoever asked for it sees it."""
+
+    def __init__(self, queue: JobQueue, owner: QObject, *, aside: bool) -> None:
+        self._queue = queue
+        self._owner: QObject | None = owner
+        self._dropped = False
+        self.aside = aside
+
+    def cancel(self) -> None:
+        """Stop it: at once while it waits, at its next checkpoint while it runs."""
+        self._queue.cancel(self)
+
+    def drop(self) -> None:
+        """Stop it, and tell nobody what comes of it."""
+        self._dropped = True
+        self._queue.cancel(self)
+
+    @property
+    def heard(self) -> bool:
+        """Whether there is still somebody to be told."""
+        return not self._dropped and self._owner is not None and isValid(self._owner)
+
+    @property
+    @abstractmethod
+    def context(self) -> JobContext:
+        """What the work sees of the outside."""
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Say that its turn has come; in the window's thread."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Do it; in the queue's thread."""
+
+    @abstractmethod
+    def deliver(self) -> None:
+        """Hand over what came of it; in the window's thread."""
+
+
+class _Job(Job, Generic[T]):
+    def __init__(
+        self,
+        queue: JobQueue,
+        work: Work[T],
+        then: Callable[[Outcome[T]], None],
+        owner: QObject,
+        *,
+        started: Callable[[], None] | None,
+        progressed: Callable[[Progress], None] | None,
+        aside: bool,
+    ) -> None:
+        super().__init__(queue, owner, aside=aside)
+        self._calls: tuple[Work[T], Callable[[Outcome[T]], None]] | None = (work, then)
+        self._started, self._progressed = started, progressed
+        self._outcome: Outcome[T] = Stopped()
+        self._context = JobContext(self._report, self._post)
+
+    @property
+    def context(self) -> JobContext:
+        return self._context
+
+    def begin(self) -> None:
+        if self._started is not None and self.heard:
+            self._started()
+
+    def run(self) -> None:
+        assert self._calls is not None  # it is delivered once, and only after it has run
+        try:
+            self._context.checkpoint()
+            self._outcome = Done(self._calls[0](self._context))
+        except Cancelled:
+            self._outcome = Stopped()
+        except PuraError as error:
+            self._outcome = Failure.of(error)
+        except Exception as error:
+            self._outcome = unexpected(error)
+
+    def deliver(self) -> None:
+        calls, heard = self._calls, self.heard
+        # They hold widgets, which must not see their end in the queue's thread, nor outlive it.
+        self._calls = self._started = self._progressed = self._owner = None
+        if calls is not None and heard:
+            calls[1](self._outcome)
+
+    def _report(self, progress: Progress) -> None:
+        told = self._progressed
+        if told is not None:
+            self._post(lambda: told(progress))
+
+    def _post(self, message: Callable[[], None]) -> None:
+        self._queue.post(self, message)
+
+
+class _Worker(QObject):
+    """Lives in the queue's thread.
+
+    Signals:
+        ended: The job.
+    """
+
+    ended = Signal(object)
+
+    @Slot(object)
+    def run(self, job: Job) -> None:
+        """Do one job."""
+        job.run()
+        self.ended.emit(job)
 
 
 class JobQueue(QObject):
-    """Runs audits one after the other.
+    """Does one thing after the other, in a thread of its own.
 
-    Attributes:
-        reports: Makes reports, beside the audits.
-        cases: Works on the case log.
+    Args:
+        name: Of the thread.
 
     Signals:
-        catalogued: Keys, models and profiles were found.
-        placed: The device is known (or a Failure).
-        loaded: A file was read: number, Document.
-        parts: A file holds more texts: number, Documents.
-        refused: A file was refused: number, Failure.
-        found: Files of a folder, a list of paths.
-        report_found: A file that was read is a report: its path.
-        walked: A folder is done: its Summary.
-        started: An audit began.
-        seen: A file was looked into: path, Extraction or Failure, previews.
-        progressed: An audit went on: number, Progress.
-        finished: An audit is done: number, Audit.
-        failed: An audit failed: number, Failure.
-        cancelled: An audit was stopped, waiting or running.
-        busy_changed: Whether an audit runs or waits.
+        busy_changed: Whether anything runs or waits.
     """
 
-    catalogued = Signal(object)
-    placed = Signal(object)
-    loaded = Signal(int, object)
-    parts = Signal(int, object)
-    refused = Signal(int, object)
-    found = Signal(object)
-    report_found = Signal(object)
-    walked = Signal(object)
-    started = Signal(int)
-    seen = Signal(object, object, object)
-    progressed = Signal(int, object)
-    finished = Signal(int, object)
-    failed = Signal(int, object)
-    cancelled = Signal(int)
     busy_changed = Signal(bool)
+    _begin = Signal(object)
+    _posted = Signal(object, object)
 
-    _look = Signal()
-    _find = Signal()
-    _run = Signal(int, object, object)
-    _load = Signal(int, object, object)
-    _walk = Signal(object, object)
-    _into = Signal(object, object)
-
-    def __init__(self, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._waiting: list[_Job] = []
-        self._running: int | None = None
-        self._context: JobContext | None = None
+        self._waiting: list[Job] = []
+        self._aside: list[Job] = []
+        self._running: Job | None = None
         self._paused = False
         self._closed = False
-        self._model_thread, self._file_thread = QThread(self), QThread(self)
-        self._model_thread.setObjectName("model")
-        self._file_thread.setObjectName("files")
-        self._report_thread = QThread(self)
-        self._report_thread.setObjectName("reports")
-        self._model_worker, self._file_worker = ModelWorker(engine), FileWorker()
-        self._model_worker.moveToThread(self._model_thread)
-        self._file_worker.moveToThread(self._file_thread)
-        self.reports = ReportDesk(self._report_thread, self)
-        self._case_thread = QThread(self)
-        self._case_thread.setObjectName("cases")
-        self.cases = CaseDesk(self._case_thread, engine.paths, self)
-        self._wire()
-        self._model_thread.start()
-        self._file_thread.start()
-        self._report_thread.start()
-        self._case_thread.start()
+        self._thread = QThread(self)
+        self._thread.setObjectName(name)
+        self._worker = _Worker()
+        self._worker.moveToThread(self._thread)
+        self._begin.connect(self._worker.run)
+        self._worker.ended.connect(self._ended)
+        self._posted.connect(self._tell)
+        self._thread.start()
 
-    def _wire(self) -> None:
-        model, files = self._model_worker, self._file_worker
-        self._look.connect(model.look_around)
-        self._find.connect(model.find)
-        self._run.connect(model.run)
-        self._load.connect(files.load)
-        self._walk.connect(files.walk)
-        self._into.connect(files.look_into)
-        files.seen.connect(self.seen)
-        files.parts.connect(self.parts)
-        files.found.connect(self.found)
-        files.report_found.connect(self.report_found)
-        files.walked.connect(self.walked)
-        model.catalogued.connect(self.catalogued)
-        model.placed.connect(self.placed)
-        model.finished.connect(self._on_finished)
-        model.failed.connect(self._on_failed)
-        model.cancelled.connect(self._on_cancelled)
-        files.loaded.connect(self.loaded)
-        files.refused.connect(self.refused)
+    def do(
+        self,
+        work: Work[T],
+        then: Callable[[Outcome[T]], None],
+        owner: QObject,
+        *,
+        started: Callable[[], None] | None = None,
+        progressed: Callable[[Progress], None] | None = None,
+        aside: bool = False,
+    ) -> Job:
+        """Queue a piece of work.
+
+        Args:
+            work: What is to be done, in the queue's thread.
+            then: Gets what came of it, once, in the window's thread.
+            owner: Whoever asks; once it is gone nobody is told.
+            started: Called when its turn comes.
+            progressed: Told how far it is.
+            aside: It goes before what waits, also while the queue is paused, and does not count
+                as busy: looking around.
+        """
+        job = _Job(self, work, then, owner, started=started, progressed=progressed, aside=aside)
+        if self._closed:
+            return job
+        was_busy = self.busy
+        (self._aside if aside else self._waiting).append(job)
+        if self.busy and not was_busy:
+            self.busy_changed.emit(True)
+        self._next()
+        return job
 
     @property
     def busy(self) -> bool:
-        """Whether an audit runs or waits."""
-        return self._running is not None or bool(self._waiting)
-
-    @property
-    def running(self) -> int | None:
-        """Number of the audit that runs."""
-        return self._running
+        """Whether anything runs or waits."""
+        running = self._running is not None and not self._running.aside
+        return running or bool(self._waiting)
 
     @property
     def paused(self) -> bool:
         """Whether the queue is paused."""
         return self._paused
 
-    def look_around(self) -> None:
-        """Find keys, models, profiles and the device, off the window's thread."""
-        self._look.emit()
+    @property
+    def alive(self) -> bool:
+        """Whether its thread runs."""
+        return self._thread.isRunning()
 
-    def refresh(self) -> None:
-        """Find keys, models and profiles again."""
-        self._find.emit()
+    def order(self) -> tuple[Job, ...]:
+        """Return the jobs that wait, next first."""
+        return tuple(self._waiting)
 
-    def load(self, number: int, path: Path, options: ReadOptions | None = None) -> None:
-        """Read a file, as the user says that it is to be read."""
-        self._load.emit(number, path, options or ReadOptions())
+    def move(self, job: Job, by: int) -> None:
+        """Move a waiting job up (negative) or down."""
+        if job in self._waiting:
+            place = self._waiting.index(job)
+            self._waiting.insert(max(0, place + by), self._waiting.pop(place))
 
-    def look_into(self, path: Path, options: ReadOptions) -> None:
-        """Read a file for somebody who wants to choose how it is read; see ``seen``."""
-        self._into.emit(path, options)
-
-    def walk(self, folder: Path, options: WalkOptions) -> None:
-        """Go through a folder off the window's thread."""
-        self._walk.emit(folder, options)
-
-    def add(self, number: int, request: Request | Chore) -> None:
-        """Queue an audit or a chore."""
-        was_busy = self.busy
-        self._waiting.append(_Job(number, request))
-        if not was_busy:
-            self.busy_changed.emit(True)
-        self._next()
-
-    def order(self) -> tuple[int, ...]:
-        """Return the numbers of the audits that wait, next first."""
-        return tuple(job.number for job in self._waiting)
-
-    def move(self, number: int, by: int) -> None:
-        """Move a waiting audit up (negative) or down."""
-        for place, job in enumerate(self._waiting):
-            if job.number == number:
-                self._waiting.insert(max(0, place + by), self._waiting.pop(place))
-                return
-
-    def cancel(self, number: int) -> None:
-        """Stop one audit, waiting or running."""
-        if number == self._running and self._context is not None:
-            self._context.cancel()
+    def cancel(self, job: Job) -> None:
+        """Stop a job, waiting or running; one that is over stays as it is."""
+        if job is self._running:
+            job.context.cancel()
             return
-        kept = [job for job in self._waiting if job.number != number]
-        if len(kept) < len(self._waiting):
-            self._waiting = kept
-            self.cancelled.emit(number)
-            self._tell_idle()
+        for jobs in (self._waiting, self._aside):
+            if job in jobs:
+                was_busy = self.busy
+                jobs.remove(job)
+                job.deliver()
+                self._tell_idle(was_busy=was_busy)
 
     def cancel_all(self) -> None:
-        """Stop everything."""
+        """Stop everything that counts as busy."""
         for job in tuple(self._waiting):
-            self.cancel(job.number)
-        if self._running is not None:
+            self.cancel(job)
+        if self._running is not None and not self._running.aside:
             self.cancel(self._running)
 
     def set_paused(self, paused: bool) -> None:
-        """Pause or go on; a running audit waits at its next checkpoint."""
+        """Pause or go on; a running job waits at its next checkpoint."""
         self._paused = paused
-        if self._context is not None:
-            (self._context.pause if paused else self._context.resume)()
+        if self._running is not None and not self._running.aside:
+            (self._running.context.pause if paused else self._running.context.resume)()
         if not paused:
             self._next()
+
+    def post(self, job: Job, message: Callable[[], None]) -> None:
+        """Call something in the window's thread, unless nobody hears the job; from any thread."""
+        self._posted.emit(job, message)
+
+    def stop(self) -> None:
+        """Cancel everything and let the thread end; begin nothing any more."""
+        self._closed = True
+        self._waiting.clear()
+        self._aside.clear()
+        if self._running is not None:
+            self._running.context.cancel()
+        self._thread.quit()
+
+    def wait(self, timeout_ms: int) -> bool:
+        """Wait for the thread to end; return whether it did."""
+        return self._thread.wait(timeout_ms)
+
+    def _next(self) -> None:
+        if self._running is not None or self._closed:
+            return
+        if self._aside:
+            job = self._aside.pop(0)
+        elif self._waiting and not self._paused:
+            job = self._waiting.pop(0)
+        else:
+            return
+        self._running = job
+        job.begin()
+        self._begin.emit(job)
+
+    def _ended(self, job: Job) -> None:
+        was_busy = self.busy
+        self._running = None
+        try:
+            job.deliver()
+        finally:
+            self._next()
+            self._tell_idle(was_busy=was_busy)
+
+    def _tell(self, job: Job, message: Callable[[], None]) -> None:
+        if job.heard:
+            message()
+
+    def _tell_idle(self, *, was_busy: bool) -> None:
+        if was_busy and not self.busy:
+            self.busy_changed.emit(False)
+
+
+class Jobs(QObject):
+    """The window's queues, a thread each: a preview must not wait until an audit is over.
+
+    Attributes:
+        model: Whatever needs the model, the keyring or the stores.
+        files: Walks folders and reads files: a disk may be slow.
+        cases: Works on the case log: another program may hold it for seconds.
+        reports: Makes and draws reports.
+    """
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.model = JobQueue("model", self)
+        self.files = JobQueue("files", self)
+        self.cases = JobQueue("cases", self)
+        self.reports = JobQueue("reports", self)
+        self._closed = False
 
     def close(self, timeout_ms: int = 10_000) -> bool:
         """Cancel everything, end all threads and wait for them.
@@ -215,60 +326,10 @@ class JobQueue(QObject):
         if self._closed:
             return True
         self._closed = True
-        self._waiting.clear()
-        self._file_worker.stop()
-        self.reports.close()
-        self.cases.close()
-        if self._context is not None:
-            self._context.cancel()
-        ended = True
-        threads = (
-            self._file_thread,
-            self._model_thread,
-            self._report_thread,
-            self._case_thread,
-        )
-        for thread in threads:
-            thread.quit()
-        for thread in threads:
-            ended = thread.wait(timeout_ms) and ended
-        if not ended:
+        queues = (self.files, self.model, self.reports, self.cases)
+        for queue in queues:
+            queue.stop()
+        ended = [queue.wait(timeout_ms) for queue in queues]
+        if not all(ended):
             _log.error("a thread did not end within %d ms", timeout_ms)
-        return ended
-
-    def _next(self) -> None:
-        if self._running is not None or self._paused or self._closed or not self._waiting:
-            return
-        job = self._waiting.pop(0)
-        self._running = job.number
-        number = job.number
-        # Emitting from the model thread is safe: the receivers live in this one.
-        self._context = JobContext(lambda progress: self.progressed.emit(number, progress))
-        self.started.emit(number)
-        self._run.emit(number, job.request, self._context)
-
-    def _on_finished(self, number: int, audit: object) -> None:
-        self._done()
-        self.finished.emit(number, audit)
-        self._after()
-
-    def _on_failed(self, number: int, failure: object) -> None:
-        self._done()
-        self.failed.emit(number, failure)
-        self._after()
-
-    def _on_cancelled(self, number: int) -> None:
-        self._done()
-        self.cancelled.emit(number)
-        self._after()
-
-    def _done(self) -> None:
-        self._running, self._context = None, None
-
-    def _after(self) -> None:
-        self._next()
-        self._tell_idle()
-
-    def _tell_idle(self) -> None:
-        if not self.busy:
-            self.busy_changed.emit(False)
+        return all(ended)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -18,19 +20,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import SUFFIX, Secret, State
-from pura_audit.jobs.key_chores import KeyChore
-from pura_audit.jobs.messages import Catalogue, Failure, KeyChoice, Progress
+from pura.desk.keys import (
+    DeleteKey,
+    ExportKey,
+    ImportKey,
+    KeyDone,
+    UnlockFiles,
+    unlock_files,
+    unlock_keyring,
+)
+from pura.keys import SUFFIX, Place, Secret, State
+from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.outcome import Failure, Outcome
+from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
+from pura_audit.session.choices import Catalogue, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 from pura_audit.widgets.rows_model import RowsModel
 from pura_audit.widgets.tables import make_table
+
+T = TypeVar("T")
 
 NOTE = 5  # the last column takes the room that is left
 WIDEST = 176
@@ -39,13 +55,13 @@ WIDEST = 176
 class KeysDialog(QDialog):
     """Table of the keys, with one button for everything that is done to them.
 
-    Nothing is done here: chores go to the session, and the model thread answers.
+    Nothing is done here: requests go to the session, and the thread of the model answers.
     """
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._chore: KeyChore | None = None
+        self._job: Job | None = None
         self._rows: tuple[KeyChoice, ...] = ()
         self.setWindowTitle(translate("Keys", "Keys"))
         self.resize(960, 560)
@@ -60,22 +76,21 @@ class KeysDialog(QDialog):
         self._lay_out()
         self._say("")
         session.choices_changed.connect(self.refresh)
-        session.chore_changed.connect(self._chore_changed)
         self.refresh()
 
-    def _make_buttons(self) -> dict[str, QPushButton]:
+    def _make_buttons(self) -> dict[KeyAct, QPushButton]:
         made = {
-            "new-key": QPushButton(translate("Keys", "New …")),
-            "import-key": QPushButton(translate("Keys", "Import …")),
-            "derive-key": QPushButton(translate("Keys", "Derive …")),
-            "export-key": QPushButton(translate("Keys", "Export …")),
-            "rename-key": QPushButton(translate("Keys", "Rename …")),
-            "note-key": QPushButton(translate("Keys", "Note …")),
-            "delete-key": QPushButton(translate("Keys", "Delete …")),
+            KeyAct.NEW: QPushButton(translate("Keys", "New …")),
+            KeyAct.IMPORT: QPushButton(translate("Keys", "Import …")),
+            KeyAct.DERIVE: QPushButton(translate("Keys", "Derive …")),
+            KeyAct.EXPORT: QPushButton(translate("Keys", "Export …")),
+            KeyAct.RENAME: QPushButton(translate("Keys", "Rename …")),
+            KeyAct.NOTE: QPushButton(translate("Keys", "Note …")),
+            KeyAct.DELETE: QPushButton(translate("Keys", "Delete …")),
         }
-        for kind, button in made.items():
+        for act, button in made.items():
             button.setAutoDefault(False)
-            button.clicked.connect(lambda _=False, k=kind: self.ask(k))
+            button.clicked.connect(lambda _=False, a=act: self.ask(a))
         return made
 
     def _lay_out(self) -> None:
@@ -97,8 +112,8 @@ class KeysDialog(QDialog):
         middle.addLayout(list_side, 1)
         column = QVBoxLayout()
         column.setSpacing(GRID)
-        for kind, button in self.buttons.items():
-            if kind in ("derive-key", "delete-key"):
+        for act, button in self.buttons.items():
+            if act in (KeyAct.DERIVE, KeyAct.DELETE):
                 column.addSpacing(GRID)
             column.addWidget(button)
         column.addStretch(1)
@@ -163,19 +178,19 @@ class KeysDialog(QDialog):
         return self._rows[rows[0].row()] if rows and rows[0].row() < len(self._rows) else None
 
     def _refresh_buttons(self) -> None:
-        key, busy = self.selected, self._chore is not None
+        key, busy = self.selected, self._job is not None
         stored = key is not None and key.entry is not None
         able = {
-            "new-key": True,
-            "import-key": True,
-            "rename-key": key is not None,
-            "delete-key": key is not None,
-            "export-key": stored,
-            "note-key": stored,
-            "derive-key": key is not None and key.entry is not None and not key.entry.deployment,
+            KeyAct.NEW: True,
+            KeyAct.IMPORT: True,
+            KeyAct.RENAME: key is not None,
+            KeyAct.DELETE: key is not None,
+            KeyAct.EXPORT: stored,
+            KeyAct.NOTE: stored,
+            KeyAct.DERIVE: key is not None and key.entry is not None and not key.entry.deployment,
         }
-        for kind, button in self.buttons.items():
-            button.setEnabled(able[kind] and not busy)
+        for act, button in self.buttons.items():
+            button.setEnabled(able[act] and not busy)
         self.unlock.setEnabled(not busy)
 
     @staticmethod
@@ -188,20 +203,20 @@ class KeysDialog(QDialog):
 
     # What is asked
 
-    def ask(self, kind: str) -> QDialog | None:
-        """Ask what a chore needs; returns the dialog that is open then."""
+    def ask(self, act: KeyAct) -> QDialog | None:
+        """Ask what a request needs; returns the dialog that is open then."""
         self._say("")
         found, key = self._session.catalogue or Catalogue(), self.selected
-        if kind in ("new-key", "import-key"):
-            return self._open(KeyForm(kind, found, self))
+        if act in (KeyAct.NEW, KeyAct.IMPORT):
+            return self._open(KeyForm(act, found, self))
         if key is None:
             return None
-        if kind == "export-key":
+        if act is KeyAct.EXPORT:
             return self._ask_export(key)
-        if kind == "delete-key":
+        if act is KeyAct.DELETE:
             return self._ask_delete(key)
-        text = {"rename-key": key.label, "note-key": key.entry.note if key.entry else ""}
-        return self._open(KeyForm(kind, found, self, name=key.label, text=text.get(kind, "")))
+        text = {KeyAct.RENAME: key.label, KeyAct.NOTE: key.entry.note if key.entry else ""}
+        return self._open(KeyForm(act, found, self, name=key.label, text=text.get(act, "")))
 
     def _open(self, form: KeyForm) -> QDialog:
         form.wanted.connect(self.begin)
@@ -230,7 +245,8 @@ class KeysDialog(QDialog):
         dialog.rejected.connect(secret.wipe)
         dialog.fileSelected.connect(
             lambda name: self.begin(
-                KeyChore(kind="export-key", name=key.label, path=Path(name), passphrase=secret)
+                # The file dialog has asked about a file that is there.
+                ExportKey(name=key.label, passphrase=secret, path=Path(name), replace=True)
             )
         )
         dialog.open()
@@ -254,18 +270,18 @@ class KeysDialog(QDialog):
         no = box.addButton(translate("Keys", "Keep it"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(no)
         box.setEscapeButton(no)
-        yes.clicked.connect(lambda: self.begin(KeyChore(kind="delete-key", name=key.label)))
+        yes.clicked.connect(lambda: self.begin(DeleteKey(name=key.label)))
         return self._opened(box)
 
     def _unlock(self) -> None:
         found = self._session.catalogue or Catalogue()
         if found.keyring is State.LOCKED and found.backend != "Encrypted key files":
-            self.begin(KeyChore(kind="unlock-keyring"))
+            self._work(lambda _: unlock_keyring(self._session.workplace), self._unlocked)
         else:
-            self.ask_folder(KeyChore(kind="unlock-files"), new=self._unset(found))
+            self.ask_folder(None, new=self._unset(found))
 
-    def ask_folder(self, chore: KeyChore, *, new: bool) -> QDialog:
-        """Ask for the passphrase of the folder of key files, then go on."""
+    def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
+        """Ask for the passphrase of the folder of key files, then go on with the request."""
         words = translate(
             "Keys",
             "Keys are kept in encrypted files under one passphrase, which is asked for once a "
@@ -278,14 +294,14 @@ class KeysDialog(QDialog):
         )
         action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
         dialog = PassphraseDialog(title, words if new else "", action, self, new=new)
-        dialog.given.connect(lambda secret: self.begin(replace(chore, folder=secret)))
+        dialog.given.connect(lambda secret: self._open_folder(secret, request))
         return self._opened(dialog)
 
-    def _ask_file(self, chore: KeyChore) -> None:
-        name = chore.path.name if chore.path is not None else ""
+    def _ask_file(self, request: ImportKey) -> None:
+        name = request.source.name if isinstance(request.source, Path) else ""
         title = translate("Keys", "Passphrase of %1").replace("%1", name)
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self, new=False)
-        dialog.given.connect(lambda secret: self.begin(replace(chore, passphrase=secret)))
+        dialog.given.connect(lambda secret: self.begin(replace(request, passphrase=secret)))
         self._opened(dialog)
 
     @staticmethod
@@ -296,38 +312,68 @@ class KeysDialog(QDialog):
 
     # What is done
 
-    def begin(self, chore: KeyChore) -> None:
-        """Hand a chore over; the passphrase of the files is asked for first where it is needed."""
+    def begin(self, request: KeyRequest) -> None:
+        """Hand a request over; the passphrase of the files is asked for first where needed."""
         found = self._session.catalogue or Catalogue()
-        if chore.place == "files" and chore.folder is None and found.files is not State.READY:
-            self.ask_folder(chore, new=found.files is State.NO_BACKEND)
+        if needs_files(request) and found.files is not State.READY:
+            self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
+        self._work(
+            lambda _: carry_out(self._session.workplace, request),
+            lambda outcome: self._ended(request, outcome),
+        )
+
+    def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
+        workplace = self._session.workplace
+        if request is None:
+            self._work(
+                lambda _: unlock_files(workplace, UnlockFiles(passphrase=secret)), self._unlocked
+            )
+            return
+
+        def work(_: JobContext) -> KeyDone:
+            unlock_files(workplace, UnlockFiles(passphrase=secret))
+            return carry_out(workplace, request)
+
+        self._work(work, lambda outcome: self._ended(request, outcome))
+
+    def _work(self, work: Work[T], then: Callable[[Outcome[T]], None]) -> None:
         self._say("")
-        self._chore = chore
+        self._job = self._session.do(work, then, self)
         self._refresh_buttons()
-        self._session.do_chore(chore)
 
-    def _chore_changed(self, state: object) -> None:
-        if self._chore is None or isinstance(state, Progress):
+    def _unlocked(self, outcome: Outcome[None]) -> None:
+        self._over(outcome)
+
+    def _ended(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
+        failure = self._over(outcome)
+        if failure is None:
             return
-        chore, self._chore = self._chore, None
-        self._refresh_buttons()
-        if not isinstance(state, Failure):
-            return
-        self._say(f"{state.message} {state.hint}".strip())
         found = self._session.catalogue or Catalogue()
-        if state.code == "key-file-passphrase" and chore.kind == "import-key":
-            self._ask_file(replace(chore, passphrase=None, folder=None))
+        if failure.code == "key-file-passphrase" and isinstance(request, ImportKey):
+            self._ask_file(replace(request, passphrase=None))
         elif (
-            state.code == "keyring-locked"
+            failure.code == "keyring-locked"
             and found.files is State.LOCKED
-            and (found.backend == "Encrypted key files" or self._in_file(chore))
+            and (found.backend == "Encrypted key files" or self._in_file(request))
         ):
-            self.ask_folder(replace(chore, folder=None), new=False)
+            # The passphrase of an export was overwritten when it failed.
+            again = None if isinstance(request, ExportKey) else request
+            self.ask_folder(again, new=False)
 
-    def _in_file(self, chore: KeyChore) -> bool:
+    def _over(self, outcome: Outcome[T]) -> Failure | None:
+        """Show that nothing is being done any more; return why it failed."""
+        self._job = None
+        self._refresh_buttons()
+        if not isinstance(outcome, Failure):
+            return None
+        self._say(f"{outcome.message} {outcome.hint}".strip())
+        return outcome
+
+    def _in_file(self, request: KeyRequest) -> bool:
+        name = name_in(request)
         return any(
-            key.label == chore.name and key.entry is not None and key.entry.place.value == "files"
+            key.label == name and key.entry is not None and key.entry.place is Place.FILES
             for key in self._rows
         )
 

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import MAX_NAME, MAX_NOTE, Secret, State
-from pura_audit.jobs.key_chores import SESSION, KeyChore
-from pura_audit.jobs.messages import Catalogue
+from pura.desk.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
+from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
+from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
+from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
@@ -35,21 +36,20 @@ class KeyForm(FittedDialog):
     """Lines to fill in, and where the key shall be kept.
 
     Args:
-        kind: Of the chore that it makes: ``new-key``, ``import-key``, ``derive-key``,
-            ``rename-key`` or ``note-key``.
+        act: What it asks for: a new key, an import, a deployment key, a name or a note.
         found: What is there.
         name: The key that it is about; empty for a key that is not there yet.
         text: What stands in the line at first.
 
     Signals:
-        wanted: The KeyChore.
+        wanted: The request.
     """
 
     wanted = Signal(object)
 
     def __init__(
         self,
-        kind: str,
+        act: KeyAct,
         found: Catalogue,
         parent: QWidget | None = None,
         *,
@@ -57,10 +57,11 @@ class KeyForm(FittedDialog):
         text: str = "",
     ) -> None:
         super().__init__(parent)
-        self._kind, self._name = kind, name
+        self._act, self._name = act, name
         self._path: Path | None = None
-        self.places: dict[str, QRadioButton] = {}
-        title, words, action = _texts(kind, name)
+        self.places: dict[Place | None, QRadioButton] = {}
+        """None is this session only."""
+        title, words, action = _texts(act, name)
         self.setWindowTitle(title)
         self.setMinimumWidth(520)
         layout = dialog_column(self, title, words, role="reading")
@@ -68,11 +69,11 @@ class KeyForm(FittedDialog):
         self._form.setSpacing(GAP)
         self._form.setLabelAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         layout.addLayout(self._form)
-        self.line = self._line(_line_name(kind), text)
-        if kind == "import-key":
+        self.line = self._line(_line_name(act), text)
+        if act is KeyAct.IMPORT:
             self._add_source()
         self.note = QLineEdit()
-        if kind in ("new-key", "import-key", "derive-key"):
+        if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
             self._add_places(found)
         layout.addStretch(1)
@@ -109,12 +110,12 @@ class KeyForm(FittedDialog):
         ring = found.backend not in ("", "none", "Encrypted key files")
         if ring:
             words = translate("Keys", "In the keyring (%1)").replace("%1", found.backend)
-            self.places["keyring"] = QRadioButton(words)
-        self.places["files"] = QRadioButton(
+            self.places[Place.KEYRING] = QRadioButton(words)
+        self.places[Place.FILES] = QRadioButton(
             translate("Keys", "In an encrypted file, under a passphrase")
         )
-        if self._kind != "derive-key":
-            self.places[SESSION] = QRadioButton(
+        if self._act is not KeyAct.DERIVE:
+            self.places[None] = QRadioButton(
                 translate("Keys", "For this session only; it is gone when the window closes")
             )
         column = QVBoxLayout()
@@ -125,9 +126,7 @@ class KeyForm(FittedDialog):
         if len(self.places) > 1:
             self._form.addRow(translate("Keys", "Keep it"), column)
         usable = ring and found.keyring is State.READY
-        self.places[
-            "keyring" if usable or (ring and "files" not in self.places) else "files"
-        ].setChecked(True)
+        self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
 
     def _choose(self) -> None:
         dialog = QFileDialog(self, translate("Keys", "File of the key"))
@@ -148,8 +147,8 @@ class KeyForm(FittedDialog):
     def _check(self) -> None:
         if not hasattr(self, "ok"):
             return
-        ready = bool(self.line.text().strip()) or self._kind == "note-key"
-        if self._kind == "import-key":
+        ready = bool(self.line.text().strip()) or self._act is KeyAct.NOTE
+        if self._act is KeyAct.IMPORT:
             typed = bool(self.typed.text())
             if typed and self._path is not None:
                 self._path = None
@@ -158,50 +157,59 @@ class KeyForm(FittedDialog):
         self.ok.setEnabled(ready)
 
     def _want(self) -> None:
-        about = bool(self._name)
-        typed = None
-        if self._kind == "import-key" and self.typed.text():
-            typed = Secret(bytearray(self.typed.text(), "utf-8", "replace"))
-            self.typed.clear()
-        place = next((p for p, button in self.places.items() if button.isChecked()), "")
-        text = self.line.text().strip()
+        request = self._request()
         self.accept()
-        self.wanted.emit(
-            KeyChore(
-                kind=self._kind,
-                name=self._name if about else text,
-                text=text if about else "",
-                note=self.note.text().strip(),
-                place=place,
-                path=self._path,
-                typed=typed,
-            )
-        )
+        self.wanted.emit(request)
+
+    def _request(self) -> KeyRequest:
+        text, note = self.line.text().strip(), self.note.text().strip()
+        place = next((p for p, button in self.places.items() if button.isChecked()), None)
+        session = bool(self.places) and place is None
+        match self._act:
+            case KeyAct.RENAME:
+                return RenameKey(name=self._name, new=text)
+            case KeyAct.NOTE:
+                return NoteKey(name=self._name, note=text)
+            case KeyAct.DERIVE:
+                return DeriveKey(master=self._name, label=text, note=note, place=place)
+            case KeyAct.IMPORT:
+                return ImportKey(
+                    source=self._source(), name=text, note=note, place=place, session=session
+                )
+            case _:
+                return CreateKey(name=text, note=note, place=place, session=session)
+
+    def _source(self) -> Path | Secret:
+        if self._path is not None:
+            return self._path
+        typed = Secret(bytearray(self.typed.text(), "utf-8", "replace"))
+        self.typed.clear()
+        return typed
 
 
-def _line_name(kind: str) -> str:
+def _line_name(act: KeyAct) -> str:
     return {
-        "derive-key": translate("Keys", "Deployment"),
-        "note-key": translate("Keys", "Note"),
-    }.get(kind, translate("Keys", "Name"))
+        KeyAct.DERIVE: translate("Keys", "Deployment"),
+        KeyAct.NOTE: translate("Keys", "Note"),
+    }.get(act, translate("Keys", "Name"))
 
 
-def _texts(kind: str, name: str) -> tuple[str, str, str]:
+def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
     """Return title, words and the button of a form."""
-    match kind:
-        case "new-key":
+    match act:
+        case KeyAct.NEW:
             return (
                 translate("Keys", "New key"),
                 translate("Keys", "A fresh key from the randomness of this computer."),
                 translate("Keys", "Create"),
             )
-        case "import-key":
+        case KeyAct.IMPORT:
             return (
                 translate("Keys", "Import a key"),
                 translate("Keys", "In hex, in base64, or an encrypted key file of this program."),
                 translate("Keys", "Import"),
             )
-        case "derive-key":
+        case KeyAct.DERIVE:
             return (
                 translate("Keys", "Derive a key from “%1”").replace("%1", name),
                 translate(
@@ -211,7 +219,7 @@ def _texts(kind: str, name: str) -> tuple[str, str, str]:
                 ),
                 translate("Keys", "Derive"),
             )
-        case "rename-key":
+        case KeyAct.RENAME:
             return (
                 translate("Keys", "Rename “%1”").replace("%1", name),
                 translate("Keys", "The fingerprint stays the same."),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pura.keys import KeyEntry, Role, State
-from pura_audit.jobs.messages import Catalogue, KeyChoice
 from pura_audit.platform.i18n import number, translate
+from pura_audit.session.choices import Catalogue, KeyChoice
 
 
 def state_words(found: Catalogue) -> tuple[str, str, str]:

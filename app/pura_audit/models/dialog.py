@@ -15,11 +15,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.models import (
+    AddModel,
+    InstallModel,
+    RecheckModel,
+    RemoveModel,
+    add_model,
+    install_model,
+    recheck_model,
+    remove_model,
+)
 from pura.model.fetch import builtin_model
-from pura_audit.jobs.messages import Catalogue, ModelChoice
-from pura_audit.jobs.store_chores import StoreChore
+from pura.model.installed import InstalledModel
 from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import decimal, number, size, translate
+from pura_audit.session.choices import Catalogue, ModelChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.fields import name_input
 from pura_audit.widgets.form_dialog import ask_first
@@ -54,8 +64,6 @@ class ModelsDialog(StoreDialog):
             )
         )
         name_input(self.licence, translate("Models", "Licence of a model to add"))
-        self._adds = False
-        self.ended.connect(self._added)
         self.state.setText(
             translate(
                 "Models",
@@ -80,7 +88,7 @@ class ModelsDialog(StoreDialog):
         self.column.insertLayout(3, self._options())
         session.choices_changed.connect(self.refresh)
         self.refresh()
-        session.jobs.refresh()  # memory comes and goes
+        session.look_around()  # memory comes and goes
 
     def refresh(self) -> None:
         """Show what is installed."""
@@ -131,11 +139,27 @@ class ModelsDialog(StoreDialog):
         return row
 
     def _install(self) -> None:
-        self.begin(StoreChore(kind="install-model"))
+        workplace = self.session.workplace
+        self.begin(
+            lambda context: install_model(
+                workplace,
+                InstallModel(),
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            ),
+            words=_installed,
+        )
 
     def _verify(self) -> None:
-        if self.selected is not None:
-            self.begin(StoreChore(kind="verify-model", name=self.selected.name))
+        if self.selected is None:
+            return
+        workplace, request = self.session.workplace, RecheckModel(name=self.selected.name)
+        self.begin(
+            lambda context: recheck_model(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            words=_unchanged,
+        )
 
     def ask_place(self, kind: str) -> QDialog:
         """Ask for a folder or a GGUF file."""
@@ -150,17 +174,18 @@ class ModelsDialog(StoreDialog):
         return dialog
 
     def _add(self, path: Path) -> None:
-        self._adds = True
-        licence = self.licence.text().strip()
-        self.begin(
-            StoreChore(kind="add-model", path=path, copy=self.copy.isChecked(), licence=licence)
+        workplace = self.session.workplace
+        request = AddModel(
+            path=path, copy=self.copy.isChecked(), licence=self.licence.text().strip()
         )
-
-    def _added(self, good: bool) -> None:
-        # What was said of one model must not stand unseen in the record of the next.
-        if self._adds and good:
-            self.licence.clear()
-        self._adds = False
+        self.begin(
+            lambda context: add_model(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            words=_installed,
+            # What was said of one model must not stand unseen in the record of the next.
+            then=lambda _: self.licence.clear(),
+        )
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a model goes."""
@@ -181,8 +206,12 @@ class ModelsDialog(StoreDialog):
             translate("Models", "Remove “%1”?").replace("%1", model.name),
             words,
             translate("Models", "Remove"),
-            lambda: self.begin(StoreChore(kind="remove-model", name=model.name)),
+            lambda: self._remove(RemoveModel(name=model.name)),
         )
+
+    def _remove(self, request: RemoveModel) -> None:
+        workplace = self.session.workplace
+        self.begin(lambda _: remove_model(workplace, request), words=_removed)
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""
@@ -194,6 +223,19 @@ class ModelsDialog(StoreDialog):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
+
+
+def _installed(model: InstalledModel) -> str:
+    return translate("Models", "The model “%1” is installed.").replace("%1", model.name)
+
+
+def _unchanged(model: InstalledModel) -> str:
+    words = translate("Models", "“%1” is what was installed: all %2 files are unchanged.")
+    return words.replace("%1", model.name).replace("%2", number(len(model.files)))
+
+
+def _removed(model: InstalledModel) -> str:
+    return translate("Models", "The model “%1” was removed.").replace("%1", model.name)
 
 
 def _row(model: ModelChoice) -> tuple[str, ...]:

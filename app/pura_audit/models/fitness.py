@@ -14,12 +14,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.models import MeasureFitness, measure_fitness
+from pura.keys import KeyRef
 from pura.lab.fitness.measure import ProxyFitness
 from pura.lab.fitness.statistics import LEAST, Share
-from pura_audit.jobs.messages import Catalogue
-from pura_audit.jobs.store_chores import FitnessChore
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
@@ -62,7 +63,6 @@ class FitnessDialog(WorkingDialog):
         self.table.setMinimumHeight(6 * ROW + HEAD)
         self._lay_out()
         self._choose_current()
-        session.measured.connect(self.show_result)
         self.refresh_buttons()
 
     def _lay_out(self) -> None:
@@ -139,16 +139,23 @@ class FitnessDialog(WorkingDialog):
     def _measure(self) -> None:
         for widget in (self.sentence, self.table, self.rule):
             widget.hide()
+        key = self._keys[self.key.currentIndex()]
+        source = str(self.source.currentData()) or None
+        request = MeasureFitness(
+            model=self._model,
+            profile=self._profiles[self.profile.currentIndex()].profile,
+            key=KeyRef(fingerprint=key.fingerprint, label=key.label),
+            source=source if source != self._model else None,
+            samples=self._path if self._path.name else None,
+            texts=self.texts.value(),
+            tokens=self.tokens.value(),
+        )
+        workplace = self.session.workplace
         self.begin(
-            FitnessChore(
-                name=self._model,
-                key=self._keys[self.key.currentIndex()],
-                profile=self._profiles[self.profile.currentIndex()].profile,
-                source=str(self.source.currentData()),
-                texts=self.texts.value(),
-                tokens=self.tokens.value(),
-                path=self._path if self._path.name else None,
-            )
+            lambda context: measure_fitness(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            then=self.show_result,
         )
 
     def show_result(self, found: ProxyFitness) -> None:

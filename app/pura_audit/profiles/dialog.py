@@ -8,11 +8,21 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.audit.fitness import mismatches
+from pura.desk.profiles import (
+    ExportProfile,
+    ImportProfile,
+    ProfileDone,
+    RemoveProfile,
+    SaveProfile,
+    export_profile,
+    import_profile,
+    remove_profile,
+    save_profile,
+)
 from pura.scheme import Profile
-from pura_audit.jobs.messages import Catalogue, ProfileChoice
-from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.platform.i18n import decimal, error_words, number, translate
-from pura_audit.platform.version_words import stored_words
+from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
@@ -106,7 +116,7 @@ class ProfilesDialog(StoreDialog):
         from pura_audit.profiles.editor import ProfileEditor
 
         editor = ProfileEditor(self.session, choice, self)
-        editor.wanted.connect(self.begin)
+        editor.wanted.connect(self.save)
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         editor.open()
         return editor
@@ -116,9 +126,7 @@ class ProfilesDialog(StoreDialog):
         dialog = QFileDialog(self, translate("Profiles", "Import a profile"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([translate("Profiles", "Profiles (*.json)")])
-        dialog.fileSelected.connect(
-            lambda name: self.begin(StoreChore(kind="import-profile", path=Path(name)))
-        )
+        dialog.fileSelected.connect(lambda name: self.take_in(ImportProfile(path=Path(name))))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
         return dialog
@@ -133,9 +141,8 @@ class ProfilesDialog(StoreDialog):
         dialog.setDefaultSuffix("json")
         dialog.selectFile(f"{one.name}.json")
         dialog.fileSelected.connect(
-            lambda path: self.begin(
-                StoreChore(kind="export-profile", name=one.name, path=Path(path))
-            )
+            # The file dialog has asked about a file that is there.
+            lambda path: self.hand_out(ExportProfile(name=one.name, path=Path(path), replace=True))
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
@@ -156,8 +163,54 @@ class ProfilesDialog(StoreDialog):
                 "Export it first if there may be such texts.",
             ),
             translate("Profiles", "Delete"),
-            lambda: self.begin(StoreChore(kind="remove-profile", name=one.name)),
+            lambda: self.remove(RemoveProfile(name=one.name)),
         )
+
+    # What is done
+
+    def save(self, request: SaveProfile) -> None:
+        """Store a profile that was made in the editor."""
+        workplace = self.session.workplace
+        self.begin(
+            lambda _: save_profile(workplace, request),
+            words=lambda done: _done(
+                translate("Profiles", "The profile “%1” was saved."), done.name
+            ),
+        )
+
+    def take_in(self, request: ImportProfile) -> None:
+        """Import a profile file."""
+        workplace = self.session.workplace
+        self.begin(lambda _: import_profile(workplace, request), words=_imported)
+
+    def hand_out(self, request: ExportProfile) -> None:
+        """Write a profile to a file."""
+        workplace = self.session.workplace
+        self.begin(
+            lambda _: export_profile(workplace, request),
+            words=lambda done: _done(
+                translate("Profiles", "The profile “%1” was exported."), done.name
+            ),
+        )
+
+    def remove(self, request: RemoveProfile) -> None:
+        """Delete a profile."""
+        workplace = self.session.workplace
+        self.begin(
+            lambda _: remove_profile(workplace, request),
+            words=lambda _: _done(
+                translate("Profiles", "The profile “%1” was deleted."), request.name
+            ),
+        )
+
+
+def _done(words: str, name: str | None) -> str:
+    return words.replace("%1", name or "")
+
+
+def _imported(done: ProfileDone) -> str:
+    words = _done(translate("Profiles", "The profile “%1” was imported."), done.name)
+    return " ".join((words, *imported_words(done.notes)))
 
 
 def _row(choice: ProfileChoice) -> tuple[str, ...]:

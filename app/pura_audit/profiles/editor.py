@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.errors import ProfileError, PuraError
+from pura.desk.profiles import SaveProfile
 from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
 from pura.scheme.profile import CODES, HISTORIES, PREFIXES
-from pura_audit.jobs.messages import Catalogue, ProfileChoice
-from pura_audit.jobs.store_chores import StoreChore
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import error_words, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import explain, length, odd
+from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
@@ -37,7 +37,7 @@ class ProfileEditor(QDialog):
     """Edits a profile; whatever is typed is checked at once.
 
     Signals:
-        wanted: The chore that saves it.
+        wanted: The request to save it.
     """
 
     wanted = Signal(object)
@@ -226,7 +226,7 @@ class ProfileEditor(QDialog):
         profile = self.profile()
         same = self._choice is not None and self._text("name") == self._choice.title
         name = self._choice.name if same and self._choice is not None else self._text("name")
-        self.wanted.emit(StoreChore(kind="save-profile", name=name, profile=profile, replace=same))
+        self.wanted.emit(SaveProfile(name=name, profile=profile, replace=same))
         self.accept()
 
     def _text(self, setting: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check
-from pura_audit.jobs.messages import Failure, Progress
-from pura_audit.jobs.report_chores import CheckChore, Checked
+from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, number, translate
+from pura_audit.reports.checking import CheckReport, check
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
@@ -51,16 +51,15 @@ class ReportCheckDialog(QDialog):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._chore = CheckChore()
-        self._working = False
-        self.checked: Checked | None = None
+        self._path: Path | None = None
+        self._trust: tuple[Path, ...] = ()
+        self._job: Job | None = None
+        self.checked: ReportCheck | None = None
         self.setWindowTitle(translate("ReportCheck", "Verify a report"))
         self.setAcceptDrops(True)
         self.resize(760, 720)
         self._make()
         self._lay_out()
-        session.jobs.finished.connect(self._finished)
-        session.chore_changed.connect(self._changed)
         self._refresh()
         self.choose.setFocus()
         if path is not None:
@@ -95,7 +94,7 @@ class ReportCheckDialog(QDialog):
         self.show_audits = QPushButton(translate("ReportCheck", "Show the audits"))
         self.show_audits.clicked.connect(self._show_audits)
         self.stop = QPushButton(translate("ReportCheck", "Stop"))
-        self.stop.clicked.connect(self._session.cancel_chore)
+        self.stop.clicked.connect(self._stop)
         for button in (
             self.choose,
             self.add_trust,
@@ -140,15 +139,15 @@ class ReportCheckDialog(QDialog):
         layout.addLayout(button_row(close_button(self), left=left))
 
     def _refresh(self) -> None:
-        path, trust = self._chore.path, self._chore.trust
+        path, trust = self._path, self._trust
         self.file.setText(
             path.name if path else translate("ReportCheck", "or drop a PDF on this window")
         )
         self.trusted.setText(
-            ", ".join(one.name for one in trust)
+            ", ".join(file.name for file in trust)
             or translate("ReportCheck", "None: who signed is shown, but not held against anything.")
         )
-        busy = self._working
+        busy = self._job is not None
         self.bar.setVisible(busy)
         self.stop.setVisible(busy)
         for widget in (self.choose, self.add_trust, self.again):
@@ -156,39 +155,41 @@ class ReportCheckDialog(QDialog):
         self.start.setEnabled(path is not None and not busy)
         done = self.checked is not None and not busy
         self.copy_button.setEnabled(done)
-        audits = self.checked.found.audits if self.checked is not None else ()
+        audits = self.checked.audits if self.checked is not None else ()
         self.show_audits.setEnabled(done and bool(audits))
 
     # Intentions
 
     def take(self, path: Path) -> None:
         """Choose a report and check it."""
-        self._chore = replace(self._chore, path=path)
+        self._path = path
         self.check()
 
     def trust(self, paths: list[Path]) -> None:
         """Trust the certificates of these files, and check again."""
-        both = dict.fromkeys((*self._chore.trust, *paths))
-        self._chore = replace(self._chore, trust=tuple(both))
-        self.check() if self._chore.path is not None else self._refresh()
+        self._trust = tuple(dict.fromkeys((*self._trust, *paths)))
+        self.check() if self._path is not None else self._refresh()
 
     def check(self) -> None:
-        """Hand the chore over."""
-        if self._working or self._chore.path is None:
+        """Check what is chosen."""
+        if self._job is not None or self._path is None:
             return
-        self._chore = replace(self._chore, rerun=self.again.isChecked())
-        self._working, self.checked = True, None
+        request = CheckReport(path=self._path, trust=self._trust, rerun=self.again.isChecked())
+        workplace = self._session.workplace
+        self.checked = None
         self._clear()
         self.summary.setText(translate("ReportCheck", "Checking …"))
+        self._job = self._session.do(
+            lambda context: check(workplace, request, context), self._ended, self
+        )
         self._refresh()
-        self._session.do_chore(self._chore)
 
     def copy(self) -> None:
         """Copy all results as text."""
         if self.checked is not None:
             lines = [
                 f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
-                for one in self.checked.found.checks
+                for one in self.checked.checks
             ]
             QGuiApplication.clipboard().setText("\n".join(lines))
 
@@ -223,42 +224,40 @@ class ReportCheckDialog(QDialog):
 
     def _show_audits(self) -> None:
         if self.checked is not None:
-            for audit in self.checked.found.audits:
+            for audit in self.checked.audits:
                 self._session.add_audit(audit)
             self.accept()
 
     # What the thread tells
 
-    def _finished(self, _number: int, result: object) -> None:
-        # The session has said before that the chore ended; what it found comes only here.
-        if isinstance(result, Checked) and result.chore == self._chore:
-            self.checked, self._working = result, False
-            self._show(result)
-            self._refresh()
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
 
-    def _changed(self, state: object) -> None:
-        if not self._working or isinstance(state, Progress):
-            return
-        self._working = False
-        if isinstance(state, Failure):
-            self.summary.setText(f"{state.message} {state.hint}".strip())
-        else:
-            self.summary.setText("")
+    def _ended(self, outcome: Outcome[ReportCheck]) -> None:
+        self._job = None
+        match outcome:
+            case Done(checked):
+                self.checked = checked
+                self._show(checked)
+            case Failure():
+                self.summary.setText(f"{outcome.message} {outcome.hint}".strip())
+            case _:
+                self.summary.setText("")
         self._refresh()
 
-    def _show(self, checked: Checked) -> None:
+    def _show(self, checked: ReportCheck) -> None:
         self._clear()
-        found = checked.found
-        if found.sound:
+        if checked.sound:
             words = translate(
                 "ReportCheck", "Of %1 checks, none found anything that is not as it should be."
             )
         else:
             words = translate("ReportCheck", "Of %1 checks, %2 found something amiss.")
-        words = words.replace("%1", number(len(found.checks)))
-        self.summary.setText(words.replace("%2", number(found.count(BAD))))
-        for one in found.checks:
-            self.rows.addWidget(_row(one))
+        words = words.replace("%1", number(len(checked.checks)))
+        self.summary.setText(words.replace("%2", number(checked.count(BAD))))
+        for single in checked.checks:
+            self.rows.addWidget(_row(single))
 
     def _clear(self) -> None:
         while (item := self.rows.takeAt(0)) is not None:
@@ -270,21 +269,21 @@ class ReportCheckDialog(QDialog):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Welcome a file."""
-        if dropped_paths(event.mimeData()) and not self._working:
+        if dropped_paths(event.mimeData()) and self._job is None:
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Check what was dropped."""
         paths = dropped_paths(event.mimeData())
-        if paths and not self._working:
+        if paths and self._job is None:
             event.acceptProposedAction()
             self.take(paths[0])
 
     def done(self, result: int) -> None:
         """Stop the check with the window."""
-        if self._working:
-            self._session.cancel_chore()
-            self._working = False
+        if self._job is not None:
+            self._job.drop()
+            self._job = None
         super().done(result)
 
 

@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura_audit.jobs.messages import Failure
-from pura_audit.jobs.report_desk import Saved
+from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.look.theme import GAP, GRID, PADDING
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.form import ReportForm
+from pura_audit.reports.making import ReportMaker, Saved
 from pura_audit.reports.preview import ReportPreview
 from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
 from pura_audit.session.session import Session
@@ -70,14 +70,14 @@ class ReportDialog(QDialog):
         self._question: QMessageBox | None = None
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
-        desk = session.jobs.reports
+        queue, maker = session.jobs.reports, ReportMaker()
         self.form = ReportForm(
             audits, base or ReportRequest(), session.settings.current, every=every
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
-        self.preview = ReportPreview(desk)
-        self.line = SaveLine(desk)
+        self.preview = ReportPreview(queue, maker)
+        self.line = SaveLine(queue, maker)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
         self.save_button.setShortcut(QKeySequence.StandardKey.Save)

@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura.report import ReportRequest
-from pura_audit.jobs.messages import Failure
-from pura_audit.jobs.report_desk import BuildJob
+from pura_audit.jobs.outcome import Failure
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import Settings
@@ -31,6 +30,7 @@ from pura_audit.reports.groups import (
     PartiesGroup,
     RemarksGroup,
 )
+from pura_audit.reports.making import BuildJob
 from pura_audit.reports.text import TextGroup
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box

@@ -16,11 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.messages import Failure
-from pura_audit.jobs.report_desk import BuildJob, Built, DrawJob, ReportDesk
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
+from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import translate
+from pura_audit.reports.making import BuildJob, Built, ReportMaker, draw_pages
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.widgets.card import label
 
@@ -30,6 +31,10 @@ POINTS: Final = {"a4": QSizeF(595.28, 841.89), "us-letter": QSizeF(612, 792)}
 
 class ReportPreview(QWidget):
     """Pages, where one is, how large they are, and whether they are up to date.
+
+    Args:
+        queue: Where they are made.
+        maker: Makes them.
 
     Attributes:
         built: The report on screen, or None.
@@ -41,11 +46,12 @@ class ReportPreview(QWidget):
 
     made = Signal()
 
-    def __init__(self, desk: ReportDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: JobQueue, maker: ReportMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
-        self._job: BuildJob | None = None
-        self._number = self._drawing = 0
+        self._queue, self._maker = queue, maker
+        self._wanted: BuildJob | None = None
+        self._making: Job | None = None
+        self._drawing: Job | None = None
         self._drawn_dpi = 0
         self.built: Built | None = None
         self.failure: Failure | None = None
@@ -82,8 +88,6 @@ class ReportPreview(QWidget):
         self._timer.setInterval(WAIT_MS)
         self._timer.timeout.connect(self.renew)
         self._lay_out()
-        desk.done.connect(self._done)
-        desk.drawn.connect(self._page)
         self._say(None)
         self._tell()
 
@@ -120,12 +124,12 @@ class ReportPreview(QWidget):
     @property
     def renewing(self) -> bool:
         """Whether what is on screen is about to be replaced."""
-        return self._timer.isActive() or bool(self._number)
+        return self._timer.isActive() or self._making is not None
 
     def want(self, job: BuildJob | None, *, now: bool = False) -> None:
         """Renew the preview a moment from now; None when there is nothing to be made."""
         self._stop()
-        self._job = job
+        self._wanted = job
         if job is None:
             self._timer.stop()
             self._say(None)
@@ -138,55 +142,66 @@ class ReportPreview(QWidget):
         """Make it now."""
         self._timer.stop()
         self._stop()
-        if self._job is not None:
-            self._number = self._desk.do(self._job)
+        wanted = self._wanted
+        if wanted is not None:
+            self._making = self._queue.do(lambda _: self._maker.build(wanted), self._made_one, self)
         self._say(None)
 
     def _stop(self) -> None:
-        if self._number:
-            self._desk.drop(self._number)
-            self._number = 0
+        if self._making is not None:
+            self._making.drop()
+            self._making = None
+
+    def _stop_drawing(self) -> None:
+        if self._drawing is not None:
+            self._drawing.drop()
+            self._drawing = None
 
     def close_down(self) -> None:
         """Want nothing any more."""
         self._timer.stop()
         self._stop()
-        self._desk.drop(self._drawing)
-        self._job = None
+        self._stop_drawing()
+        self._wanted = None
 
-    def _done(self, number: int, result: object) -> None:
-        if number == self._drawing:
-            self._drawing = 0
-            self._draw()
-        if number != self._number or result is None:
-            return
-        self._number = 0
-        if isinstance(result, Built):
-            self.built = result
-            self._say(None)
-            self._desk.drop(self._drawing)
-            self._drawing = 0
-            self.view.show_pages(result.pages, POINTS[result.request.paper])
-            self._draw()
-        elif isinstance(result, Failure):
-            self._say(result)
+    def _made_one(self, outcome: Outcome[Built]) -> None:
+        self._making = None
+        match outcome:
+            case Done(built):
+                self.built = built
+                self._say(None)
+                self._stop_drawing()
+                self.view.show_pages(built.pages, POINTS[built.request.paper])
+                self._draw()
+            case Failure():
+                self._say(outcome)
+            case Stopped():
+                return
         self.made.emit()
 
     def _draw(self) -> None:
         missing = self.view.missing()
         if self.built is None or not missing or self.renewing:
             return
-        if self._drawing:
-            if self._drawn_dpi != self.view.dpi:
-                self._desk.drop(self._drawing)  # its end asks again
-            return
-        self._drawn_dpi = self.view.dpi
-        job = DrawJob(pdf=self.built.report.pdf, pages=missing, dpi=self._drawn_dpi)
-        self._drawing = self._desk.do(job)
+        if self._drawing is not None:
+            if self._drawn_dpi == self.view.dpi:
+                return
+            self._stop_drawing()
+        pdf, dpi = self.built.report.pdf, self.view.dpi
+        self._drawn_dpi = dpi
+        self._drawing = self._queue.do(
+            lambda context: draw_pages(pdf, missing, dpi, self._put, context), self._drawn, self
+        )
 
-    def _page(self, number: int, page: int, picture: object) -> None:
-        if number == self._drawing and isinstance(picture, QImage):
-            self.view.put(page, self._drawn_dpi, picture)
+    def _put(self, page: int, picture: QImage) -> None:
+        self.view.put(page, self._drawn_dpi, picture)
+
+    def _drawn(self, outcome: Outcome[None]) -> None:
+        self._drawing = None
+        if isinstance(outcome, Failure):
+            self._say(outcome)
+        else:
+            self._draw()
 
     # Words
 
@@ -205,7 +220,7 @@ class ReportPreview(QWidget):
         else:
             state = translate("Report", "being renewed …") if self.renewing else ""
         self.state.setText(state)
-        self.bar.setVisible(bool(self._number))
+        self.bar.setVisible(self._making is not None)
 
     def point_to_form(self) -> None:
         """Leave the words of the failure to the form, which has said them in their place."""

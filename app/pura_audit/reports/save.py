@@ -21,10 +21,11 @@ from PySide6.QtWidgets import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
-from pura_audit.jobs.messages import Failure, Progress
-from pura_audit.jobs.report_desk import BuildJob, InTheWay, ReportDesk, Saved, SaveJob
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
+from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import plural, translate
+from pura_audit.reports.making import BuildJob, InTheWay, ReportMaker, Saved, SaveJob
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import ask_first
@@ -94,6 +95,10 @@ class FilesGroup(Fold):
 class SaveLine(QWidget):
     """How saving goes: words, a bar, and a way to stop.
 
+    Args:
+        queue: Where it is done.
+        maker: Makes the report.
+
     Signals:
         saved: The report is written.
         failed: It is not; a Failure.
@@ -104,10 +109,10 @@ class SaveLine(QWidget):
     failed = Signal(object)
     busy_changed = Signal()
 
-    def __init__(self, desk: ReportDesk, parent: QWidget | None = None) -> None:
+    def __init__(self, queue: JobQueue, maker: ReportMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._desk = desk
-        self._number = 0
+        self._queue, self._maker = queue, maker
+        self._saving: Job | None = None
         self.question: QMessageBox | None = None
         self.words = label("", "", wrap=True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -128,14 +133,12 @@ class SaveLine(QWidget):
         layout.setSpacing(GRID // 2)
         layout.addWidget(self.words)
         layout.addLayout(row)
-        desk.done.connect(self._done)
-        desk.progressed.connect(self._progressed)
         self._show()
 
     @property
     def busy(self) -> bool:
         """Whether a report is being saved."""
-        return bool(self._number)
+        return self._saving is not None
 
     def save(self, job: SaveJob) -> None:
         """Write the files of a report."""
@@ -143,12 +146,18 @@ class SaveLine(QWidget):
             return
         self.say(translate("Report", "Saving the report …"))
         self.bar.setRange(0, 0)
-        self._number = self._desk.do(job)
+        self._saving = self._queue.do(
+            lambda context: self._maker.save(job, context),
+            self._ended,
+            self,
+            progressed=self._progressed,
+        )
         self._show()
 
     def cancel(self) -> None:
         """Stop; nothing is written if writing has not begun."""
-        self._desk.drop(self._number)
+        if self._saving is not None:
+            self._saving.cancel()
 
     def say(self, words: str, *, role: str = "muted") -> None:
         """Say how it went."""
@@ -164,34 +173,33 @@ class SaveLine(QWidget):
         self.words.setVisible(bool(self.words.text()))
         self.busy_changed.emit()
 
-    def _progressed(self, number: int, progress: Progress) -> None:
-        if number == self._number and progress.total:
+    def _progressed(self, progress: Progress) -> None:
+        if progress.total:
             self.bar.setRange(0, progress.total)
             self.bar.setValue(progress.done)
 
-    def _done(self, number: int, result: object) -> None:
-        if not number or number != self._number:
-            return
-        self._number = 0
-        if isinstance(result, Saved):
-            self.say(saved_words(result), role="done")
-            self.saved.emit(result)
-        elif isinstance(result, Failure):
-            self.say(f"{result.message} {result.hint}".strip(), role="attention")
-            self.failed.emit(result)
-        elif isinstance(result, InTheWay):
-            self.say("")
-            self._ask(result)
-        else:
-            self.say(translate("Report", "Stopped; nothing was written."))
+    def _ended(self, outcome: Outcome[Saved | InTheWay]) -> None:
+        self._saving = None
+        match outcome:
+            case Done(Saved() as saved):
+                self.say(saved_words(saved), role="done")
+                self.saved.emit(saved)
+            case Done(InTheWay() as taken):
+                self.say("")
+                self._ask(taken)
+            case Failure(message=message, hint=hint):
+                self.say(f"{message} {hint}".strip(), role="attention")
+                self.failed.emit(outcome)
+            case _:
+                self.say(translate("Report", "Stopped; nothing was written."))
         self._show()
 
-    def _ask(self, found: InTheWay) -> None:
-        listed = ", ".join(f"“{path.name}”" for path in found.paths[:4])
-        if len(found.paths) > 4:
+    def _ask(self, taken: InTheWay) -> None:
+        listed = ", ".join(f"“{path.name}”" for path in taken.paths[:4])
+        if len(taken.paths) > 4:
             listed += ", …"
         question = plural(
-            len(found.paths),
+            len(taken.paths),
             translate("Report", "There already is %2. Replace it?"),
             translate("Report", "There already are %1 of these files: %2. Replace them?"),
         )
@@ -201,7 +209,7 @@ class SaveLine(QWidget):
             question.replace("%2", listed),
             translate("Report", "What stands in them now is lost."),
             translate("Report", "Replace"),
-            lambda: self.save(replace(found.job, force=True)),
+            lambda: self.save(replace(taken.job, force=True)),
         )
 
 

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from pura.keys import Secret, passphrase_bytes
-from pura.report.sign import SignOptions
-from pura_audit.jobs.sign_chores import SignChore
+from pura.report.sign import Identity, SignOptions
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, translate
+from pura_audit.reports.checking import SignReport, sign
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
@@ -64,7 +64,7 @@ class ReportSignDialog(WorkingDialog):
             translate("SignReport", "Note it in the case log, and sign the head of the log too")
         )
         settings = self.session.settings.current
-        there = self.session.jobs.cases.there and bool(settings.auditor)
+        there = self.session.cases.there and bool(settings.auditor)
         self.log.setChecked(there)
         self.log.setVisible(there)
         self.authority = self._line(translate("SignReport", "Time-stamp authority"))
@@ -137,22 +137,22 @@ class ReportSignDialog(WorkingDialog):
             return
         secret = Secret(passphrase_bytes(self.passphrase.text()))
         self.passphrase.clear()
-        self.begin(
-            SignChore(
-                path=self.report,
-                to=to,
-                certificate=self.certificate,
-                passphrase=secret,
-                options=SignOptions(
-                    reason=self.reason.text().strip(),
-                    location=self.place.text().strip(),
-                    seal=self.seal.isChecked(),
-                    tsa_url=self.authority.text().strip() or None,
-                    language=language(),
-                ),
-                auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
-            )
+        request = SignReport(
+            path=self.report,
+            to=to,
+            certificate=self.certificate,
+            passphrase=secret,
+            options=SignOptions(
+                reason=self.reason.text().strip(),
+                location=self.place.text().strip(),
+                seal=self.seal.isChecked(),
+                tsa_url=self.authority.text().strip() or None,
+                language=language(),
+            ),
+            auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
         )
+        workplace = self.session.workplace
+        self.begin(lambda _: sign(workplace, request), words=lambda identity: _signed(to, identity))
 
     def _ask_report(self) -> None:
         dialog = self._file_dialog(
@@ -190,3 +190,13 @@ class ReportSignDialog(WorkingDialog):
         dialog.setNameFilters([kinds, translate("SignReport", "All files (*)")])
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         return dialog
+
+
+def _signed(to: Path, identity: Identity) -> str:
+    words = translate("SignReport", "“%1” is signed as %2; the certificate is valid until %3.")
+    certificate = identity.certificate
+    return (
+        words.replace("%1", to.name)
+        .replace("%2", certificate.subject)
+        .replace("%3", certificate.not_after.date().isoformat())
+    )

@@ -9,7 +9,9 @@ from pathlib import Path
 from pura.documents import Document
 from pura.record.audit import Audit
 from pura.scheme import Profile
-from pura_audit.jobs.messages import Failure, KeyChoice, Progress
+from pura_audit.jobs.outcome import Failure, Progress
+from pura_audit.jobs.queue import Job
+from pura_audit.session.choices import KeyChoice
 
 
 class ItemState(StrEnum):
@@ -40,6 +42,7 @@ class Item:
         progress: While it runs.
         audit: When it is done.
         failure: When it failed.
+        job: Its audit, while that waits or runs.
     """
 
     number: int
@@ -53,6 +56,7 @@ class Item:
     progress: Progress | None = None
     audit: Audit | None = None
     failure: Failure | None = None
+    job: Job | None = None
 
     @property
     def runnable(self) -> bool:

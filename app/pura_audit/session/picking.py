@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from pura_audit.jobs.messages import KeyChoice
+from pura_audit.session.choices import KeyChoice
 
 T = TypeVar("T")
 

@@ -6,45 +6,52 @@ Views emit intentions, the session acts on them, and the models tell the views.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
+from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
 from pura.base.errors import PuraError
-from pura.documents import MAX_CHARACTERS, Document, from_text
+from pura.desk.workplace import Workplace
+from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
-from pura.lab.fitness.measure import ProxyFitness
 from pura.model.reading import SHORT_OF_MEMORY
 from pura.record.audit import Audit
-from pura_audit.jobs.engine import Engine
-from pura_audit.jobs.file_worker import BATCH, MAX_PARTS
-from pura_audit.jobs.messages import (
-    Catalogue,
-    Chore,
-    DeviceWords,
-    Failure,
-    KeyChoice,
-    ModelChoice,
-    ProfileChoice,
-    Progress,
-    Request,
-)
-from pura_audit.jobs.queue import JobQueue
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
+from pura_audit.jobs.queue import Job, Jobs, Work
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.case_log import Cases
+from pura_audit.session.choices import (
+    Catalogue,
+    DeviceWords,
+    KeyChoice,
+    ModelChoice,
+    ProfileChoice,
+    Request,
+)
+from pura_audit.session.engine import Engine
+from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
 from pura_audit.session.folder_words import folder_words
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.picking import pick, pick_keys
 from pura_audit.session.queue_model import QueueModel
 from pura_audit.session.undo import AddRows, RemoveRows
 
+T = TypeVar("T")
+
 
 class Session(QObject):
     """What the window works with.
+
+    Attributes:
+        jobs: The queues that work off the window's thread.
+        cases: The case log.
 
     Signals:
         current_changed: Another row is on screen, or none.
@@ -53,8 +60,7 @@ class Session(QObject):
         device_changed: The device is known.
         busy_changed: Whether audits run or wait.
         noticed: Something to say in the status line.
-        chore_changed: How a chore goes: Progress, then a Failure or None.
-        measured: How good a proxy a model is.
+        report_seen: A file that was read carries the record of a report: its path.
     """
 
     current_changed = Signal()
@@ -63,8 +69,7 @@ class Session(QObject):
     device_changed = Signal()
     busy_changed = Signal(bool)
     noticed = Signal(str)
-    chore_changed = Signal(object)
-    measured = Signal(object)
+    report_seen = Signal(object)
 
     def __init__(
         self, engine: Engine, settings: SettingsFile, parent: QObject | None = None
@@ -72,7 +77,9 @@ class Session(QObject):
         super().__init__(parent)
         self.settings = settings
         self.queue = QueueModel(self)
-        self.jobs = JobQueue(engine, self)
+        self._engine = engine
+        self.jobs = Jobs(self)
+        self.cases = Cases(self.jobs.cases, engine.workplace.paths, self)
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
         self.device: DeviceWords | Failure | None = None
@@ -81,24 +88,10 @@ class Session(QObject):
         self.profile: ProfileChoice | None = None
         self.current: Item | None = None
         self._numbers = itertools.count(1)
-        self._chore = 0
         self.folder_options = WalkOptions()
         self.left_out: Summary | None = None
         self._pastes = itertools.count(1)
-        jobs = self.jobs
-        jobs.catalogued.connect(self._catalogued)
-        jobs.placed.connect(self._placed)
-        jobs.loaded.connect(self._loaded)
-        jobs.parts.connect(self._parted)
-        jobs.refused.connect(self._refused)
-        jobs.found.connect(self._add_files)
-        jobs.walked.connect(self._walked)
-        jobs.started.connect(self._started)
-        jobs.progressed.connect(self._progressed)
-        jobs.finished.connect(self._finished)
-        jobs.failed.connect(self._failed)
-        jobs.cancelled.connect(self._cancelled)
-        jobs.busy_changed.connect(self.busy_changed)
+        self.jobs.model.busy_changed.connect(self.busy_changed)
 
     # Texts come in
 
@@ -108,7 +101,7 @@ class Session(QObject):
         remembered = self.settings.current
         for path in paths:
             if path.is_dir():
-                self.jobs.walk(path, self.folder_options)
+                self._walk(path, self.folder_options)
                 continue
             files.append(path)
             remembered = remembered.with_recent(path)
@@ -122,24 +115,61 @@ class Session(QObject):
         shown = self.current
         items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
         self._add(items, translate("Session", "opening"))
-        for item, path in zip(items, paths, strict=True):
-            self.jobs.load(item.number, path)
+        for item in items:
+            self.load(item)
         if shown is not None and len(self.queue.items) > BATCH:
             self.show(shown)  # later batches of a folder leave the screen alone
 
-    def _walked(self, summary: Summary) -> None:
-        self.left_out = summary
-        self.noticed.emit(folder_words(summary))
+    def _walk(self, folder: Path, options: WalkOptions) -> None:
+        self.jobs.files.do(
+            lambda context: walk_folder(folder, options, self._add_files, context),
+            self._walked,
+            self,
+        )
 
-    def _parted(self, number: int, documents: tuple[Document, ...]) -> None:
-        first = self.queue.find(number)
-        if first is None:
+    def _walked(self, outcome: Outcome[Summary]) -> None:
+        match outcome:
+            case Done(summary):
+                self.left_out = summary
+                self.noticed.emit(folder_words(summary))
+            case Failure():
+                self.noticed.emit(f"{outcome.message} {outcome.hint}")
+
+    def load(self, item: Item) -> None:
+        """Read the file of a row."""
+        path = item.path
+        if path is not None:
+            self.jobs.files.do(
+                lambda context: read_file(path, ReadOptions(), context),
+                lambda outcome: self._loaded(item, outcome),
+                self,
+            )
+
+    def _loaded(self, item: Item, outcome: Outcome[FileTexts]) -> None:
+        if item.state is not ItemState.LOADING:
+            return  # it was taken out and put back meanwhile, and read twice
+        match outcome:
+            case Done(texts):
+                first, *others = texts.documents
+                item.name = first.title if first.part else item.name
+                item.state, item.document = ItemState.READY, first
+                self._touch(item)
+                if texts.report:
+                    self.report_seen.emit(item.path)
+                self._add_parts(item, others)
+            case Failure():
+                item.state, item.failure = ItemState.FAILED, outcome
+                self._touch(item)
+
+    def _add_parts(self, item: Item, documents: Sequence[Document]) -> None:
+        """Put the further texts of a file behind its row."""
+        if not documents or self.queue.row(item) < 0:
             return
         rows = [
             Item(number=next(self._numbers), name=d.title, document=d, state=ItemState.READY)
             for d in documents[: MAX_PARTS - 1]
         ]
-        self.queue.insert(rows, self.queue.row(first) + 1)
+        self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
             words = translate("Session", "Only the first %1 parts of that file were taken.")
             self.noticed.emit(words.replace("%1", str(MAX_PARTS)))
@@ -152,8 +182,7 @@ class Session(QObject):
         item.document, item.state, item.name = first, ItemState.READY, first.title
         item.audit, item.failure, item.progress = None, None, None
         self._touch(item)
-        if others:
-            self._parted(item.number, tuple(others))
+        self._add_parts(item, others)
 
     def add_text(self, text: str, name: str | None = None) -> None:
         """Add a text that was pasted or dropped."""
@@ -170,12 +199,12 @@ class Session(QObject):
 
     def add_sample(self) -> None:
         """Add the sample text, which brings its own key and profile."""
-        found = sample()
+        marked = sample()
         label = translate("Session", "Sample text")
         item = Item(number=next(self._numbers), name=label, state=ItemState.READY)
-        item.document = from_text(found.text, name=label)
-        item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
-        item.profile = found.profile
+        item.document = from_text(marked.text, name=label)
+        item.key = KeyChoice(label=LABEL, fingerprint=marked.key.fingerprint, session=True)
+        item.profile = marked.profile
         self._add([item], translate("Session", "opening"))
         self.audit([item])
 
@@ -203,9 +232,7 @@ class Session(QObject):
 
     def remove(self, items: Sequence[Item]) -> None:
         """Take rows out; can be undone. A running one is cancelled first."""
-        for item in items:
-            if item.active:
-                self.jobs.cancel(item.number)
+        self.stop(items)
         if items:
             self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
 
@@ -247,11 +274,41 @@ class Session(QObject):
             if item.document is None and item.path is not None and not item.active:
                 item.state, item.failure = ItemState.LOADING, None
                 self._touch(item)
-                self.jobs.load(item.number, item.path)
+                self.load(item)
             elif item.runnable and (request := self._request(item)) is not None:
                 item.state, item.progress, item.failure = ItemState.WAITING, None, None
                 self._touch(item)
-                self.jobs.add(item.number, request)
+                self._queue_audit(item, request)
+
+    def _queue_audit(self, item: Item, request: Request) -> None:
+        item.job = self.jobs.model.do(
+            lambda context: self._engine.audit(request, context),
+            lambda outcome: self._audited(item, outcome),
+            self,
+            started=lambda: self._started(item),
+            progressed=lambda progress: self._progressed(item, progress),
+        )
+
+    def _started(self, item: Item) -> None:
+        item.state = ItemState.RUNNING
+        self._touch(item)
+
+    def _progressed(self, item: Item, progress: Progress) -> None:
+        item.progress = progress
+        self._touch(item)
+
+    def _audited(self, item: Item, outcome: Outcome[Audit]) -> None:
+        item.job, item.progress = None, None
+        match outcome:
+            case Done(audit):
+                item.state, item.audit = ItemState.DONE, audit
+                if SHORT_OF_MEMORY in _notes(audit):
+                    self.noticed.emit(_short_of_memory())
+            case Failure():
+                item.state, item.failure = ItemState.FAILED, outcome
+            case Stopped():
+                item.state = ItemState.CANCELLED
+        self._touch(item)
 
     def _request(self, item: Item) -> Request | None:
         chosen = (item.key,) if item.key is not None else self.keys
@@ -275,23 +332,75 @@ class Session(QObject):
 
     def cancel(self) -> None:
         """Stop every audit that runs or waits."""
-        self.jobs.cancel_all()
+        self.jobs.model.cancel_all()
 
-    # Chores of the first-run page
+    def stop(self, items: Iterable[Item]) -> None:
+        """Stop the audits of these rows, waiting or running."""
+        for item in items:
+            if item.job is not None:
+                item.job.cancel()
 
-    def do_chore(self, chore: Chore) -> None:
-        """Set a key, a model or a profile up."""
-        self._chore = -next(self._numbers)
-        self.chore_changed.emit(Progress(step=0, name=chore.kind))
-        self.jobs.add(self._chore, chore)
+    def move(self, item: Item, by: int) -> None:
+        """Let the audit of a row be done earlier (negative) or later."""
+        if item.job is not None:
+            self.jobs.model.move(item.job, by)
 
-    def cancel_chore(self) -> None:
-        """Stop it."""
-        self.jobs.cancel(self._chore)
+    @property
+    def busy(self) -> bool:
+        """Whether anything that the model is needed for runs or waits."""
+        return self.jobs.model.busy
 
-    def _chore_ended(self, failure: Failure | None) -> None:
-        self.chore_changed.emit(failure)
-        self.jobs.refresh()
+    @property
+    def paused(self) -> bool:
+        """Whether the audits are paused."""
+        return self.jobs.model.paused
+
+    def set_paused(self, paused: bool) -> None:
+        """Pause the audits or let them go on."""
+        self.jobs.model.set_paused(paused)
+
+    # Use cases
+
+    @property
+    def workplace(self) -> Workplace:
+        """Where the use cases work; for the thread of the model only."""
+        return self._engine.workplace
+
+    def do(
+        self,
+        work: Work[T],
+        then: Callable[[Outcome[T]], None],
+        owner: QObject,
+        *,
+        words: Callable[[T], str] | None = None,
+        progressed: Callable[[Progress], None] | None = None,
+    ) -> Job:
+        """Do something to keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
+
+        What there is to choose from is looked through again afterwards.
+
+        Args:
+            work: The use case.
+            then: Gets what came of it.
+            owner: Whoever asks; once it is gone, the status line says what went wrong.
+            words: What the status line says of it when it is done.
+            progressed: Told how far it is.
+        """
+
+        def ended(outcome: Outcome[T]) -> None:
+            self.look_around()
+            if isValid(owner):
+                then(outcome)
+            elif isinstance(outcome, Failure):
+                self.noticed.emit(f"{outcome.message} {outcome.hint}".strip())
+            if words is not None and isinstance(outcome, Done):
+                self.noticed.emit(words(outcome.result))
+
+        def told(progress: Progress) -> None:
+            if progressed is not None and isValid(owner):
+                progressed(progress)
+
+        return self.jobs.model.do(work, ended, self, progressed=told)
 
     def close(self) -> bool:
         """End all threads."""
@@ -322,72 +431,30 @@ class Session(QObject):
         self.settings.update(profile=profile.name)
         self.choices_changed.emit()
 
-    def _catalogued(self, catalogue: Catalogue) -> None:
-        self.catalogue = catalogue
+    def begin(self) -> None:
+        """Find keys, models and profiles, then import torch and find the device."""
+        self.look_around()
+        self.jobs.model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
+
+    def look_around(self) -> None:
+        """Find keys, models and profiles."""
+        self.jobs.model.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
+
+    def _catalogued(self, outcome: Outcome[Catalogue]) -> None:
+        if not isinstance(outcome, Done):
+            return  # the log has it; what was there before stays
+        self.catalogue = catalogue = outcome.result
         now = self.settings.current
         self.keys = pick_keys(catalogue.keys, self.keys, now.key)
         self.model = pick(catalogue.models, "name", self.model, now.model)
         self.profile = pick(catalogue.profiles, "name", self.profile, now.profile)
         self.choices_changed.emit()
 
-    def _placed(self, device: DeviceWords | Failure) -> None:
-        self.device = device
-        self.device_changed.emit()
-
-    # What the threads tell
-
-    def _loaded(self, number: int, document: Document) -> None:
-        if document.part:
-            self._set(number, name=document.title)
-        self._set(number, state=ItemState.READY, document=document)
-
-    def _refused(self, number: int, failure: Failure) -> None:
-        self._set(number, state=ItemState.FAILED, failure=failure)
-
-    def _started(self, number: int) -> None:
-        self._set(number, state=ItemState.RUNNING)
-
-    def _progressed(self, number: int, progress: Progress) -> None:
-        item = self.queue.find(number)
-        if number < 0:
-            self.chore_changed.emit(progress)
-        elif item is not None and item.state is ItemState.RUNNING:
-            self._set(number, progress=progress)
-
-    def _finished(self, number: int, audit: Audit | ProxyFitness | str | None) -> None:
-        if number < 0:
-            self._chore_ended(None)
-            if isinstance(audit, str):
-                self.noticed.emit(audit)
-            elif isinstance(audit, ProxyFitness):
-                self.measured.emit(audit)
-        elif isinstance(audit, Audit) and SHORT_OF_MEMORY in _notes(audit):
-            self.noticed.emit(
-                translate(
-                    "Session",
-                    "The memory of the device ran short, so the text was read in smaller pieces. "
-                    "The findings are the same.",
-                )
-            )
-        self._set(number, state=ItemState.DONE, audit=audit, progress=None)
-
-    def _failed(self, number: int, failure: Failure) -> None:
-        if number < 0:
-            self._chore_ended(failure)
-        self._set(number, state=ItemState.FAILED, failure=failure, progress=None)
-
-    def _cancelled(self, number: int) -> None:
-        if number < 0:
-            self._chore_ended(None)
-        self._set(number, state=ItemState.CANCELLED, progress=None)
-
-    def _set(self, number: int, **changes: object) -> None:
-        item = self.queue.find(number)
-        if item is None:
+    def _placed(self, outcome: Outcome[DeviceWords]) -> None:
+        if isinstance(outcome, Stopped):
             return
-        for name, value in changes.items():
-            setattr(item, name, value)
-        self._touch(item)
+        self.device = outcome.result if isinstance(outcome, Done) else outcome
+        self.device_changed.emit()
 
     def _touch(self, item: Item) -> None:
         self.queue.touch(item)
@@ -397,3 +464,11 @@ class Session(QObject):
 
 def _notes(audit: Audit) -> str:
     return " ".join(step.note for step in audit.log)
+
+
+def _short_of_memory() -> str:
+    return translate(
+        "Session",
+        "The memory of the device ran short, so the text was read in smaller pieces. "
+        "The findings are the same.",
+    )

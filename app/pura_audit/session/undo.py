@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from PySide6.QtGui import QUndoCommand
 
-from pura_audit.jobs.queue import JobQueue
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import QueueModel
 
@@ -16,11 +15,16 @@ class Rows(Protocol):
     """What undoing needs of the session."""
 
     queue: QueueModel
-    jobs: JobQueue
     current: Item | None
 
     def show(self, item: Item | None) -> None:
         """Put a row on screen."""
+
+    def load(self, item: Item) -> None:
+        """Read the file of a row."""
+
+    def stop(self, items: Iterable[Item]) -> None:
+        """Stop the audits of rows."""
 
 
 class AddRows(QUndoCommand):
@@ -60,17 +64,15 @@ class RemoveRows(QUndoCommand):
             if item.active:
                 item.state = ItemState.CANCELLED
             self._session.queue.insert([item], row)
-            if item.state is ItemState.LOADING and item.path is not None:
-                self._session.jobs.load(item.number, item.path)
+            if item.state is ItemState.LOADING:
+                self._session.load(item)
         self._session.show(self._items[0])
 
 
 def _take_out(session: Rows, items: Sequence[Item]) -> None:
     queue = session.queue
     row = min(queue.row(item) for item in items)
-    for item in items:
-        if item.active:
-            session.jobs.cancel(item.number)
+    session.stop(items)
     queue.remove(items)
     if session.current in items:
         session.show(queue.item(row) or queue.item(row - 1))

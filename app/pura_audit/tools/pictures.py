@@ -19,8 +19,8 @@ from pura.base.resources import resource
 from pura.record.audit import Audit
 from pura.report import Parties, ReportRequest, build_report
 from pura.scheme import SecretKey
-from pura_audit.jobs.messages import KeyChoice
 from pura_audit.platform.samples import LABEL, sample
+from pura_audit.session.choices import KeyChoice
 from pura_audit.session.items import Item
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ class _Pictures:
         marked, plain = (item.audit for item in window.session.queue.items)
         assert marked is not None
         assert plain is not None
-        with CaseLog(window.session.jobs.cases.path, create=True) as log:
+        with CaseLog(window.session.cases.path, create=True) as log:
             who, second = log.person("A. Example"), log.person("B. Muster")
             for name in ("Letter to the editor, second version", "Complaint 2026-098"):
                 open_case(log, name, who)

@@ -1,10 +1,10 @@
-"""Dialogs that hand chores to the session: how these go, and a table of what is stored."""
+"""Dialogs that hand use cases to the session: how these go, and a table of what is stored."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
-from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -14,7 +14,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.messages import Chore, Failure, Progress
+from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
+from pura_audit.jobs.queue import Job, Work
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
@@ -22,20 +23,16 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
 
+T = TypeVar("T")
+
 
 class WorkingDialog(QDialog):
-    """A dialog that hands chores to the session, and shows how they go.
-
-    Signals:
-        ended: A chore of this dialog is over; whether it went well.
-    """
-
-    ended = Signal(bool)
+    """A dialog that hands use cases to the session, and shows how they go."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = session
-        self._chore: Chore | None = None
+        self._job: Job | None = None
         self.words = label("", "", wrap=True)
         self.words.hide()
         self.bar = QProgressBar()
@@ -43,23 +40,39 @@ class WorkingDialog(QDialog):
         self.bar.setAccessibleName(translate("Stores", "Progress"))
         self.stop = QPushButton(translate("Stores", "Cancel"))
         self.stop.setAutoDefault(False)
-        self.stop.clicked.connect(session.cancel_chore)
-        session.chore_changed.connect(self._changed)
+        self.stop.clicked.connect(self._stop)
         session.noticed.connect(self._noticed)
         self._show_progress(None)
 
     @property
     def busy(self) -> bool:
-        """Whether a chore of this dialog runs or waits."""
-        return self._chore is not None
+        """Whether something of this dialog runs or waits."""
+        return self._job is not None
 
-    def begin(self, chore: Chore) -> None:
-        """Hand a chore over."""
+    def begin(
+        self,
+        work: Work[T],
+        *,
+        words: Callable[[T], str] | None = None,
+        then: Callable[[T], None] | None = None,
+    ) -> None:
+        """Hand a use case over.
+
+        Args:
+            work: The use case.
+            words: What is said of it when it is done.
+            then: Gets what came of it when it is done.
+        """
+
+        def ended(outcome: Outcome[T]) -> None:
+            self._ended(outcome if isinstance(outcome, Failure) else None)
+            if then is not None and isinstance(outcome, Done):
+                then(outcome.result)
+
         self.say("")
-        self._chore = chore
         self._show_progress(0.0)
+        self._job = self.session.do(work, ended, self, words=words, progressed=self._progressed)
         self.refresh_buttons()
-        self.session.do_chore(chore)
 
     def say(self, words: str, *, bad: bool = False) -> None:
         """Say how it went; nothing hides the line."""
@@ -90,21 +103,22 @@ class WorkingDialog(QDialog):
             self.bar.setRange(0, 1000 if share > 0 else 0)
             self.bar.setValue(round(1000 * share))
 
-    def _changed(self, state: object) -> None:
-        if self._chore is None:
-            return
-        if isinstance(state, Progress):
-            self._show_progress(state.done / state.total if state.total else 0.0)
-            return
-        self._chore = None
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def _progressed(self, progress: Progress) -> None:
+        self._show_progress(progress.done / progress.total if progress.total else 0.0)
+
+    def _ended(self, failure: Failure | None) -> None:
+        self._job = None
         self._show_progress(None)
         self.refresh_buttons()
-        if isinstance(state, Failure):
-            self.say(f"{state.message} {state.hint}".strip(), bad=True)
-        self.ended.emit(not isinstance(state, Failure))
+        if failure is not None:
+            self.say(f"{failure.message} {failure.hint}".strip(), bad=True)
 
     def _noticed(self, words: str) -> None:
-        if self._chore is None and self.isVisible():
+        if self._job is None and self.isVisible():
             self.say(words)
 
 

@@ -10,15 +10,19 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from pura_audit.jobs.messages import Chore, Failure
-from pura_audit.platform.i18n import plural, translate
+from pura.desk.register import ImportRegister, RegisterDone
+from pura.desk.register import import_register as add_register
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.platform.i18n import number, plural, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
     from pura.caselog import Case
     from pura.record.audit import Audit
     from pura.report import Report, ReportRequest
+    from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
+    from pura_audit.keys.requests import KeyAct
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.widgets.host import Host
     from pura_audit.widgets.plot_card import PlotCard
@@ -91,16 +95,37 @@ def import_register(host: Host) -> QDialog | None:
     if session.profile is None:
         host.say(translate("Register", "Choose a profile first: it says what a payload is."))
         return None
-    profile = session.profile.name
+    profile = session.profile.profile
     dialog = QFileDialog(host.frame, translate("Register", "Import issued payloads"))
     dialog.setNameFilters(
         [translate("Register", "Tables (*.csv)"), translate("Register", "All files (*)")]
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     dialog.fileSelected.connect(
-        lambda name: session.do_chore(Chore(kind="import-register", name=profile, path=Path(name)))
+        lambda name: _take_in_register(host, ImportRegister(path=Path(name), profile=profile))
     )
     return _open(dialog)
+
+
+def _take_in_register(host: Host, request: ImportRegister) -> None:
+    session = host.session
+
+    def ended(outcome: Outcome[RegisterDone]) -> None:
+        match outcome:
+            case Done(done):
+                words = translate(
+                    "Register", "%1 entries were added to the register; it has %2 now."
+                )
+                words = words.replace("%1", number(done.rows))
+                host.say(words.replace("%2", number(done.entries)))
+            case Failure():
+                host.say(f"{outcome.message} {outcome.hint}")
+
+    session.do(
+        lambda context: add_register(session.workplace, request, checkpoint=context.checkpoint),
+        ended,
+        host.frame,
+    )
 
 
 def save_to_case(host: Host) -> QDialog | None:
@@ -113,7 +138,7 @@ def save_to_case(host: Host) -> QDialog | None:
         return None
     others = [i.audit for i in host.session.queue.items if i.audit and i is not current]
     session = host.session
-    dialog = SaveDialog(session.jobs.cases, session.settings, current.audit, others, host.frame)
+    dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 
     def saved(case: Case, count: int) -> None:
         words = plural(
@@ -133,37 +158,33 @@ def show_cases(host: Host) -> CasesDialog:
 
     dialog = CasesDialog(host.session, host.frame)
     dialog.compare_wanted.connect(lambda audits: compare_audits(host, audits))
-    dialog.report_wanted.connect(lambda found: _report_of_case(host, *found))
+    dialog.report_wanted.connect(lambda wanted: _report_of_case(host, wanted))
     _open(dialog)
     return dialog
 
 
-def _report_of_case(
-    host: Host, case: Case, audits: Sequence[Audit], base: ReportRequest | Failure
-) -> None:
+def _report_of_case(host: Host, wanted: CaseReport) -> None:
     """Make a report of saved audits; the log notes what became of it."""
     from pura.caselog.reports import note_report
 
-    if isinstance(base, Failure):
-        host.say(f"{base.message} {base.hint}")
-        return
-    dialog = make_report(host, [(a.input.name, a) for a in audits], base, every=True)
+    case = wanted.case
+    audits = [(audit.input.name, audit) for audit in wanted.audits]
+    dialog = make_report(host, audits, wanted.base, every=True)
     assert dialog is not None  # there are audits
     who = host.session.settings.current.auditor
 
     def note(report: Report, request: ReportRequest, path: Path) -> None:
         ids = [audit.id for audit in dialog.form.audits.chosen()]
-        host.session.jobs.cases.do(
+        host.session.cases.write(
             lambda log, _: note_report(
                 log, case.id, ids, request, report.number, report.pdf, log.person(who)
             ),
-            lambda result: host.say(
-                f"{result.message} {result.hint}"
-                if isinstance(result, Failure)
+            lambda outcome: host.say(
+                f"{outcome.message} {outcome.hint}"
+                if isinstance(outcome, Failure)
                 else translate("Cases", "The case log has noted the report.")
             ),
             host.frame,
-            writes=True,
         )
 
     dialog.saved.connect(note)
@@ -186,14 +207,14 @@ def show_guide(host: Host) -> QDialog:
     return dialog
 
 
-def show_keys(host: Host, kind: str = "") -> QDialog:
-    """Show the keys; with the kind of a chore, ask for that at once."""
+def show_keys(host: Host, act: KeyAct | None = None) -> QDialog:
+    """Show the keys, and ask for one of their acts at once."""
     from pura_audit.keys.dialog import KeysDialog
 
     dialog = KeysDialog(host.session, host.frame)
     _open(dialog)
-    if kind:
-        dialog.ask(kind)
+    if act is not None:
+        dialog.ask(act)
     return dialog
 
 

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from pura.scheme import Profile
-from pura_audit.jobs.messages import DeviceWords, Failure
+from pura_audit.jobs.outcome import Failure
 from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import error_words, number, translate
+from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.widgets.chips import Chip, DeviceBadge
 
@@ -102,7 +103,7 @@ class Header(QWidget):
     def refresh(self) -> None:
         """Show what is chosen, and whether there is something to do."""
         session = self._session
-        busy = session.jobs.busy
+        busy = session.busy
         self.cancel.setVisible(busy)
         due = len(session.due())
         fits = not session.mismatches()

@@ -26,7 +26,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.messages import Failure
 from pura_audit.look.icons import app_icon, icon
 from pura_audit.look.theme import GAP, Mode, Theme
 from pura_audit.platform.i18n import error_words, translate
@@ -137,14 +136,13 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
-        session.chore_changed.connect(self._tell_chore)
-        session.jobs.report_found.connect(self._tell_report)
+        session.report_seen.connect(self._tell_report)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
         self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
         self.header.models_wanted.connect(lambda: dialogs.show_models(self))
         self.header.profiles_wanted.connect(lambda: dialogs.show_profiles(self))
-        self.setup.keys_wanted.connect(lambda kind: dialogs.show_keys(self, kind))
+        self.setup.keys_wanted.connect(lambda act: dialogs.show_keys(self, act))
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
@@ -220,11 +218,6 @@ class MainWindow(QMainWindow):
         elif mismatches := self.session.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
-    def _tell_chore(self, state: object) -> None:
-        # The first-run page says it itself; once that page is gone the status line does.
-        if isinstance(state, Failure) and not self.empty.setup.isVisible():
-            self.status.say(f"{state.message} {state.hint}")
-
     def _tell_report(self, path: Path) -> None:
         words = translate(
             "Window", "“%1” carries the record of a report. To check it: File, Verify a report."
@@ -278,7 +271,7 @@ class MainWindow(QMainWindow):
     def cancel_current(self) -> None:
         """Stop the audit on screen."""
         if self.session.current is not None:
-            self.session.jobs.cancel(self.session.current.number)
+            self.session.stop([self.session.current])
 
     def remove_current(self) -> None:
         """Take the row on screen out."""
@@ -304,8 +297,7 @@ class MainWindow(QMainWindow):
 
     def toggle_pause(self) -> None:
         """Pause the queue or let it go on."""
-        jobs = self.session.jobs
-        jobs.set_paused(not jobs.paused)
+        self.session.set_paused(not self.session.paused)
         self.status.refresh()
 
     def _note_prompt(self, prompt: str) -> None:
@@ -347,7 +339,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while busy; then cancel, wait and remember sizes."""
-        if self.session.jobs.busy and not self._closing:
+        if self.session.busy and not self._closing:
             event.ignore()
             self._ask()
             return
@@ -368,7 +360,7 @@ class MainWindow(QMainWindow):
     def cancel_and_close(self) -> None:
         """Cancel every audit, and close when the model thread has let go."""
         self._closing = True
-        if self.session.jobs.busy:
+        if self.session.busy:
             self.session.cancel()
         else:
             self.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import (
     QItemSelectionModel,
     QModelIndex,
@@ -185,14 +183,14 @@ class QueueView(QWidget):
     def build_menu(self) -> QMenu:
         """Return the menu of the selected rows."""
         items = self.selected()
-        session, jobs = self._session, self._session.jobs
+        session = self._session
         menu = QMenu(self)
         again = menu.addAction(translate("Queue", "Audit"))
         again.setEnabled(session.ready and any(i.runnable for i in items))
         again.triggered.connect(lambda: session.audit(items))
         stop = menu.addAction(translate("Queue", "Cancel"))
         stop.setEnabled(any(i.active for i in items))
-        stop.triggered.connect(lambda: self._cancel(items))
+        stop.triggered.connect(lambda: session.stop(items))
         menu.addSeparator()
         waiting = len(items) == 1 and items[0].state is ItemState.WAITING
         for words, by in (
@@ -201,14 +199,9 @@ class QueueView(QWidget):
         ):
             action = menu.addAction(words)
             action.setEnabled(waiting)
-            action.triggered.connect(lambda _=False, b=by: jobs.move(items[0].number, b))
+            action.triggered.connect(lambda _=False, b=by: session.move(items[0], b))
         menu.addSeparator()
         gone = menu.addAction(translate("Queue", "Remove"))
         gone.setEnabled(bool(items))
         gone.triggered.connect(lambda: session.remove(items))
         return menu
-
-    def _cancel(self, items: Sequence[Item]) -> None:
-        for item in items:
-            if item.active:
-                self._session.jobs.cancel(item.number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt
@@ -25,10 +24,12 @@ from pura.documents import (
     Preview,
     ReadOptions,
 )
-from pura_audit.jobs.messages import Failure
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Job
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import number, translate
+from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
@@ -51,6 +52,7 @@ class ReadingDialog(QDialog):
         assert item.path is not None
         self._session, self._item, self._path = session, item, item.path
         self._documents: tuple[Document, ...] = ()
+        self._looking: Job | None = None
         self.setWindowTitle(translate("Reading", "How this file is read"))
         self.resize(760, 600)
         self.encoding = QComboBox()
@@ -70,7 +72,6 @@ class ReadingDialog(QDialog):
         self.notes = label("", "muted", wrap=True)
         self.apply = main_button(translate("Reading", "Read it like this"), self.take)
         self._lay_out()
-        session.jobs.seen.connect(self._seen)
         self.look()
 
     def _lay_out(self) -> None:
@@ -94,23 +95,35 @@ class ReadingDialog(QDialog):
     def look(self) -> None:
         """Ask the file thread what the file holds in the encoding that is chosen."""
         self.apply.setEnabled(False)
-        chosen = self.encoding.currentData()
-        self._session.jobs.look_into(self._path, ReadOptions(encoding=chosen))
+        options = ReadOptions(encoding=self.encoding.currentData())
+        if self._looking is not None:
+            self._looking.drop()
+        self._looking = self._session.jobs.files.do(
+            lambda context: look_into(self._path, options, context), self._looked, self
+        )
 
-    def _seen(self, path: Path, found: object, previews: tuple[Preview, ...]) -> None:
-        if path != self._path:
-            return
-        self._offer(previews)
-        if isinstance(found, Failure):
-            self._documents = ()
-            self.parts.clear()
-            self.preview.setPlainText("")
-            self.notes.setText(f"{found.message} {found.hint}")
-            return
-        assert isinstance(found, Extraction)
-        self._documents = found.documents
-        self._list(found)
-        self._how(found.documents[0])
+    def _looked(self, outcome: Outcome[FileLook]) -> None:
+        self._looking = None
+        match outcome:
+            case Done(look):
+                self._offer(look.previews)
+                if isinstance(look.extraction, Failure):
+                    self._refuse(look.extraction)
+                else:
+                    self._take_in(look.extraction)
+            case Failure():
+                self._refuse(outcome)
+
+    def _refuse(self, failure: Failure) -> None:
+        self._documents = ()
+        self.parts.clear()
+        self.preview.setPlainText("")
+        self.notes.setText(f"{failure.message} {failure.hint}")
+
+    def _take_in(self, extraction: Extraction) -> None:
+        self._documents = extraction.documents
+        self._list(extraction)
+        self._how(extraction.documents[0])
 
     def _offer(self, previews: tuple[Preview, ...]) -> None:
         """Offer every encoding that fits all bytes; nothing where the format leaves no choice."""

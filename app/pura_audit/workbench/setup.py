@@ -1,83 +1,128 @@
-"""Asks what a chore of the first-run page needs, then hands it to the session."""
+"""Asks what the first-run page needs to know, then hands the use case to the session."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
-from pura_audit.jobs.messages import Chore, Failure, Progress
+from pura.desk.models import AddModel, InstallModel, add_model, install_model
+from pura.desk.profiles import CreateProfile, ImportProfile, create_profile, import_profile
+from pura_audit.jobs.outcome import Failure, Outcome, Progress
+from pura_audit.jobs.queue import Job, Work
+from pura_audit.keys.requests import KeyAct
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.workbench.setup_view import SetupView
+
+T = TypeVar("T")
 
 
 class Setup(QObject):
     """Between the first-run page and the session.
 
     Signals:
-        keys_wanted: Show the dialog of the keys and ask for this chore.
+        keys_wanted: Show the dialog of the keys and ask for this KeyAct.
     """
 
-    keys_wanted = Signal(str)
+    keys_wanted = Signal(object)
 
     def __init__(self, view: SetupView, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._view, self._session, self._window = view, session, window
-        view.wanted.connect(self.ask)
-        view.cancel_wanted.connect(session.cancel_chore)
+        self._job: Job | None = None
+        for button, act in (
+            (view.key.button, lambda: self.keys_wanted.emit(KeyAct.NEW)),
+            (view.key.other, lambda: self.keys_wanted.emit(KeyAct.IMPORT)),
+            (view.model.button, self.install_model),
+            (view.model.other, self.ask_model),
+            (view.profile.button, self.ask_profile),
+            (view.profile.other, self.ask_profile_file),
+        ):
+            button.clicked.connect(lambda _=False, do=act: do())
+        view.cancel_wanted.connect(self._cancel)
         session.choices_changed.connect(self._refresh)
-        session.chore_changed.connect(self._chore_changed)
 
-    def ask(self, kind: str) -> None:
-        """Ask for name or place, and begin."""
-        self._view.say("")
-        match kind:
-            case "install-model":
-                self.begin(Chore(kind=kind))
-            case "new-key" | "import-key":
-                self.keys_wanted.emit(kind)
-            case "new-profile":
-                self._ask_name(kind, translate("Setup", "Name of the profile, e.g. Internal"))
-            case _:
-                self._ask_place(kind)
+    def install_model(self) -> None:
+        """Install the built-in model."""
+        workplace = self._session.workplace
+        self._begin(
+            lambda context: install_model(
+                workplace,
+                InstallModel(),
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+        )
 
-    def begin(self, chore: Chore) -> None:
-        """Hand a chore over."""
-        self._session.do_chore(chore)
+    def ask_model(self) -> QFileDialog:
+        """Ask for the folder of a model."""
+        workplace = self._session.workplace
+        return self._ask_place(
+            QFileDialog.FileMode.Directory,
+            lambda path: self._begin(
+                lambda context: add_model(
+                    workplace,
+                    AddModel(path=path),
+                    progress=context.progress,
+                    checkpoint=context.checkpoint,
+                )
+            ),
+        )
 
-    def _ask_name(self, kind: str, words: str, path: Path | None = None) -> None:
+    def ask_profile(self) -> QInputDialog:
+        """Ask for the name of a new profile."""
         dialog = QInputDialog(self._window)
         dialog.setWindowTitle(translate("Setup", "Name"))
-        dialog.setLabelText(words)
+        dialog.setLabelText(translate("Setup", "Name of the profile, e.g. Internal"))
         dialog.setInputMode(QInputDialog.InputMode.TextInput)
-        dialog.setTextValue(path.stem if path is not None else "")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.textValueSelected.connect(
-            lambda name: self.begin(Chore(kind=kind, name=name.strip(), path=path))
+        dialog.textValueSelected.connect(self._create_profile)
+        dialog.open()
+        return dialog
+
+    def ask_profile_file(self) -> QFileDialog:
+        """Ask for the file of a profile."""
+        workplace = self._session.workplace
+        return self._ask_place(
+            QFileDialog.FileMode.ExistingFile,
+            lambda path: self._begin(lambda _: import_profile(workplace, ImportProfile(path=path))),
         )
-        dialog.open()
 
-    def _ask_place(self, kind: str) -> None:
+    def _create_profile(self, name: str) -> None:
+        workplace, model = self._session.workplace, self._session.model
+        request = CreateProfile(name=name.strip(), model=model.name if model else None)
+        self._begin(lambda _: create_profile(workplace, request))
+
+    def _ask_place(self, mode: QFileDialog.FileMode, act: Callable[[Path], None]) -> QFileDialog:
         dialog = QFileDialog(self._window, translate("Setup", "Choose"))
-        folder = kind == "add-model"
-        modes = QFileDialog.FileMode
-        dialog.setFileMode(modes.Directory if folder else modes.ExistingFile)
+        dialog.setFileMode(mode)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._placed(kind, Path(name)))
+        dialog.fileSelected.connect(lambda name: act(Path(name)))
         dialog.open()
+        return dialog
 
-    def _placed(self, kind: str, path: Path) -> None:
-        self.begin(Chore(kind=kind, path=path))
+    def _begin(self, work: Work[T]) -> None:
+        self._view.say("")
+        self._view.busy(0.0)
+        self._job = self._session.do(work, self._ended, self, progressed=self._progressed)
+
+    def _cancel(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def _progressed(self, progress: Progress) -> None:
+        self._view.busy(progress.done / progress.total if progress.total else 0.0)
+
+    def _ended(self, outcome: Outcome[object]) -> None:
+        self._job = None
+        self._view.busy(None)
+        if isinstance(outcome, Failure):
+            self._view.say(f"{outcome.message} {outcome.hint}")
+        self._refresh()
 
     def _refresh(self) -> None:
         self._view.show_catalogue(self._session.catalogue)
-
-    def _chore_changed(self, state: object) -> None:
-        if isinstance(state, Progress):
-            self._view.busy(state.done / state.total if state.total else 0.0)
-            return
-        self._view.busy(None)
-        self._view.say(f"{state.message} {state.hint}" if isinstance(state, Failure) else "")
-        self._refresh()

@@ -6,9 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from pura.model.fetch import builtin_model
-from pura_audit.jobs.messages import Catalogue
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, size, translate
+from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
 
@@ -40,11 +40,9 @@ class SetupView(QFrame):
     """Three lines.
 
     Signals:
-        wanted: Kind of the chore that was asked for.
         cancel_wanted: Stop the installation.
     """
 
-    wanted = Signal(str)
     cancel_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -71,7 +69,7 @@ class SetupView(QFrame):
         self.bar.setAccessibleName(translate("Setup", "Progress of the installation"))
         self.cancel = QPushButton(translate("Setup", "Cancel"))
         self._lay_out()
-        self._wire()
+        self.cancel.clicked.connect(self.cancel_wanted)
         self.busy(None)
 
     def _lay_out(self) -> None:
@@ -95,18 +93,6 @@ class SetupView(QFrame):
         progress.addWidget(self.cancel)
         grid.addLayout(progress, 3, 0, 1, 5)
         grid.addWidget(self.words, 4, 0, 1, 5)
-
-    def _wire(self) -> None:
-        for button, kind in (
-            (self.key.button, "new-key"),
-            (self.key.other, "import-key"),
-            (self.model.button, "install-model"),
-            (self.model.other, "add-model"),
-            (self.profile.button, "new-profile"),
-            (self.profile.other, "import-profile"),
-        ):
-            button.clicked.connect(lambda _=False, k=kind: self.wanted.emit(k))
-        self.cancel.clicked.connect(self.cancel_wanted)
 
     def show_catalogue(self, found: Catalogue | None) -> None:
         """Say what is there."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.jobs.messages import Failure, Progress
+from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.look.icons import app_icon
 from pura_audit.look.theme import GRID, PADDING
 from pura_audit.platform.i18n import duration, number, translate

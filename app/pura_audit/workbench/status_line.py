@@ -56,7 +56,7 @@ class StatusLine(QWidget):
             self.words.setText(self._notice)
         elif running is not None:
             parts = [running.name]
-            if self._session.jobs.paused:
+            if self._session.paused:
                 parts.append(translate("Status", "paused"))
             elif running.progress is not None:
                 parts.append(progress_words(running.progress))

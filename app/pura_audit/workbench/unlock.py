@@ -7,8 +7,9 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from pura.keys import Place, State
-from pura_audit.jobs.key_chores import KeyChore
+from pura.desk.keys import UnlockFiles, unlock_files
+from pura.keys import Place, Secret, State
+from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
@@ -34,8 +35,13 @@ def unlocked(
         new=False,
     )
 
-    def go_on(secret: object) -> None:
-        session.do_chore(KeyChore(kind="unlock-files", folder=secret))  # type: ignore[arg-type]
+    def ended(outcome: Outcome[None]) -> None:
+        if isinstance(outcome, Failure):
+            session.noticed.emit(f"{outcome.message} {outcome.hint}")
+
+    def go_on(secret: Secret) -> None:
+        request = UnlockFiles(passphrase=secret)
+        session.do(lambda _: unlock_files(session.workplace, request), ended, parent)
         then()
 
     dialog.given.connect(go_on)

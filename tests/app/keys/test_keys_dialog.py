@@ -12,18 +12,19 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from pura.base.paths import Paths
+from pura.desk.keys import CreateKey, ExportKey, ImportKey, NoteKey, UnlockFiles
 from pura.keys import KeyStore, Secret, State, passphrase_bytes
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
-from pura_audit.jobs.engine import PuraEngine
-from pura_audit.jobs.key_chores import KeyChore
-from pura_audit.jobs.messages import Catalogue, DeviceWords
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
+from pura_audit.session.choices import Catalogue, DeviceWords
+from pura_audit.session.engine import PuraEngine
 from pura_audit.workbench import dialogs
 
 WORDS = "four words in a row"
@@ -68,7 +69,7 @@ def child(dialog: QDialog, kind: type) -> Any:
 
 
 def settle(qtbot: Any, dialog: KeysDialog) -> None:
-    qtbot.waitUntil(lambda: dialog._chore is None)
+    qtbot.waitUntil(lambda: dialog._job is None)
 
 
 def give(dialog: QDialog, words: str = WORDS) -> None:
@@ -84,7 +85,7 @@ def labels(dialog: KeysDialog) -> list[str]:
 
 def make(qtbot: Any, dialog: KeysDialog, name: str) -> None:
     """Create a key in an encrypted file; asks for the passphrase the first time."""
-    form = dialog.ask("new-key")
+    form = dialog.ask(KeyAct.NEW)
     assert isinstance(form, KeyForm)
     form.line.setText(name)
     form.ok.click()
@@ -123,29 +124,24 @@ def test_a_key_through_its_whole_life(
     assert bench.session.key.label == "House"
     first = keys.selected
     assert first is not None
-    keys.begin(KeyChore(kind="note-key", name="House", text="kept in the safe"))
+    keys.begin(NoteKey(name="House", note="kept in the safe"))
     qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
     settle(qtbot, keys)
-    form = keys.ask("rename-key")
+    form = keys.ask(KeyAct.RENAME)
     assert isinstance(form, KeyForm)
     form.line.setText("Haus")
     form.ok.click()
     qtbot.waitUntil(lambda: labels(keys) == ["Haus"])
     settle(qtbot, keys)
-    form = keys.ask("derive-key")
+    form = keys.ask(KeyAct.DERIVE)
     assert isinstance(form, KeyForm)
     form.line.setText("desk")
     form.ok.click()
     qtbot.waitUntil(lambda: labels(keys) == ["Haus", "Haus/desk"])
     settle(qtbot, keys)
     target = tmp_path / "copy.purakey"
-    chore = KeyChore(
-        kind="export-key",
-        name="Haus",
-        path=target,
-        passphrase=Secret(passphrase_bytes("another set of words")),
-    )
-    keys.begin(chore)
+    secret = Secret(passphrase_bytes("another set of words"))
+    keys.begin(ExportKey(name="Haus", path=target, passphrase=secret))
     settle(qtbot, keys)
     qtbot.waitUntil(target.exists)
     profile = Profile(
@@ -153,10 +149,10 @@ def test_a_key_through_its_whole_life(
     )
     paths.profiles.mkdir(parents=True, exist_ok=True)
     (paths.profiles / "internal.json").write_text(profile.to_json())
-    bench.session.jobs.refresh()
+    bench.session.look_around()
     qtbot.waitUntil(lambda: bool(keys._rows[0].usage and keys._rows[0].usage.profiles))
     keys.table.selectRow(0)
-    box = keys.ask("delete-key")
+    box = keys.ask(KeyAct.DELETE)
     assert isinstance(box, QMessageBox)
     words = box.text() + box.informativeText()
     for part in ("Haus", first.fingerprint, "Internal", "Haus/desk", "cannot be undone"):
@@ -165,7 +161,7 @@ def test_a_key_through_its_whole_life(
     qtbot.waitUntil(lambda: labels(keys) == ["Haus/desk"])
     settle(qtbot, keys)
     # The exported copy brings it back; its passphrase is asked for when it turns out to be one.
-    form = keys.ask("import-key")
+    form = keys.ask(KeyAct.IMPORT)
     assert isinstance(form, KeyForm)
     form.take(target)
     form.line.setText("Again")
@@ -181,8 +177,8 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
     keys: KeysDialog, bench: Any, qtbot: Any, paths: Paths
 ) -> None:
     make(qtbot, keys, "House")
-    bench.session.jobs._model_worker._engine._keys().files.lock()
-    bench.session.jobs.refresh()
+    bench.session.workplace.keys.files.lock()
+    bench.session.look_around()
     qtbot.waitUntil(lambda: "Locked" in keys.state.text())
     keys.unlock.click()
     box = child(keys, PassphraseDialog)
@@ -204,26 +200,24 @@ def test_a_key_for_this_session_leaves_no_trace(
     keys: KeysDialog, qtbot: Any, tmp_path: Path
 ) -> None:
     key = SecretKey.generate()
-    form = keys.ask("import-key")
+    form = keys.ask(KeyAct.IMPORT)
     assert isinstance(form, KeyForm)
     form.line.setText("Passing")
     form.typed.setText(key.to_hex())
-    form.places["session"].setChecked(True)
+    form.places[None].setChecked(True)
     form.ok.click()
     assert not form.typed.text()
     qtbot.waitUntil(lambda: labels(keys) == ["Passing"])
     settle(qtbot, keys)
     assert keys._rows[0].fingerprint == key.fingerprint
-    assert not keys.buttons["export-key"].isEnabled()
+    assert not keys.buttons[KeyAct.EXPORT].isEnabled()
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or key.to_hex().encode() not in path.read_bytes()
 
 
 def test_what_was_typed_wrong_is_said(keys: KeysDialog, qtbot: Any) -> None:
-    chore = KeyChore(
-        kind="import-key", name="x", typed=Secret(bytearray(b"zz" * 32)), place="session"
-    )
-    keys.begin(chore)
+    typed = Secret(bytearray(b"zz" * 32))
+    keys.begin(ImportKey(name="x", source=typed, session=True))
     settle(qtbot, keys)
     assert "hex digit" in keys.words.text()
     assert "zz" not in keys.words.text()
@@ -247,13 +241,13 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qt
     dialog.ok.click()
     assert given[0].copy() == bytearray(WORDS.encode())
     assert not dialog.first.text()
-    assert WORDS not in repr(given[0]) + repr(KeyChore(kind="x", folder=given[0]))
+    assert WORDS not in repr(given[0]) + repr(UnlockFiles(passphrase=given[0]))
     assert [strength_words(n, 12)[1] for n in (0, 11, 12, 30)] == [False, False, True, True]
 
 
 def test_several_keys_are_ticked_in_the_chip(bench: Any, keys: KeysDialog, qtbot: Any) -> None:
     for name in ("House", "Desk"):
-        keys.begin(KeyChore(kind="new-key", name=name, place="session"))
+        keys.begin(CreateKey(name=name, session=True))
         qtbot.waitUntil(lambda n=name: n in labels(keys))
         settle(qtbot, keys)
     session, chip = bench.session, bench.header.key
@@ -305,7 +299,7 @@ def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
 def test_all_ticked_keys_go_into_one_request_each_once(
     window: Any, engine: Any, qtbot: Any
 ) -> None:
-    from pura_audit.jobs.messages import KeyChoice
+    from pura_audit.session.choices import KeyChoice
 
     first = window.session.key
     other = KeyChoice(label="Other", fingerprint="f" * 16)
@@ -324,8 +318,8 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     went: list[str] = []
     assert unlocked(bench.session, bench, lambda: went.append("open")) is None
     assert went == ["open"]
-    bench.session.jobs._model_worker._engine._keys().files.lock()
-    bench.session.jobs.refresh()
+    bench.session.workplace.keys.files.lock()
+    bench.session.look_around()
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
     dialog = unlocked(bench.session, bench, lambda: went.append("asked"))
     assert dialog is not None
@@ -334,4 +328,4 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     dialog.ok.click()
     assert went == ["open", "asked"]
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
-    qtbot.waitUntil(lambda: not bench.session.jobs.busy)
+    qtbot.waitUntil(lambda: not bench.session.busy)

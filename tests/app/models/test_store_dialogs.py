@@ -11,20 +11,25 @@ import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox
 from shiboken6 import isValid
 
-from pura.base.errors import ModelError
+from pura.base.errors import ModelError, PuraError
+from pura.desk.models import AddModel, RecheckModel, RemoveModel
+from pura.desk.profiles import ExportProfile, ImportProfile, RemoveProfile, SaveProfile
+from pura.desk.workplace import Workplace
 from pura.lab.fitness.measure import ProxyFitness, TextResult
 from pura.lab.fitness.statistics import RULE, mean, share
 from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
-from pura.model.store import ModelStore
-from pura.scheme import Profile, SecretKey
+from pura.scheme import Profile
 from pura.scheme.profile_versions import NOTES
-from pura_audit.jobs.engine import PuraEngine
-from pura_audit.jobs.messages import Catalogue, KeyChoice, ModelChoice, ProfileChoice
-from pura_audit.jobs.store_chores import FitnessChore, StoreChore, do_store_chore
+from pura_audit.jobs.outcome import Done
+from pura_audit.models import dialog as model_dialog
+from pura_audit.models import fitness
 from pura_audit.models.fitness import FitnessDialog
 from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
+from pura_audit.session.choices import Catalogue, KeyChoice, ModelChoice, ProfileChoice
+from pura_audit.session.engine import PuraEngine
 from pura_audit.workbench import dialogs
 
 
@@ -69,7 +74,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.setattr(engine, "catalogue", lambda: found)
     window.session.model = None
-    window.session._catalogued(found)
+    window.session._catalogued(Done(found))
     return window
 
 
@@ -95,63 +100,75 @@ def test_the_models_are_shown_with_all_that_is_known(models: Any) -> None:
     assert "135,000,000 parameters as float32" in models.detail.text()
 
 
-def test_buttons_ask_for_chores_and_words_tell_the_end(
-    models: Any, engine: Any, qtbot: Any, stocked: Any
+class Noted:
+    """Stands for a use case: notes what it is asked, and fails when it is told to."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        self.requests: list[Any] = []
+        self.error: PuraError | None = None
+
+    def __call__(self, _workplace: Workplace, request: object, **_more: object) -> object:
+        self.requests.append(request)
+        if self.error is not None:
+            raise self.error
+        return self.answer
+
+
+@pytest.fixture
+def noted(stocked: Any, monkeypatch: pytest.MonkeyPatch) -> Noted:
+    use_case = Noted(stocked.session.catalogue.models[0].facts)
+    for name in ("install_model", "add_model", "recheck_model", "remove_model"):
+        monkeypatch.setattr(model_dialog, name, use_case)
+    return use_case
+
+
+def test_buttons_hand_use_cases_over_and_words_tell_the_end(
+    models: Any, noted: Noted, qtbot: Any
 ) -> None:
-    with qtbot.waitSignal(models.ended):
-        models.buttons["verify"].click()
-        assert models.busy
-        assert not models.buttons["verify"].isEnabled()
-    assert engine.chores[-1] == StoreChore(kind="verify-model", name="tiny")
-    stocked.session.noticed.emit("“tiny” is what was installed.")
-    assert models.words.text() == "“tiny” is what was installed."
-    engine.error = ModelError("model.no-name")
-    with qtbot.waitSignal(models.ended) as ended:
-        models.buttons["install"].click()
-    assert ended.args == [False]
-    assert models.words.text() == str(engine.error)
+    models.buttons["verify"].click()
+    assert models.busy
+    assert not models.buttons["verify"].isEnabled()
+    qtbot.waitUntil(lambda: not models.busy)
+    assert noted.requests == [RecheckModel(name="tiny")]
+    assert models.words.text() == "“tiny” is what was installed: all 0 files are unchanged."
+    noted.error = ModelError("model.no-name")
+    models.buttons["install"].click()
+    qtbot.waitUntil(lambda: not models.busy)
+    assert models.words.text() == str(noted.error)
     assert models.bar.isHidden()
 
 
 def test_the_licence_of_a_model_to_add_reaches_its_record(
-    models: Any, engine: Any, qtbot: Any, tmp_path: Path
+    models: Any, noted: Noted, qtbot: Any, tmp_path: Path
 ) -> None:
     models.licence.setText("  Apache-2.0 ")
-    engine.error = ModelError("model.no-name")
-    with qtbot.waitSignal(models.ended):
-        models.ask_place("folder").fileSelected.emit(str(tmp_path))
-    assert engine.chores[-1] == StoreChore(kind="add-model", path=tmp_path, licence="Apache-2.0")
+    noted.error = ModelError("model.no-name")
+    models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    qtbot.waitUntil(lambda: not models.busy)
+    assert noted.requests == [AddModel(path=tmp_path, licence="Apache-2.0")]
     assert models.licence.text().strip() == "Apache-2.0", "typed once more after a failure"
-    engine.error = None
-    with qtbot.waitSignal(models.ended):
-        models.buttons["verify"].click()
-    assert models.licence.text(), "another chore took it"
-    with qtbot.waitSignal(models.ended):
-        models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    noted.error = None
+    models.buttons["verify"].click()
+    qtbot.waitUntil(lambda: not models.busy)
+    assert models.licence.text(), "another use case took it"
+    models.ask_place("folder").fileSelected.emit(str(tmp_path))
+    qtbot.waitUntil(lambda: not models.busy)
     assert models.licence.text() == "", "it would go to the next model"
 
 
-def test_a_chore_writes_the_licence(
-    paths: Any, installed_models: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (built_in,) = ModelStore(installed_models).list()
-    chore = StoreChore(kind="add-model", path=built_in.path, name="mine", licence="CC-BY-4.0")
-    do_store_chore(chore, paths, lambda _p: None, lambda: None)
-    assert ModelStore(paths.models).get("mine").licence == "CC-BY-4.0"
-
-
 def test_removing_asks_first_and_the_safe_answer_is_the_default(
-    models: Any, engine: Any, qtbot: Any
+    models: Any, noted: Noted, qtbot: Any
 ) -> None:
     box = models.ask_remove()
     assert isinstance(box, QMessageBox)
     assert box.defaultButton().text() == "Keep it"
     box.reject()
-    assert all(chore.kind != "remove-model" for chore in engine.chores)
+    assert not models.busy
     box = models.ask_remove()
-    with qtbot.waitSignal(models.ended):
-        box.buttons()[0].click()
-    assert engine.chores[-1] == StoreChore(kind="remove-model", name="tiny")
+    box.buttons()[0].click()
+    qtbot.waitUntil(lambda: not models.busy)
+    assert noted.requests == [RemoveModel(name="tiny")]
 
 
 def test_what_does_not_belong_together_is_said_before_the_run(
@@ -201,17 +218,19 @@ def result(texts: int, found: int) -> ProxyFitness:
     )
 
 
-def test_fitness_is_asked_for_and_shown(models: Any, engine: Any, qtbot: Any) -> None:
+def test_fitness_is_asked_for_and_shown(
+    models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = Noted(result(12, 12))
+    monkeypatch.setattr(fitness, "measure_fitness", measured)
     dialog = models.ask_fitness()
     assert isinstance(dialog, FitnessDialog)
     assert dialog.table.isHidden()
     dialog.texts.setValue(9)
-    with qtbot.waitSignal(dialog.ended):
-        dialog.measure.click()
-    chore = engine.chores[-1]
-    assert isinstance(chore, FitnessChore)
-    assert (chore.name, chore.texts, chore.path) == ("tiny", 9, None)
-    dialog.session.measured.emit(result(12, 12))
+    dialog.measure.click()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    [request] = measured.requests
+    assert (request.model, request.texts, request.samples) == ("tiny", 9, None)
     assert "12 reached the evidence of a mark" in dialog.sentence.text()
     assert cells(dialog.table) == ["Texts that reach log10 e = 6", "100 %", "76 to 100 %"]
     assert cells(dialog.table, 5)[0] == "Divergence from “large” (bits a token)"
@@ -272,50 +291,56 @@ def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
 def test_saving_under_the_same_name_replaces_and_under_another_does_not(
     editor: ProfileEditor, qtbot: Any
 ) -> None:
-    chores: list[StoreChore] = []
+    requests: list[SaveProfile] = []
     editor.wanted.disconnect()
-    editor.wanted.connect(chores.append)
+    editor.wanted.connect(requests.append)
     editor.inputs["note"].setText("A note")
     editor.save.click()
-    assert (chores[0].kind, chores[0].name, chores[0].replace) == ("save-profile", "internal", True)
-    assert chores[0].profile is not None
-    assert chores[0].profile.note == "A note"
+    assert (requests[0].name, requests[0].replace) == ("internal", True)
+    assert requests[0].profile.note == "A note"
     editor.inputs["name"].setText("Another")
     editor.save.click()
-    assert (chores[1].name, chores[1].replace) == ("Another", False)
+    assert (requests[1].name, requests[1].replace) == ("Another", False)
 
 
-def test_chores_of_profiles_do_what_they_say(paths: Any, tbcc: Profile, tmp_path: Path) -> None:
-    def do(**what: Any) -> str | None:
-        return do_store_chore(StoreChore(**what), paths, lambda _p: None, lambda: None)
+def test_profiles_are_saved_exported_deleted_and_taken_in(
+    stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
+) -> None:
+    dialog = dialogs.show_profiles(stocked)
+    assert isinstance(dialog, ProfilesDialog)
 
-    assert do(kind="save-profile", name="One", profile=tbcc) == "The profile “One” was saved."
-    do(kind="export-profile", name="One", path=tmp_path / "out.json")
-    do(kind="remove-profile", name="One")
+    def settle(words: str) -> None:
+        qtbot.waitUntil(lambda: not dialog.busy)
+        assert dialog.words.text().startswith(words)
+
+    dialog.save(SaveProfile(name="One", profile=tbcc))
+    settle("The profile “One” was saved.")
+    dialog.hand_out(ExportProfile(name="One", path=tmp_path / "out.json"))
+    settle("The profile “One” was exported.")
+    dialog.remove(RemoveProfile(name="One"))
+    settle("The profile “One” was deleted.")
     assert list(paths.profiles.glob("*.json")) == []
-    do(kind="import-profile", path=tmp_path / "out.json", name="Two")
+    dialog.take_in(ImportProfile(path=tmp_path / "out.json", name="Two"))
+    settle("The profile “Two” was imported.")
     assert Profile.load(paths.profiles / "Two.json") == tbcc
+    dialog.close()
 
 
 def test_a_profile_of_an_older_version_says_so(
-    stocked: Any, paths: Any, tbcc: Profile, tmp_path: Path
+    stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    said = do_store_chore(
-        StoreChore(kind="import-profile", path=old, name="Old"),
-        paths,
-        lambda _p: None,
-        lambda: None,
-    )
-    assert said is not None
-    assert "version 1" in said
+    dialog = dialogs.show_profiles(stocked)
+    assert isinstance(dialog, ProfilesDialog)
+    dialog.take_in(ImportProfile(path=old, name="Old"))
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert "version 1" in dialog.words.text()
     (paths.profiles / "by-hand.json").write_text(old.read_text())
     found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
     assert found["Old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
-    stocked.session._catalogued(Catalogue(profiles=tuple(found.values())))
-    dialog = dialogs.show_profiles(stocked)
+    stocked.session._catalogued(Done(Catalogue(profiles=tuple(found.values()))))
     names = [row.name for row in dialog._rows]
     dialog.table.selectRow(names.index("by-hand"))
     assert "first form (version 1)" in dialog.detail.text()
@@ -327,30 +352,6 @@ def test_a_profile_of_an_older_version_says_so(
 @pytest.mark.parametrize("words", [stored_words, imported_words])
 def test_every_note_has_words_in_the_window(words: Any) -> None:
     assert all(words([note]) for note in NOTES)
-
-
-def test_the_real_engine_measures_texts_made_on_the_spot(
-    paths: Any, installed_models: Path, samples: dict[str, Any], sample_key: SecretKey, qapp: Any
-) -> None:
-    paths.models.parent.mkdir(parents=True)
-    paths.models.symlink_to(installed_models)
-    engine = PuraEngine(paths, {"Test": sample_key}, "cpu")
-    said: list[str] = []
-    found = engine.do(
-        FitnessChore(
-            name="smollm2-135m",
-            texts=1,
-            tokens=40,
-            key=KeyChoice(label="Test", fingerprint=sample_key.fingerprint, session=True),
-            profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
-        ),
-        lambda progress: said.append(progress.name),
-        lambda: None,
-    )
-    assert isinstance(found, ProxyFitness)
-    assert found.made_here
-    assert len(found.results) == 1
-    assert {"model", "texts", "fitness"} <= set(said)
 
 
 def test_the_real_engine_tells_whether_a_model_fits(

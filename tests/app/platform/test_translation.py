@@ -35,7 +35,7 @@ from pura.base.resources import resource
 from pura.record.audit import Audit
 from pura.words.linter import forbidden
 from pura_audit import application
-from pura_audit.jobs.messages import Progress
+from pura_audit.jobs.outcome import Progress
 from pura_audit.platform import i18n
 from pura_audit.session.items import ItemState
 from pura_audit.widgets.elided import ElidedLabel

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import QLabel
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
-from pura_audit.jobs.chores import do_chore
 from pura_audit.workbench import dialogs
 
 SOURCE = b"""
@@ -44,26 +43,10 @@ def report(audit: Audit, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def real(engine: Any, paths: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that does the chore instead of noting it."""
-    from pura.keys import KeyStore
-
-    keys = KeyStore(paths.config / "keys.json")
-    monkeypatch.setattr(
-        type(engine),
-        "do",
-        lambda _self, chore, progress, checkpoint: do_chore(
-            chore, paths, keys, {}, progress, checkpoint
-        ),
-    )
-
-
 def words_of(dialog: Any) -> str:
     return "\n".join(one.text() for one in dialog.area.findChildren(QLabel))
 
 
-@pytest.mark.usefixtures("real")
 def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbot: Any) -> None:
     dialog: Any = dialogs.verify_report(window, report)
     qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
@@ -78,7 +61,6 @@ def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbo
     assert window.session.current.audit.verdict == "mark"
 
 
-@pytest.mark.usefixtures("real")
 def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, qtbot: Any) -> None:
     report.write_bytes(report.read_bytes() + b"more")
     dialog: Any = dialogs.verify_report(window)
@@ -99,7 +81,6 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     assert "found something amiss" in dialog.summary.text()
 
 
-@pytest.mark.usefixtures("real")
 def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qtbot: Any) -> None:
     wrong = report.with_name("cert.pem")
     wrong.write_text("hello")

@@ -20,10 +20,10 @@ from pura.record import json_io
 from pura.record.audit import Audit, RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
-from pura_audit.jobs import report_desk
-from pura_audit.jobs.file_worker import carries_record
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.reports import making
+from pura_audit.session.files import carries_record
 from pura_audit.workbench import dialogs
 
 WAIT = 60_000
@@ -149,8 +149,8 @@ def test_many_quick_changes_make_one_report(
 ) -> None:
     dialog = opened()
     made: list[str] = []
-    real = report_desk.build_report
-    monkeypatch.setattr(report_desk, "build_report", lambda a, r: made.append(r.case) or real(a, r))
+    real = making.build_report
+    monkeypatch.setattr(making, "build_report", lambda a, r: made.append(r.case) or real(a, r))
     for end in range(1, 8):
         dialog.form.report.case.widget.setText("2026-117"[:end])
     qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
@@ -403,9 +403,9 @@ def test_saving_can_be_stopped_before_anything_is_written(
     opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog = opened()
-    gate, plan = threading.Event(), report_desk.planned_files
+    gate, plan = threading.Event(), making.planned_files
     monkeypatch.setattr(
-        report_desk, "planned_files", lambda job, built: gate.wait(9) and plan(job, built)
+        making, "planned_files", lambda job, built: gate.wait(9) and plan(job, built)
     )
     dialog.save_to(tmp_path / "r.pdf")
     assert not dialog.left.isEnabled()
@@ -510,7 +510,7 @@ def test_a_preview_does_not_wait_for_an_audit(
     window.session.audit()
     qtbot.waitUntil(engine.entered.is_set)
     dialog = opened()
-    assert window.session.jobs.busy
+    assert window.session.busy
     assert dialog.preview.view.pages > 3
 
 

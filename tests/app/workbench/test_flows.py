@@ -14,9 +14,9 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from pura.base.errors import ModelError
-from pura_audit.jobs.key_chores import KeyChore
 from pura_audit.session.items import ItemState
 from pura_audit.session.queue_model import verdict_words
+from pura_audit.workbench import setup
 
 
 def drop(window: Any, data: QMimeData) -> None:
@@ -180,11 +180,11 @@ def test_pause_holds_the_queue_and_order_can_change(
     for word in ("first", "second", "third"):
         window.session.add_text(f"{word} {text}")
     window.audit()
-    jobs = window.session.jobs
-    first, second, third = (i.number for i in window.session.queue.items)
-    assert jobs.order() == (first, second, third)
-    jobs.move(third, -1)
-    assert jobs.order() == (first, third, second)
+    session, jobs = window.session, window.session.jobs.model
+    first, second, third = session.queue.items
+    assert jobs.order() == (first.job, second.job, third.job)
+    session.move(third, -1)
+    assert jobs.order() == (first.job, third.job, second.job)
     window.toggle_pause()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
     assert [r.document.text.split()[0] for r in engine.requests] == ["first", "third", "second"]
@@ -196,7 +196,7 @@ def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any,
     window.audit()
     qtbot.waitUntil(engine.entered.is_set)
     window.session.remove(list(window.session.queue.items))
-    qtbot.waitUntil(lambda: not window.session.jobs.busy)
+    qtbot.waitUntil(lambda: not window.session.busy)
     assert window.session.queue.items == ()
 
 
@@ -216,7 +216,7 @@ def test_closing_while_busy_asks_once_then_cancels_and_waits(
     qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.isVisible())
     assert window.session.queue.items[0].state is ItemState.CANCELLED
-    assert not window.session.jobs._model_thread.isRunning()
+    assert not window.session.jobs.model.alive
 
 
 def test_the_model_is_never_used_on_the_window_s_thread(
@@ -238,21 +238,25 @@ def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text
 
 
 def test_first_run_says_what_is_missing_and_sets_it_up(
-    window: Any, qtbot: Any, engine: Any
+    window: Any, qtbot: Any, engine: Any, monkeypatch: Any
 ) -> None:
-    setup = window.empty.setup
-    assert not setup.isVisible()
+    def no_space(*_: object, **__: object) -> None:
+        raise ModelError("model.space", need=600, free=5)
+
+    view = window.empty.setup
+    assert not view.isVisible()
     engine.empty = True
-    window.session.jobs.refresh()
-    qtbot.waitUntil(setup.isVisible)
+    window.session.look_around()
+    qtbot.waitUntil(view.isVisible)
     assert not window.header.audit.isEnabled()
-    engine.error = ModelError("model.space", need=600, free=5)
-    qtbot.mouseClick(setup.model.button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "needs 600 MB" in setup.words.text())
-    engine.error = None
-    window.setup.begin(KeyChore(kind="new-key", name="Newsroom"))
-    qtbot.waitUntil(lambda: not setup.isVisible())
-    assert [c.kind for c in engine.chores] == ["install-model", "new-key"]
+    monkeypatch.setattr(setup, "install_model", no_space)
+    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
+    engine.empty = False
+    monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
+    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not view.isVisible())
+    assert not view.words.text()
 
 
 def test_importing_the_window_loads_no_torch() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from pura.documents.folders import REASONS, Summary, WalkOptions
-from pura_audit.jobs import file_worker
+from pura_audit.session import files
 from pura_audit.session.folder_words import folder_words, left_out_table, reason_words
 from pura_audit.session.items import ItemState
 from pura_audit.workbench import dialogs
@@ -15,12 +15,13 @@ from pura_audit.workbench import dialogs
 def test_a_folder_comes_in_batches_and_says_what_it_left_out(
     window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(file_worker, "BATCH", 2)
+    monkeypatch.setattr(files, "BATCH", 2)
     for i in range(5):
         (tmp_path / f"{i}.txt").write_text(f"text {i}", encoding="utf-8")
     (tmp_path / "photo.jpg").write_text("x", encoding="utf-8")
     (tmp_path / ".note.txt").write_text("x", encoding="utf-8")
-    with qtbot.waitSignals([window.session.jobs.found] * 3 + [window.session.jobs.walked]):
+    counted = window.session.queue.counted
+    with qtbot.waitSignals([counted] * 3 + [window.session.noticed]):
         window.session.add_paths([tmp_path])
     items = window.session.queue.items
     assert [i.name for i in items] == [f"{i}.txt" for i in range(5)]
@@ -37,7 +38,7 @@ def test_choices_for_folders_are_kept(window: Any, qtbot: Any, tmp_path: Path) -
     (tmp_path / ".note.txt").write_text("hidden words", encoding="utf-8")
     (tmp_path / "a.md").write_text("other words", encoding="utf-8")
     window.session.folder_options = WalkOptions(hidden=True, include=("*.txt",))
-    with qtbot.waitSignal(window.session.jobs.walked):
+    with qtbot.waitSignal(window.session.noticed):
         window.session.add_paths([tmp_path])
     assert [i.name for i in window.session.queue.items] == [".note.txt"]
     qtbot.waitUntil(lambda: window.session.queue.items[0].state is ItemState.READY)
@@ -53,9 +54,8 @@ def test_an_empty_folder_is_said(window: Any, qtbot: Any, tmp_path: Path) -> Non
 def test_each_text_of_a_table_is_a_row(window: Any, qtbot: Any, tmp_path: Path) -> None:
     table = tmp_path / "answers.csv"
     table.write_text("a,b\nfirst text,second text\n", encoding="utf-8")
-    with qtbot.waitSignal(window.session.jobs.loaded, timeout=30_000):
-        window.session.add_paths([table])
-    qtbot.waitUntil(lambda: len(window.session.queue.items) > 1)
+    window.session.add_paths([table])
+    qtbot.waitUntil(lambda: len(window.session.queue.items) > 1, timeout=30_000)
     items = window.session.queue.items
     assert all(i.state is ItemState.READY for i in items)
     assert all(i.name.startswith("answers.csv · ") for i in items)
@@ -74,7 +74,7 @@ def test_the_dialog_keeps_what_was_chosen(window: Any, qtbot: Any, tmp_path: Pat
     dialog = dialogs.open_folder(window)
     dialog.include.setText("*.txt  *.md")
     dialog.recursive.setChecked(False)
-    with qtbot.waitSignal(window.session.jobs.walked):
+    with qtbot.waitSignal(window.session.noticed):
         dialog.take(str(tmp_path))
     assert window.session.folder_options == WalkOptions(recursive=False, include=("*.txt", "*.md"))
     assert [i.name for i in window.session.queue.items] == ["b.txt"]

@@ -225,3 +225,33 @@ def test_work_on_a_model_stops_when_it_is_asked_to(at: Workplace) -> None:
 def test_session_keys_never_print() -> None:
     key = SecretKey.generate()
     assert key.to_hex() not in repr(SessionKeys({"A": key})) + repr(words())
+
+
+def test_the_licence_that_is_said_stands_in_the_record(at: Workplace) -> None:
+    (built_in,) = at.models.list()
+    models.add_model(at, models.AddModel(path=built_in.path, name="mine", licence="CC-BY-4.0"))
+    assert at.models.get("mine").licence == "CC-BY-4.0"
+
+
+def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
+    installed_models: Path, samples: dict[str, Any], sample_key: SecretKey
+) -> None:
+    paths = user_paths()
+    paths.models.parent.mkdir(parents=True, exist_ok=True)
+    paths.models.symlink_to(installed_models)
+    here = Workplace(paths=paths, device="cpu", session_keys=SessionKeys({"Test": sample_key}))
+    steps: list[str] = []
+    measured = models.measure_fitness(
+        here,
+        models.MeasureFitness(
+            model="smollm2-135m",
+            texts=1,
+            tokens=40,
+            key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
+            profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
+        ),
+        progress=lambda stage: steps.append(stage.name),
+    )
+    assert measured.made_here
+    assert len(measured.results) == 1
+    assert {"model", "texts", "fitness"} <= set(steps)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pura.base.errors import Cancelled
-from pura.model.reading import SHORT_OF_MEMORY
-from pura.record.audit import Audit
+from pura.base.progress import Stage
 from pura_audit.jobs.context import INTERVAL, JobContext
-from pura_audit.jobs.messages import Progress
+from pura_audit.jobs.outcome import Progress
 
 
 class Clock:
@@ -23,8 +21,13 @@ class Clock:
         return self.now
 
 
+def make(told: list[Progress] | None = None, clock: Clock | None = None) -> JobContext:
+    report = (told if told is not None else []).append
+    return JobContext(report, lambda act: act(), clock or Clock())
+
+
 def test_cancel_raises_at_the_next_checkpoint() -> None:
-    context = JobContext(lambda _: None)
+    context = make()
     context.checkpoint()
     context.cancel()
     with pytest.raises(Cancelled):
@@ -32,7 +35,7 @@ def test_cancel_raises_at_the_next_checkpoint() -> None:
 
 
 def test_cancel_wakes_a_paused_job() -> None:
-    context = JobContext(lambda _: None)
+    context = make()
     context.pause()
     ended = threading.Event()
 
@@ -52,27 +55,30 @@ def test_cancel_wakes_a_paused_job() -> None:
 def test_progress_is_throttled_within_a_step_and_never_between_steps() -> None:
     told: list[Progress] = []
     clock = Clock()
-    context = JobContext(told.append, clock)
+    context = make(told, clock)
     for i in range(100):
         clock.now += INTERVAL / 10
-        context.progress(Progress(step=5, name="reading", done=i, total=1000))
+        context.progress(Stage(number=5, name="reading", done=i, total=1000))
     assert 8 <= len(told) <= 12
-    context.progress(Progress(step=6, name="schedule"))
+    context.progress(Stage(number=6, name="schedule"))
     assert told[-1].step == 6
-    context.progress(Progress(step=6, name="schedule", done=5, total=5))
+    context.progress(Stage(number=6, name="schedule", done=5, total=5))
     assert told[-1].done == 5
+    context.progress(Stage(name="texts", total=9))
+    context.progress(Stage(name="fitness", total=9))
+    assert [progress.name for progress in told[-2:]] == ["texts", "fitness"]
 
 
 def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
     told: list[Progress] = []
     clock = Clock()
-    context = JobContext(told.append, clock)
-    context.progress(Progress(step=5, name="reading", done=0, total=100))
+    context = make(told, clock)
+    context.progress(Stage(number=5, name="reading", done=0, total=100))
     clock.now += 0.5
-    context.progress(Progress(step=5, name="reading", done=5, total=100))
+    context.progress(Stage(number=5, name="reading", done=5, total=100))
     assert told[-1].seconds_left is None
     clock.now += 1.5
-    context.progress(Progress(step=5, name="reading", done=20, total=100))
+    context.progress(Stage(number=5, name="reading", done=20, total=100))
     assert told[-1].seconds_left == pytest.approx(8.0)
 
 
@@ -86,20 +92,3 @@ def test_reading_is_told_in_tokens_and_other_steps_in_shares(qapp: Any) -> None:
     assert "12" in words
     assert "%" not in words
     assert "50" in progress_words(Progress(step=9, name="significance", done=1, total=2))
-
-
-def test_a_text_that_was_read_in_smaller_pieces_is_said(window: Any, audit: Audit) -> None:
-
-    said: list[str] = []
-    window.session.noticed.connect(said.append)
-    window.session.add_text("a text")
-    number = window.session.current.number
-    window.session._finished(number, audit)
-    assert said == []
-    log = tuple(
-        replace(step, note=f"1 window(s); {SHORT_OF_MEMORY}") if step.number == 5 else step
-        for step in audit.log
-    )
-    window.session._finished(number, replace(audit, log=log))
-    assert len(said) == 1
-    assert "smaller pieces" in said[0]

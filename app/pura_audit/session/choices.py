@@ -1,11 +1,9 @@
-"""What travels between the window and its threads: frozen values only."""
+"""What there is to choose from, and what an audit is asked with: frozen values only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from pura.base.errors import PuraError
 from pura.documents import Document
 from pura.keys import KeyEntry, State
 from pura.model.installed import InstalledModel
@@ -13,47 +11,7 @@ from pura.model.memory import Room
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura_audit.platform.i18n import language
-
-
-@dataclass(frozen=True, kw_only=True)
-class Progress:
-    """How far a job is.
-
-    Attributes:
-        step: 1 … 12, the step of the audit; 0 while the model is loaded.
-        name: Of the step.
-        done: Pieces of work done within the step.
-        total: Pieces of the step; 0 when they are not counted.
-        seconds_left: Estimate, or None.
-    """
-
-    step: int
-    name: str
-    done: int = 0
-    total: int = 0
-    seconds_left: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    """Why a text could not be audited, in words.
-
-    Attributes:
-        code: For programs.
-        message: What happened and what it means.
-        hint: The way out.
-    """
-
-    code: str
-    message: str
-    hint: str
-
-    @classmethod
-    def of(cls, error: PuraError) -> Failure:
-        """Take the words of one of our errors."""
-        message, hint = error.words(language())
-        return cls(code=error.code, message=message, hint=hint)
+from pura_audit.jobs.outcome import Failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,21 +133,3 @@ class Request:
     model: str
     profile: Profile
     prompt: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chore:
-    """Something to set up before an audit.
-
-    Attributes:
-        kind: ``new-key``, ``import-key``, ``install-model``, ``add-model``, ``new-profile``,
-            ``import-profile`` or ``import-register``.
-        name: What it shall be called; the profile whose payloads a register lists.
-        path: The file or folder to take in; for the kinds that import.
-        bits: Payload bits of a new profile.
-    """
-
-    kind: str
-    name: str = ""
-    path: Path | None = None
-    bits: int = 36

@@ -1,21 +1,16 @@
-"""Making reports on behalf of the window, in a thread of its own.
-
-A preview must not wait until an audit is over, so the model thread is not the place for it. What
-is wanted no more is dropped before it begins; what runs already ends, and is told to nobody.
-"""
+"""Making, drawing and writing reports: works for the queue of the reports."""
 
 from __future__ import annotations
 
-import itertools
-import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QThread, Signal, Slot
 from PySide6.QtGui import QImage
 
-from pura.base.errors import Cancelled, InputError, PuraError
+from pura.base.errors import InputError
 from pura.base.files import write_atomic
+from pura.base.progress import Stage
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import (
@@ -31,9 +26,6 @@ from pura.report.lock import lock_pdf
 from pura.report.request import MAX_LOGO
 from pura.scheme.keys import wipe_buffer
 from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.messages import Failure, Progress
-
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,15 +41,6 @@ class BuildJob:
     audits: tuple[Audit, ...]
     request: ReportRequest
     logo: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrawJob:
-    """Pages to be drawn: of which PDF, which (from 0), how fine."""
-
-    pdf: bytes
-    pages: tuple[int, ...]
-    dpi: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,52 +95,18 @@ class InTheWay:
     paths: tuple[Path, ...]
 
 
-Job = BuildJob | DrawJob | SaveJob
-
-
-class ReportWorker(QObject):
-    """Makes, draws and writes.
-
-    Signals:
-        done: Number of the job, and what came of it: Built, Saved, InTheWay or a Failure; None
-            when it was stopped, or when all its pages are drawn.
-        drawn: Number of the job, page, QImage.
-    """
-
-    done = Signal(int, object)
-    drawn = Signal(int, int, object)
+class ReportMaker:
+    """Makes the reports of one dialog, in the queue's thread; keeps the last one."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._last: tuple[tuple[Audit, ...], Built] | None = None
 
-    @Slot(int, object, object)
-    def work(self, number: int, job: Job, context: JobContext) -> None:
-        """Do one job."""
-        from pura_audit.jobs.workers import unexpected
+    def build(self, job: BuildJob) -> Built:
+        """Make a report, unless it is the one that was made last.
 
-        result: object = None
-        try:
-            context.checkpoint()
-            match job:
-                case BuildJob():
-                    result = self._build(job)
-                case SaveJob():
-                    result = self._save(job, context)
-                case DrawJob():
-                    for page in job.pages:
-                        context.checkpoint()
-                        self.drawn.emit(number, page, _image(job, page))
-        except Cancelled:
-            result = None
-        except PuraError as error:
-            result = Failure.of(error)
-        except Exception as error:
-            result = unexpected(error)
-        self.done.emit(number, result)
-
-    def _build(self, job: BuildJob) -> Built:
-        """Make a report, unless it is the one that was made last."""
+        Raises:
+            PuraError: It cannot be made of what it is told.
+        """
         request = job.request
         if job.logo is not None:
             request = replace(request, logo=read_logo(job.logo))
@@ -171,74 +120,51 @@ class ReportWorker(QObject):
         self._last = (job.audits, built)
         return built
 
-    def _save(self, job: SaveJob, context: JobContext) -> Saved | InTheWay:
-        context.progress(Progress(step=1, name="report"))
-        built = self._build(job.build)
+    def save(self, job: SaveJob, context: JobContext) -> Saved | InTheWay:
+        """Make a report, and write it with what goes beside it.
+
+        Raises:
+            PuraError: It cannot be made, or a file cannot be written.
+            Cancelled: The person stopped it before writing began.
+        """
+        context.progress(Stage(name="report"))
+        built = self.build(job.build)
         files = planned_files(job, built)
-        found = tuple(path for path, _, _ in files if path.exists())
-        if found and not job.force:
-            return InTheWay(job=job, paths=found)
+        taken = tuple(path for path, _, _ in files if path.exists())
+        if taken and not job.force:
+            return InTheWay(job=job, paths=taken)
         written: list[Path] = []
         annex = annex_path(job.path) if job.annex and built.report.annex is not None else None
         for place, (path, data, private) in enumerate(files):
             # From here on all of them are written: half a set of files helps nobody.
             if not place:
                 context.checkpoint()
-            context.progress(Progress(step=2, name="files", done=place, total=len(files)))
+            context.progress(Stage(name="files", done=place, total=len(files)))
             _write(path, data, private, written)
             written.append(path)
         kept = tuple(path for path in written if path != annex)
         return Saved(job=job, built=built, files=kept, annex=annex)
 
 
-class ReportDesk(QObject):
-    """The window's side of it: numbers the jobs, and drops those that are wanted no more.
+def draw_pages(
+    pdf: bytes,
+    pages: tuple[int, ...],
+    dpi: int,
+    show: Callable[[int, QImage], None],
+    context: JobContext,
+) -> None:
+    """Draw pages (from 0), and show each of them as soon as it is there."""
+    for page in pages:
+        context.checkpoint()
+        _draw(pdf, page, dpi, show, context)
 
-    Args:
-        thread: Where the work is done; it belongs to the job queue.
 
-    Signals:
-        done: See :class:`ReportWorker`.
-        drawn: See :class:`ReportWorker`.
-        progressed: Number of the job, Progress.
-    """
-
-    done = Signal(int, object)
-    drawn = Signal(int, int, object)
-    progressed = Signal(int, object)
-    _work = Signal(int, object, object)
-
-    def __init__(self, thread: QThread, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._numbers = itertools.count(1)
-        self._contexts: dict[int, JobContext] = {}
-        self._worker = ReportWorker()
-        self._worker.moveToThread(thread)
-        self._work.connect(self._worker.work)
-        self._worker.done.connect(self._done)
-        self._worker.drawn.connect(self.drawn)
-
-    def do(self, job: Job) -> int:
-        """Queue a job; return its number."""
-        number = next(self._numbers)
-        context = JobContext(lambda progress: self.progressed.emit(number, progress))
-        self._contexts[number] = context
-        self._work.emit(number, job, context)
-        return number
-
-    def drop(self, number: int) -> None:
-        """Stop a job at its next checkpoint; one that waits never begins."""
-        if (context := self._contexts.get(number)) is not None:
-            context.cancel()
-
-    def close(self) -> None:
-        """Stop everything."""
-        for context in self._contexts.values():
-            context.cancel()
-
-    def _done(self, number: int, result: object) -> None:
-        self._contexts.pop(number, None)
-        self.done.emit(number, result)
+def _draw(
+    pdf: bytes, page: int, dpi: int, show: Callable[[int, QImage], None], context: JobContext
+) -> None:
+    png = render_pages(pdf, dpi=dpi, pages=range(page, page + 1))[0]
+    picture = QImage.fromData(png)
+    context.post(lambda: show(page, picture))
 
 
 def read_logo(path: Path) -> bytes:
@@ -300,8 +226,3 @@ def _write(path: Path, data: bytes, private: bool, before: list[Path]) -> None:
             there=", ".join(f"“{one.name}”" for one in before),
             code="file-write",
         ) from None
-
-
-def _image(job: DrawJob, page: int) -> QImage:
-    png = render_pages(job.pdf, dpi=job.dpi, pages=range(page, page + 1))[0]
-    return QImage.fromData(png)

@@ -1,0 +1,81 @@
+"""What travels back from a queue's thread: how far it is, and what came of it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pura.base.errors import PuraError
+from pura_audit.platform.i18n import language
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far a job is.
+
+    Attributes:
+        step: 1 … 12, the step of the audit; 0 while the model is loaded.
+        name: Of the step.
+        done: Pieces of work done within the step.
+        total: Pieces of the step; 0 when they are not counted.
+        seconds_left: Estimate, or None.
+    """
+
+    step: int
+    name: str
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True)
+class Done(Generic[T]):
+    """It worked; what came of it."""
+
+    result: T
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """It did not work; why, in words.
+
+    Attributes:
+        code: For programs.
+        message: What happened and what it means.
+        hint: The way out.
+    """
+
+    code: str
+    message: str
+    hint: str
+
+    @classmethod
+    def of(cls, error: PuraError) -> Failure:
+        """Take the words of one of our errors."""
+        message, hint = error.words(language())
+        return cls(code=error.code, message=message, hint=hint)
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """Somebody stopped it."""
+
+
+Outcome = Done[T] | Failure | Stopped
+
+
+def unexpected(error: Exception) -> Failure:
+    """Put a fault of the program into words; the details go to the log, never the text."""
+    # The traceback names places in the code; the exception's own words may quote the text.
+    _log.error("a job failed: %s", type(error).__name__, exc_info=error)
+    return Failure(
+        code="internal",
+        message=f"The program made a mistake ({type(error).__name__}); no statement is made "
+        "about the text.",
+        hint="Try once more. If it happens again, send the log file (Help) to your support.",
+    )

@@ -1,0 +1,184 @@
+"""What stands behind the queue of the model: the user's keys, models and profiles, and audits.
+
+Used in that queue's thread only; torch is imported here, after the window is up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from pura.base.errors import PuraError
+from pura.base.paths import Paths
+from pura.base.progress import Stage
+from pura.desk import register
+from pura.desk.workplace import Workplace
+from pura.keys import KeyRef, KeyStore, SessionKeys, State
+from pura.model.memory import free_on, room_for
+from pura.record.audit import Audit
+from pura.register.key_usage import find_usage
+from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy, load_policy
+from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.outcome import Failure
+from pura_audit.platform.i18n import language
+from pura_audit.platform.samples import sample
+from pura_audit.session.choices import (
+    Catalogue,
+    DeviceWords,
+    KeyChoice,
+    ModelChoice,
+    ProfileChoice,
+    Request,
+)
+
+
+class Engine(Protocol):
+    """What the session needs of whoever does the work."""
+
+    @property
+    def workplace(self) -> Workplace:
+        """Where the use cases work."""
+
+    def catalogue(self) -> Catalogue:
+        """Find keys, models and profiles."""
+
+    def device(self) -> DeviceWords:
+        """Say where a model would run."""
+
+    def audit(self, request: Request, context: JobContext) -> Audit:
+        """Audit one text."""
+
+
+class PuraEngine:
+    """The real one.
+
+    Args:
+        paths: The user's folders.
+        session_keys: Keys that live in memory for this run only, by label.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Number format of the model.
+
+    Attributes:
+        workplace: Where the use cases work.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        session_keys: Mapping[str, SecretKey] | None = None,
+        device: str = "auto",
+        dtype: str = "float32",
+    ) -> None:
+        public = sample().key
+        self.workplace = Workplace(
+            paths=paths,
+            device=device,
+            dtype=dtype,
+            session_keys=SessionKeys(session_keys),
+            public_keys={public.fingerprint: public},
+        )
+        self._kind = "cpu"  # until the device is known; torch is not imported for less
+
+    def catalogue(self) -> Catalogue:
+        """Find keys, models and profiles; what is damaged is named, not fatal."""
+        problems: list[Failure] = []
+        free, place = free_on(self._kind)
+        store = self.workplace.keys
+        keys = [
+            KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
+            for ref in self.workplace.session_keys.refs()
+        ]
+        try:
+            keys += self._stored(store)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+        models = tuple(
+            ModelChoice(
+                name=model.name,
+                fingerprint=model.fingerprint,
+                size_bytes=model.size_bytes,
+                parameters=model.parameters,
+                facts=model,
+                room=room_for(model.parameters, self.workplace.dtype, free=free, place=place),
+            )
+            for model in self.workplace.models.list()
+        )
+        profiles = self._profiles(problems)
+        policy = self._policy(problems)
+        return Catalogue(
+            keys=tuple(keys),
+            models=models,
+            profiles=profiles,
+            keyring=store.state() if store.available else State.NO_BACKEND,
+            backend=store.title,
+            files=store.files.state(),
+            problems=tuple(problems),
+            policy=policy,
+        )
+
+    def device(self) -> DeviceWords:
+        """Say where a model would run; this is where torch is first imported."""
+        device = self.workplace.compute_device()
+        self._kind = device.kind
+        return DeviceWords(
+            kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason
+        )
+
+    def audit(self, request: Request, context: JobContext) -> Audit:
+        """Audit one text; the model stays loaded for the next."""
+        from pura.audit.run import Options, audit_document
+
+        context.progress(Stage(name="model"))
+        model = self.workplace.model(request.model)
+        context.checkpoint()
+        refs = [KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys]
+        with (
+            register.asked(self.workplace, must_exist=False) as issued,
+            self.workplace.opened_keys(refs) as keys,
+        ):
+            return audit_document(
+                request.document,
+                model=model,
+                keys=keys,
+                profile=request.profile,
+                options=Options(
+                    prompt=request.prompt,
+                    policy=load_policy(self.workplace.paths.policy),
+                    register=issued,
+                ),
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            )
+
+    def _stored(self, store: KeyStore) -> list[KeyChoice]:
+        entries, paths = store.list(), self.workplace.paths
+        return [
+            KeyChoice(
+                label=entry.name,
+                fingerprint=entry.fingerprint,
+                entry=entry,
+                usage=find_usage(entry, entries, paths.profiles, paths.register),
+            )
+            for entry in entries
+        ]
+
+    def _policy(self, problems: list[Failure]) -> Policy | None:
+        try:
+            return load_policy(self.workplace.paths.policy)
+        except PuraError as error:
+            problems.append(Failure.of(error))
+            return None
+
+    def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
+        profiles = []
+        folder = self.workplace.paths.profiles
+        for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+            try:
+                profile, notes = Profile.load_noted(path)
+                profiles.append(ProfileChoice(name=path.stem, profile=profile, notes=notes))
+            except PuraError as error:
+                message, hint = error.words(language())
+                words = f"{path.name}: {message}"
+                problems.append(Failure(code=error.code, message=words, hint=hint))
+        return tuple(profiles)

@@ -1,0 +1,124 @@
+"""Walking folders and reading files: works for the queue of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pura.base.errors import PuraError
+from pura.documents import (
+    FORMATS,
+    Document,
+    Extraction,
+    Preview,
+    ReadOptions,
+    preview_encodings,
+    read_document,
+)
+from pura.documents.folders import Summary, WalkOptions, walk
+from pura_audit.jobs.context import JobContext
+from pura_audit.jobs.outcome import Failure
+
+_MARK: Final = b"/F(record.json)"  # how a report's PDF names its attachment
+_CHUNK: Final = 1 << 20
+_CHUNKS: Final = 64
+BATCH: Final = 200  # rows that the window takes in at once
+MAX_PARTS: Final = 200  # rows that one file may become
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileTexts:
+    """The texts of a file.
+
+    Attributes:
+        documents: At least one; each of its parts is a text of its own.
+        report: The file carries the record of a report.
+    """
+
+    documents: tuple[Document, ...]
+    report: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileLook:
+    """What a file is, for somebody who wants to choose how it is read.
+
+    Attributes:
+        extraction: What comes out of it, or why nothing does.
+        previews: What it looks like in each encoding; empty where its format leaves no choice.
+    """
+
+    extraction: Extraction | Failure
+    previews: tuple[Preview, ...]
+
+
+def walk_folder(
+    folder: Path,
+    options: WalkOptions,
+    take: Callable[[list[Path]], None],
+    context: JobContext,
+) -> Summary:
+    """Go through a folder; its files are handed over in batches, in the window's thread."""
+
+    def hand_over(paths: list[Path]) -> None:
+        context.post(lambda: take(paths))
+
+    summary = Summary()
+    batch: list[Path] = []
+    for item in walk(folder, options, checkpoint=context.checkpoint):
+        summary.add(item)
+        if isinstance(item, Path):
+            batch.append(item)
+        if len(batch) >= BATCH:
+            hand_over(batch)
+            batch = []
+    if batch:
+        hand_over(batch)
+    return summary
+
+
+def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileTexts:
+    """Read one file.
+
+    Raises:
+        PuraError: It cannot be read.
+    """
+    documents = read_document(path, options=options, beat=context.checkpoint).chosen
+    return FileTexts(documents=tuple(documents), report=carries_record(path))
+
+
+def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook:
+    """Read a file, and show what it looks like in other encodings."""
+    extraction: Extraction | Failure
+    try:
+        extraction = read_document(path, options=options, beat=context.checkpoint)
+    except PuraError as error:
+        extraction = Failure.of(error)
+    previews: tuple[Preview, ...] = ()
+    if isinstance(extraction, Failure) or FORMATS[extraction.format].textual:
+        try:
+            previews = preview_encodings(path)
+        except PuraError:
+            previews = ()
+    return FileLook(extraction=extraction, previews=previews)
+
+
+def carries_record(path: Path) -> bool:
+    """Whether a PDF seems to be one of our reports; only looks for a name, parses nothing."""
+    try:
+        with path.open("rb") as file:
+            held = file.read(_CHUNK)
+            if not held.startswith(b"%PDF-"):
+                return False
+            for _ in range(_CHUNKS):
+                if _MARK in held:
+                    return True
+                more = file.read(_CHUNK)
+                if not more:
+                    return False
+                held = held[-len(_MARK) :] + more
+    except OSError:
+        return False
+    return False

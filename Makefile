@@ -1,11 +1,13 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test check format audit bench screenshots translations wheel package \
-  clean system system-tests system-package
+.PHONY: help install demo test test-fast coverage check format audit bench screenshots translations \
+  wheel package clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
 BIN := .venv/bin
+# A worker that holds the model takes 2 GB.
+WORKERS ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Spinning OpenMP threads can make two torch threads ten times slower than one on a busy machine.
 export OMP_WAIT_POLICY ?= PASSIVE
@@ -30,7 +32,13 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 	@$(BIN)/python -m pura_audit.tools.demo
 
 test: system-tests install check ## Set up, check the style, run all tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+
+test-fast: install ## The quick tests of the core: no model, no window, no whole commands
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" tests/core tests/test_house.py
+
+coverage: system-tests install ## All tests once more, and which lines they never reach
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
 
 check: install ## Style, types, import arrows
 	@$(BIN)/ruff check .

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import threading
 from collections.abc import Iterator
@@ -30,16 +31,40 @@ offline.prepare()
 DATA = Path(__file__).parent / "data"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what reads with the model, and put the longest first, so that no worker ends late."""
+    for item in items:
+        if not {"installed_models", "builtin_model"}.isdisjoint(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.model)
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Where a program is missing, a person's machine leaves the test out; CI has to have it."""
+    for marker in item.iter_markers("programs"):
+        missing = [name for name in marker.args if shutil.which(name) is None]
+        if missing:
+            words = f"not installed: {', '.join(missing)} (packaging/setup/system.sh --tests)"
+            if os.environ.get("CI") == "true":
+                pytest.fail(words, pytrace=False)
+            pytest.skip(words)
+
+
 @pytest.fixture(scope="session")
 def installed_models() -> Path:
     """The folder in which the built-in model is installed; installs it when it is missing."""
+    from filelock import FileLock
+
     from pura.model.store import ModelStore
 
     named = os.environ.get("PURA_TEST_MODELS")
     folder = Path(named) if named else _MODELS
+    folder.mkdir(parents=True, exist_ok=True)
     store = ModelStore(folder)
-    if all(model.name != "smollm2-135m" for model in store.list()):
-        store.install_builtin()
+    # Of several workers one installs, the others wait.
+    with FileLock(folder.with_name("models-of-the-tests.lock")):
+        if all(model.name != "smollm2-135m" for model in store.list()):
+            store.install_builtin()
     return folder
 
 

@@ -246,7 +246,7 @@ def qapp_cls() -> type:
     return QApplication
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def app(qapp: Any) -> Any:
     return application.make_application()
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from pura.cli.__main__ import main
+from pura.model import load as loading
+from pura.model.device import Device, choose_device
+from pura.model.installed import InstalledModel
+from pura.model.load import LanguageModel
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -24,27 +30,44 @@ def home(tmp_path: Path, installed_models: Path) -> Path:
 
 
 @pytest.fixture
-def pura(home: Path) -> Run:
-    """The real ``pura`` process of a clean user; no keyring, no network variables."""
+def pura(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command of a clean user, in this process: torch and the model are loaded once.
+
+    ``test_readme.py`` and ``test_canary.py`` start the same command as processes of their own.
+    """
+    load = loading.load_model
+
+    def lend(source: InstalledModel | Path, device: Device) -> LanguageModel:
+        if getattr(source, "name", "") == "smollm2-135m" and device == choose_device("cpu"):
+            model: LanguageModel = request.getfixturevalue("builtin_model")
+            return model
+        return load(source, device)
+
+    monkeypatch.setattr(loading, "load_model", lend)
+    monkeypatch.setenv("PURA_HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "200")
 
     def run(
-        *arguments: str | Path, stdin: str | bytes | None = None, timeout: float = 240
+        *arguments: str | Path, stdin: str | bytes | None = None
     ) -> subprocess.CompletedProcess[str]:
-        environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
-        environment |= {"PURA_HOME": str(home), "COLUMNS": "200"}
+        words = ["pura", *map(str, arguments)]
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            [sys.executable, "-m", "pura.cli", *map(str, arguments)],
-            input=data,
-            stdin=subprocess.DEVNULL if data is None else None,
-            env=environment,
-            capture_output=True,
-            timeout=timeout,
-            check=False,
-        )
-        return subprocess.CompletedProcess(
-            done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
-        )
+        said, complained = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", words)
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data or b"")))
+            patch.setattr(sys, "stdout", said)
+            patch.setattr(sys, "stderr", complained)
+            try:
+                main()
+                code = 0
+            except SystemExit as end:
+                code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        written = []
+        for stream in (said, complained):
+            stream.flush()
+            written.append(stream.buffer.getvalue().decode())
+        return subprocess.CompletedProcess(words, code, *written)
 
     return run
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-PROGRAMS = ("dbus-run-session", "gnome-keyring-daemon")
-MISSING = [name for name in PROGRAMS if shutil.which(name) is None]
 pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the Linux keyring"),
-    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+    pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon"),
 ]
 LOGIN = "the login password"
 

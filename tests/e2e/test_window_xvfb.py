@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = [pytest.mark.programs("Xvfb"), pytest.mark.slow]
 WAIT = 240
 
 # Runs the program's own run() with its own flags. A timer inside does what a person would: it
@@ -88,14 +88,11 @@ sys.exit(code)
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """A screen of an X server of its own; without Xvfb the test fails and says how to get it."""
-    program = shutil.which("Xvfb")
-    if program is None:
-        pytest.fail("Xvfb is missing: install it with “make test” or “apt-get install xvfb”.")
+    """A screen of an X server of its own."""
     reader, writer = os.pipe()
     # The server chooses a free number itself and writes it into the pipe once it listens.
     command = [
-        program,
+        "Xvfb",
         "-displayfd",
         str(writer),
         "-screen",

@@ -71,8 +71,10 @@ class Theme(QObject):
             app.setPalette(_palette(self.tokens))
             # Off and on again: where one style sheet takes the place of another, Qt dresses each
             # widget once for every widget that it lies in, which takes two or three times as long.
-            app.setStyleSheet("")
-            app.setStyleSheet(stylesheet(self.tokens))
+            sheet = stylesheet(self.tokens)
+            if app.styleSheet() != sheet:
+                app.setStyleSheet("")
+                app.setStyleSheet(sheet)
         self.changed.emit()
 
     def _choose(self) -> Tokens:

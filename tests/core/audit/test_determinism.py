@@ -18,7 +18,8 @@ from pura.record.findings_digest import findings_digest
 from pura.report.check import compare
 from pura.scheme import Profile, SecretKey
 
-pytestmark = pytest.mark.model
+# One worker makes the audits that all of them compare with.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("determinism")]
 Run = Callable[[], Audit]
 
 

@@ -343,6 +343,7 @@ def test_a_signed_head_shows_what_the_chain_cannot(filled: CaseLog, anna: Person
     assert bad(filled, trust=[der]) == []
 
 
+@pytest.mark.programs("openssl")
 def test_openssl_agrees_about_the_signature(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
     who, der = identity()
     head = filled.head()
@@ -462,6 +463,7 @@ print(json.dumps([rounds, acknowledged]))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
+@pytest.mark.slow
 def test_a_writer_may_be_killed_at_any_moment(path: Path) -> None:
     told = subprocess.run(
         [sys.executable, "-c", _KILLED, str(path), "100"],

@@ -84,6 +84,7 @@ def test_a_case_is_listed_shown_and_found(case: str, audit: Audit) -> None:
         assert pura("caselog", *words).exit_code == 2
 
 
+@pytest.mark.slow
 def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
     caselog("note", "Thesis", "second thoughts", "--auditor", "Anna")
     caselog("tag", "Thesis", "a", "b", "--auditor", "Anna")

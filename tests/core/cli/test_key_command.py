@@ -57,6 +57,7 @@ def refusal(done: Any) -> str:
     return done.exception.code
 
 
+@pytest.mark.slow
 def test_a_key_lives_in_an_encrypted_file_where_there_is_no_keyring(folder: Path) -> None:
     passphrase = folder / "pass.txt"
     assert refusal(pura("key", "new", "Newsroom")) == "no-keyring"
@@ -104,6 +105,7 @@ def test_import_by_each_way_and_form(
     assert text not in done.output
 
 
+@pytest.mark.slow
 def test_export_is_encrypted_asks_and_comes_back(folder: Path) -> None:
     passphrase, copy = folder / "pass.txt", folder / "copy.purakey"
     (folder / "other.txt").write_text("another set of words")
@@ -203,6 +205,7 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.slow
 def test_a_secret_at_the_prompt_is_not_echoed(folder: Path) -> None:
     """The real command on a real terminal: a key and a new passphrase are typed."""
     import pty

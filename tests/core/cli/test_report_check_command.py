@@ -63,6 +63,7 @@ def sign(desk: Path) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_sign_then_verify(desk: Path) -> None:
     done = sign(desk)
     assert done.exit_code == 0, done.output
@@ -75,6 +76,7 @@ def test_sign_then_verify(desk: Path) -> None:
         assert rows[name]["state"] == "good", rows[name]
 
 
+@pytest.mark.slow
 def test_the_words_are_for_people_in_both_languages(desk: Path) -> None:
     english = pura("verify", desk / "r.pdf")
     german = pura("verify", desk / "r.pdf", "--language", "de")

@@ -6,7 +6,6 @@ import hashlib
 import importlib.util
 import io
 import json
-import shutil
 import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -462,7 +461,7 @@ def test_no_sentence_says_more_than_was_examined() -> None:
         assert not forbidden(german, "de"), german
 
 
-@pytest.mark.skipif(shutil.which("pdfsig") is None, reason="poppler-utils is not installed")
+@pytest.mark.programs("pdfsig", "pdfinfo")
 def test_another_program_reads_the_signature(signed: bytes, tmp_path: Path) -> None:
     path = tmp_path / "signed.pdf"
     path.write_bytes(signed)

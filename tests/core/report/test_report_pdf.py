@@ -37,7 +37,10 @@ from pura.verdict.policy import Policy
 from pura.words.linter import forbidden
 from pura.words.sentences import fill, say
 
-pytestmark = pytest.mark.model
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.programs("pdftotext", "pdfinfo", "pdffonts", "qpdf"),
+]
 SCRIPTS = {
     "Greek": "Καλημέρα κόσμε",
     "Cyrillic": "Привет мир",

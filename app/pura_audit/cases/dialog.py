@@ -32,7 +32,7 @@ from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.form_dialog import close_button, dialog_column, plain_button
+from pura_audit.widgets.form_dialog import Remark, close_button, dialog_column, plain_button
 from pura_audit.widgets.tables import fill_table, make_table
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class CasesDialog(QDialog):
         self.table = make_table(translate("Cases", "Cases"))
         self.none = label("", "muted", wrap=True)
         self.pane = CasePane()
-        self.words = label("", "muted", wrap=True)
+        self.words = Remark(stays=True)
         self.timer = QTimer(self)
         self.timer.setSingleShot(True)
         self.timer.setInterval(_PAUSE)
@@ -291,12 +291,7 @@ class CasesDialog(QDialog):
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""
-        bad = isinstance(what, Failure)
-        self.words.setProperty("role", "attention" if bad else "muted")
-        self.words.style().unpolish(self.words)
-        self.words.style().polish(self.words)
-        words = what if isinstance(what, str) else f"{what.message} {what.hint}".strip()
-        self.words.setText(words)
+        self.words.say(what)
 
     def say_erased(self, count: int) -> None:
         """Say how many things were erased."""

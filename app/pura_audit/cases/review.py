@@ -16,6 +16,7 @@ from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    Remark,
     button_row,
     cancel_button,
     dialog_column,
@@ -52,8 +53,7 @@ class ReviewDialog(FittedDialog):
             hint=translate("Cases", "e.g. audited the text again: same outcome and payload"),
         )
         self.remark = Words(translate("Cases", "Remark (may stay empty)"), lines=2)
-        self.words = label("", "attention", wrap=True)
-        self.words.hide()
+        self.words = Remark()
         self.confirm = main_button(
             translate("Cases", "Confirm the finding"), lambda: self.sign(agree=True), enter=False
         )
@@ -104,8 +104,7 @@ class ReviewDialog(FittedDialog):
         self._working = False
         self._check()
         if isinstance(outcome, Failure):
-            self.words.setText(f"{outcome.message} {outcome.hint}".strip())
-            self.words.show()
+            self.words.say(outcome)
         else:
             self.accept()
             self.signed.emit()

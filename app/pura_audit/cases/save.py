@@ -42,6 +42,7 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Field, Words
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
+    Remark,
     button_row,
     cancel_button,
     dialog_column,
@@ -95,8 +96,7 @@ class SaveDialog(FittedDialog):
         self.who.set_text(settings.current.auditor)
         self.purpose = Words(translate("Cases", "Purpose (may stay empty)"))
         self.all = QCheckBox()
-        self.words = label("", "attention", wrap=True)
-        self.words.hide()
+        self.words = Remark()
         self.save = main_button(translate("Cases", "Save"), self.start)
         self._lay_out(title)
         self.case.editTextChanged.connect(lambda _: self._check())
@@ -219,8 +219,7 @@ class SaveDialog(FittedDialog):
             self.saved.emit(case, count)
 
     def _fail(self, failure: Failure) -> None:
-        self.words.setText(f"{failure.message} {failure.hint}".strip())
-        self.words.show()
+        self.words.say(failure)
 
 
 def saving(

@@ -25,6 +25,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import Settings
 from pura_audit.reports.groups import (
     AuditsGroup,
+    FormGroup,
     ItemGroup,
     LayoutGroup,
     PartiesGroup,
@@ -77,7 +78,7 @@ class ReportForm(QScrollArea):
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, GRID, 0)
         column.setSpacing(GRID)
-        self.groups: tuple[Fold, ...] = (
+        self.groups: tuple[FormGroup, ...] = (
             self.audits,
             self.report,
             self.parties,
@@ -114,7 +115,7 @@ class ReportForm(QScrollArea):
 
     def check(self) -> bool:
         """Say below every field what is wrong with it; return whether all is well."""
-        bad = [group for group in self.groups if not group.check()]  # type: ignore[attr-defined]
+        bad = [group for group in self.groups if not group.check()]
         for group in bad:
             group.open()
         return not bad
@@ -123,7 +124,7 @@ class ReportForm(QScrollArea):
         """Return what is to be made."""
         request = self.base
         for group in self.groups:
-            request = group.into(request)  # type: ignore[attr-defined]
+            request = group.into(request)
         return BuildJob(audits=self.audits.chosen(), request=request, logo=self.layout_.logo)
 
     def place_failure(self, failure: Failure) -> bool:
@@ -170,10 +171,8 @@ class ReportForm(QScrollArea):
         }
 
 
-class ReportGroup(Fold):
+class ReportGroup(FormGroup):
     """Number, case, and how final it is."""
-
-    changed = Signal()
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Report"), opened=True)

@@ -33,10 +33,26 @@ _ROW: Final = 27
 _ROWS: Final = 5  # that are seen at once
 
 
-class AuditsGroup(Fold):
-    """Which audits go into the report."""
+class FormGroup(Fold):
+    """A group of the report's form.
+
+    Signals:
+        changed: Something was typed or chosen.
+    """
 
     changed = Signal()
+
+    def check(self) -> bool:
+        """Say what is wrong; return whether all is well."""
+        return True
+
+    def into(self, request: ReportRequest) -> ReportRequest:
+        """Return the request with what this group holds."""
+        return request
+
+
+class AuditsGroup(FormGroup):
+    """Which audits go into the report."""
 
     def __init__(self, audits: Sequence[tuple[str, Audit]], *, every: bool = False) -> None:
         super().__init__(translate("Report", "Audits"), opened=True)
@@ -85,15 +101,9 @@ class AuditsGroup(Fold):
         self.wrong.setVisible(bool(words))
         return not words
 
-    def into(self, request: ReportRequest) -> ReportRequest:
-        """Return the request as it is: audits are no part of it."""
-        return request
 
-
-class _WordsGroup(Fold):
+class _WordsGroup(FormGroup):
     """A group of words that says how many of its fields are filled."""
-
-    changed = Signal()
 
     def __init__(self, title_: str) -> None:
         super().__init__(title_)
@@ -220,10 +230,8 @@ class RemarksGroup(_WordsGroup):
         )
 
 
-class LayoutGroup(Fold):
+class LayoutGroup(FormGroup):
     """Language, paper, logo."""
-
-    changed = Signal()
 
     def __init__(self, base: ReportRequest, settings: Settings) -> None:
         super().__init__(translate("Report", "Layout"))
@@ -293,10 +301,6 @@ class LayoutGroup(Fold):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.take_logo(Path(name)))
         dialog.open()
-
-    def check(self) -> bool:
-        """Return True: only the report's maker can judge a logo."""
-        return True
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this layout."""

@@ -28,7 +28,7 @@ from pura_audit.platform.i18n import plural, translate
 from pura_audit.reports.making import BuildJob, InTheWay, ReportMaker, Saved, SaveJob
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
-from pura_audit.widgets.form_dialog import ask_first
+from pura_audit.widgets.form_dialog import Remark, ask_first
 
 
 class FilesGroup(Fold):
@@ -114,7 +114,7 @@ class SaveLine(QWidget):
         self._queue, self._maker = queue, maker
         self._saving: Job | None = None
         self.question: QMessageBox | None = None
-        self.words = label("", "", wrap=True)
+        self.words = Remark()
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
@@ -159,13 +159,9 @@ class SaveLine(QWidget):
         if self._saving is not None:
             self._saving.cancel()
 
-    def say(self, words: str, *, role: str = "muted") -> None:
+    def say(self, what: Failure | str, *, role: str = "muted") -> None:
         """Say how it went."""
-        self.words.setProperty("role", role)
-        self.words.style().unpolish(self.words)
-        self.words.style().polish(self.words)
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+        self.words.say(what, role=role)
 
     def _show(self) -> None:
         self.bar.setVisible(self.busy)
@@ -187,8 +183,8 @@ class SaveLine(QWidget):
             case Done(InTheWay() as taken):
                 self.say("")
                 self._ask(taken)
-            case Failure(message=message, hint=hint):
-                self.say(f"{message} {hint}".strip(), role="attention")
+            case Failure():
+                self.say(outcome)
                 self.failed.emit(outcome)
             case _:
                 self.say(translate("Report", "Stopped; nothing was written."))

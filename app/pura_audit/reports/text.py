@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Signal
-
 from pura.record.audit import Audit
 from pura.report import ReportRequest
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED
 from pura_audit.platform.i18n import plural, translate
+from pura_audit.reports.groups import FormGroup
 from pura_audit.reports.redact import Ranges, RedactionView
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import choice
-from pura_audit.widgets.fold import Fold
 
 
-class TextGroup(Fold):
+class TextGroup(FormGroup):
     """Whole, in excerpts, with parts blacked out, or not at all."""
-
-    changed = Signal()
 
     def __init__(self, base: ReportRequest) -> None:
         super().__init__(translate("Report", "Examined text"))
@@ -134,10 +130,6 @@ class TextGroup(Fold):
     def _whole(self) -> int:
         """Return how many texts have nothing blacked out."""
         return sum(not self._ranges.get(one.id) and bool(one.text) for one in self._audits)
-
-    def check(self) -> bool:
-        """Return True: every choice can be made."""
-        return True
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this choice."""

@@ -48,3 +48,10 @@ def label(text: str = "", role: str = "", *, wrap: bool = False) -> QLabel:
         made.setProperty("role", role)
     made.setWordWrap(wrap)
     return made
+
+
+def restyle(widget: QWidget, name: str, value: object) -> None:
+    """Set a property that the style sheet looks at, and let it take effect."""
+    widget.setProperty(name, value)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)

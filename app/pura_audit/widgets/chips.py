@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from pura_audit.look.theme import Theme
+from pura_audit.widgets.card import restyle
 from pura_audit.widgets.choice_menu import ChoiceMenu
 
 MAX_CHIP = 248
@@ -79,9 +80,7 @@ class Chip(QToolButton):
             self._value = used[0][0]
         if len(used) > 1:
             self._value = self._several.replace("%1", str(len(used)))
-        self.setProperty("missing", lacking and not used)
-        self.style().unpolish(self)
-        self.style().polish(self)
+        restyle(self, "missing", lacking and not used)
         named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []
         self.setAccessibleName(f"{self._kind}: {', '.join(named) or self._value}")
         below = "\n".join(named) if named else used[0][1] if used else hint
@@ -91,9 +90,7 @@ class Chip(QToolButton):
     def set_attention(self, *, attention: bool) -> None:
         """Mark a choice that does not go with the others."""
         if attention:
-            self.setProperty("missing", True)
-            self.style().unpolish(self)
-            self.style().polish(self)
+            restyle(self, "missing", True)
 
     def sizeHint(self) -> QSize:
         """Return the room that the whole text takes, up to the largest width of a chip."""
@@ -141,9 +138,7 @@ class DeviceBadge(QLabel):
         self.setText(text)
         self.setToolTip(tip)
         self.setAccessibleName(f"{text}. {tip}")
-        self.setProperty("role", "attention" if bad else "muted")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        restyle(self, "role", "attention" if bad else "muted")
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the mark before the words."""

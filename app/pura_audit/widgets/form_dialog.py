@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
+    QLabel,
     QMessageBox,
     QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
+from pura_audit.jobs.outcome import Failure
 from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import label, restyle
 
 
 class FittedDialog(QDialog):
@@ -37,6 +40,30 @@ class FittedDialog(QDialog):
         if layout.hasHeightForWidth():
             height = max(height, layout.totalHeightForWidth(width))
         self.resize(width, height)
+
+
+class Remark(QLabel):
+    """The line of a dialog that says how it went.
+
+    Args:
+        stays: It keeps its place while it says nothing.
+    """
+
+    def __init__(self, *, stays: bool = False) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self._stays = stays
+        self.say("")
+
+    def say(self, what: Failure | str, *, role: str = "muted") -> None:
+        """Say something; a failure always in the colour of attention."""
+        failed = isinstance(what, Failure)
+        words = f"{what.message} {what.hint}".strip() if isinstance(what, Failure) else what
+        restyle(self, "role", "attention" if failed else role)
+        self.setText(words)
+        if not self._stays:
+            self.setVisible(bool(words))
 
 
 def dialog_column(

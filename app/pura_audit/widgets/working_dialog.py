@@ -20,7 +20,7 @@ from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import Remark, button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
 
 T = TypeVar("T")
@@ -33,8 +33,7 @@ class WorkingDialog(QDialog):
         super().__init__(parent)
         self.session = session
         self._job: Job | None = None
-        self.words = label("", "", wrap=True)
-        self.words.hide()
+        self.words = Remark()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("Stores", "Progress"))
@@ -74,13 +73,9 @@ class WorkingDialog(QDialog):
         self._job = self.session.do(work, ended, self, words=words, progressed=self._progressed)
         self.refresh_buttons()
 
-    def say(self, words: str, *, bad: bool = False) -> None:
+    def say(self, what: Failure | str, *, bad: bool = False) -> None:
         """Say how it went; nothing hides the line."""
-        self.words.setProperty("role", "attention" if bad else "muted")
-        self.words.style().unpolish(self.words)
-        self.words.style().polish(self.words)
-        self.words.setText(words)
-        self.words.setVisible(bool(words))
+        self.words.say(what, role="attention" if bad else "muted")
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
@@ -115,7 +110,7 @@ class WorkingDialog(QDialog):
         self._show_progress(None)
         self.refresh_buttons()
         if failure is not None:
-            self.say(f"{failure.message} {failure.hint}".strip(), bad=True)
+            self.say(failure)
 
     def _noticed(self, words: str) -> None:
         if self._job is None and self.isVisible():

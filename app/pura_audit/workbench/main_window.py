@@ -33,6 +33,7 @@ from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
+from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
 from pura_audit.workbench import actions, dialogs
 from pura_audit.workbench.closing import closing_question
@@ -332,10 +333,7 @@ class MainWindow(QMainWindow):
         event.acceptProposedAction()
 
     def _highlight(self, *, over: bool) -> None:
-        zone = self.queue.drop
-        zone.setProperty("over", over)
-        zone.style().unpolish(zone)
-        zone.style().polish(zone)
+        restyle(self.queue.drop, "over", over)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while busy; then cancel, wait and remember sizes."""

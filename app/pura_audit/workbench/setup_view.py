@@ -9,7 +9,7 @@ from pura.model.fetch import builtin_model
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, size, translate
 from pura_audit.session.choices import Catalogue
-from pura_audit.widgets.card import label
+from pura_audit.widgets.card import label, restyle
 from pura_audit.widgets.elided import ElidedLabel
 
 
@@ -28,9 +28,7 @@ class SetupRow:
     def show(self, words: str, *, done: bool) -> None:
         """Say the state; the button steps back once the line is done."""
         self.sign.setText("✓" if done else "–")
-        self.sign.setProperty("role", "done" if done else "attention")
-        self.sign.style().unpolish(self.sign)
-        self.sign.style().polish(self.sign)
+        restyle(self.sign, "role", "done" if done else "attention")
         self.state.setText(words)
         self.button.setVisible(not done)
         self.other.setVisible(not done)

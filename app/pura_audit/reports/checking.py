@@ -12,12 +12,12 @@ from pura.base.files import write_atomic
 from pura.base.progress import Stage
 from pura.caselog import CaseLog, workstation
 from pura.caselog.reports import note_signed
+from pura.desk.audits import audit_again
 from pura.desk.workplace import Workplace
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura.report.check import ReportCheck, check_report, fresh_audit, load_trust
+from pura.report.check import ReportCheck, check_report, load_trust
 from pura.report.sign import Identity, SignOptions, load_identity, sign_report
-from pura.scheme import SecretKey
 from pura_audit.jobs.context import JobContext
 
 _MAX_READ: Final = (64 << 20) + 1
@@ -70,12 +70,8 @@ def check(workplace: Workplace, request: CheckReport, context: JobContext) -> Re
     context.progress(Stage(name="report"))
     trust = [der for path in request.trust for der in load_trust(_read(path))]
 
-    def key_of(fingerprint: str) -> SecretKey | None:
-        named = {entry.fingerprint: entry.name for entry in workplace.keys.list()}
-        return workplace.keys.get(named[fingerprint]) if fingerprint in named else None
-
     def again(audit: Audit) -> Audit:
-        return fresh_audit(audit, key_of, workplace.model_of, context.checkpoint)
+        return audit_again(workplace, audit, checkpoint=context.checkpoint)
 
     return check_report(
         _read(request.path),

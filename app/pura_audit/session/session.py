@@ -15,11 +15,11 @@ from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
+from pura.audit.run import SHORT_OF_MEMORY
 from pura.base.errors import PuraError
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
-from pura.model.reading import SHORT_OF_MEMORY
 from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work

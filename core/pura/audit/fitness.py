@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pura.base.errors import ModelError, ProfileError, PuraError
+from pura.base.errors import InputError, ModelError, ProfileError, PuraError
 from pura.scheme import Profile, SecretKey
+from pura.verdict.expect import not_among
+from pura.verdict.policy import Policy
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -33,6 +35,21 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
         raise found[0]
     if profile.prefix == "bos" and model.bos_id is None:
         raise ModelError("fitness.start-token")
+
+
+def check_language(text: str, policy: Policy) -> None:
+    """Refuse a text in a language that the policy does not list as validated.
+
+    Raises:
+        InputError: It is in another one, as far as its words can tell.
+    """
+    if not_among(text, policy.languages):
+        raise InputError(
+            "audit.language",
+            rule=policy.rule,
+            admitted=", ".join(policy.languages),
+            code="language-not-validated",
+        )
 
 
 def mismatches(

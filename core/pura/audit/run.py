@@ -11,13 +11,14 @@ import datetime as dt
 import math
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
-from pura.audit.fitness import check_fitness
+from pura.audit.fitness import check_fitness, check_language
 from pura.audit.trial import (
     Intervals,
     Strength,
@@ -81,6 +82,16 @@ _READINGS: Final = {
 }
 
 
+SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
+"""How the record's log says it."""
+
+
+class Notice(StrEnum):
+    """What a person should hear of at once, not only from the record's log."""
+
+    SHORT_OF_MEMORY = "short-of-memory"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """What an audit may be told besides text, key, profile and model.
@@ -140,6 +151,7 @@ def audit_document(
     options: Options | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
+    notice: Callable[[Notice], None] | None = None,
 ) -> Audit:
     """Audit one document.
 
@@ -152,18 +164,21 @@ def audit_document(
         options: Everything else.
         progress: Told of every step and of the tokens read.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
+        notice: Told of what a person should hear of at once.
 
     Returns:
         The record.
 
     Raises:
         ProfileError: Profile, tokenizer and key do not belong together.
-        InputError: The text cannot be tokenised.
+        InputError: The text cannot be tokenised, or is in a language that the policy leaves out.
         KeyStoreError: No key was given.
     """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    return _Audit(document, model, keys, profile, options or Options(), progress, checkpoint).run()
+    walk = _Audit(document, model, keys, profile, options or Options(), progress, checkpoint)
+    walk.notice = notice or walk.notice
+    return walk.run()
 
 
 class _Audit:
@@ -185,6 +200,7 @@ class _Audit:
         self._checkpoint = checkpoint or unstopped
         self._log: list[StepReport] = []
         self._variants: tuple[Variant, ...] = ()
+        self.notice: Callable[[Notice], None] = lambda _: None
 
     def run(self) -> Audit:
         """Walk all twelve steps."""
@@ -195,6 +211,7 @@ class _Audit:
             note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
         tokens, prompt_ids = self._tokens()
         with self._step(4):
+            check_language(document.text, options.policy)
             check_fitness(self._model, self._profile, [key for key, _ in self._keys])
         seen = self._read(tokens, prompt_ids)
         trials = self._try_keys(seen)
@@ -308,7 +325,11 @@ class _Audit:
             progress=report,
             checkpoint=self._checkpoint,
         )
-        note += [n for n in (f"{reading.windows} window(s)", *reading.notes) if n not in note]
+        said = [f"{reading.windows} window(s)"]
+        if reading.short_of_memory:
+            said.append(SHORT_OF_MEMORY)
+            self.notice(Notice.SHORT_OF_MEMORY)
+        note += [words for words in said if words not in note]
         return [
             Intervals(
                 ids=reading.ids,

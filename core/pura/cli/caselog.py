@@ -12,24 +12,27 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pura.base.errors import CaseLogError
-from pura.base.files import read_bounded, write_atomic
-from pura.caselog import (
-    Case,
-    CaseLog,
-    Item,
-    Query,
-    export_case,
-    import_case,
-    list_cases,
-    load_audit,
-)
-from pura.caselog.package import MAX_FILE
+from pura.caselog import Case, CaseLog, Item, Query, list_cases
 from pura.cli import caselog_acts
-from pura.cli.caselog_common import Auditor, CaseName, open_log, the_case, who
+from pura.cli.caselog_common import Auditor, CaseName
+from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import out
 from pura.cli.words import print_audit
+from pura.desk.cases import (
+    CheckLog,
+    ExportCase,
+    ImportCase,
+    OpenAudits,
+    case_named,
+    check_log,
+    export_to_file,
+    import_from_file,
+    items_of,
+    open_audits,
+    open_log,
+)
+from pura.keys import Secret
 from pura.record import json_io
 
 app = typer.Typer(no_args_is_help=True, help="The case log: cases, and what was saved in them.")
@@ -60,7 +63,7 @@ def list_(
         until=_day(until, "--until"),
         state=state,
     )
-    with open_log(read_only=True) as log:
+    with open_log(workplace(), read_only=True) as log:
         cases = list_cases(log, query)
     if as_json:
         for case in cases:
@@ -102,19 +105,21 @@ def show(
     """Show a case with its history, or one audit of it in full, without model or key."""
     if language not in ("en", "de"):
         raise typer.BadParameter("Choose en or de.", param_hint="--language")
-    with open_log() as log:
-        found = the_case(log, case)
-        if item is None:
+    at = workplace()
+    if item is None:
+        with open_log(at) as log:
+            found = case_named(log, case)
             if as_json:
-                _write(
-                    case_row(found)
-                    | {"history": [entry.body for entry in log.entries(case=found.id)]}
-                )
+                history = [entry.body for entry in log.entries(case=found.id)]
+                _write(case_row(found) | {"history": history})
             else:
                 _print_case(log, found)
-            return
-        words = passphrase(passphrase_file, "Passphrase of the kept text") if unlock else None
-        audit = load_audit(log, found.item(item), passphrase=words, actor=who(log, auditor))
+        return
+    _, items = items_of(at, case, [item])
+    secret = None
+    if unlock:
+        secret = Secret(passphrase(passphrase_file, "Passphrase of the kept text"))
+    [audit] = open_audits(at, OpenAudits(items=items, auditor=auditor, passphrase=secret))
     if as_json:
         sys.stdout.write(json_io.to_json(audit) + "\n")
     else:
@@ -145,22 +150,12 @@ def verify(
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
-    from pura.caselog.heads import parse_head
-    from pura.caselog.verify import record_check, verify_log
-    from pura.report.check import load_trust
-
     if language not in ("en", "de"):
         raise typer.BadParameter("Choose en or de.", param_hint="--language")
-    roots = [
-        der for path in trust or [] for der in load_trust(read_bounded(path, 1 << 20, CaseLogError))
-    ]
-    log = CaseLog(file, read_only=True) if file is not None else open_log(read_only=True)
-    with log:
-        known = None if head is None else parse_head(head, log.id)
-        checks = verify_log(log, head=known, trust=roots)
-    if record and file is None:
-        with open_log() as log:
-            record_check(log, checks, who(log, auditor))
+    request = CheckLog(
+        head=head or "", trust=tuple(trust or ()), log=file, record=record, auditor=auditor
+    )
+    checks = check_log(workplace(), request)
     for check in checks:
         if as_json:
             _write(
@@ -187,17 +182,9 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
-    from pura.cli.report_build import refuse_existing
-
-    refuse_existing([to], force=force)
-    with open_log() as log:
-        found = the_case(log, case)
-        data = export_case(log, found.id, who(log, auditor), purpose=purpose)
-    try:
-        write_atomic(to, data, private=True)
-    except OSError as error:
-        raise CaseLogError("file.write", name=to.name, why=error.errno or 0) from None
-    out.print(f"{to} ({len(data):,} bytes)", markup=False)
+    request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
+    size = export_to_file(workplace(), request)
+    out.print(f"{to} ({size:,} bytes)", markup=False)
 
 
 @app.command("import")
@@ -206,9 +193,7 @@ def import_(
     auditor: Auditor = None,
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
-    data = read_bounded(file, MAX_FILE, CaseLogError)
-    with open_log(create=True) as log:
-        case = import_case(log, data, who(log, auditor))
+    case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
     out.print(
         f"The case “{case.name or case.id}” is in the log ({len(case.items)} audits).", markup=False
     )

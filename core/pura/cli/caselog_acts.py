@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pura.base.errors import CaseLogError
-from pura.base.files import read_bounded
 from pura.caselog import (
     CUSTODY,
     HOUSE,
@@ -22,12 +20,23 @@ from pura.caselog import (
     set_closed,
     set_hold,
     set_tags,
-    sign_off,
     write_note,
 )
-from pura.cli.caselog_common import Auditor, CaseName, Reason, open_log, the_case, who
+from pura.cli.caselog_common import Auditor, CaseName, Reason
+from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import interactive, out
+from pura.desk.cases import (
+    ReviewFinding,
+    SignHead,
+    acting,
+    case_named,
+    items_of,
+    open_log,
+    review_finding,
+    sign_head_of_log,
+)
+from pura.keys import Secret
 
 
 def register(app: typer.Typer) -> None:
@@ -57,8 +66,8 @@ def new(
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times.")] = None,
 ) -> None:
     """Open a case."""
-    with open_log(create=True) as log:
-        case = open_case(log, name, who(log, auditor), notes=notes, tags=tags or ())
+    with open_log(workplace(), create=True) as log:
+        case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
     out.print(f"Opened the case “{case.name}” ({case.id[:8]}).", markup=False)
 
 
@@ -68,8 +77,8 @@ def rename(
     auditor: Auditor = None,
 ) -> None:
     """Give a case another name."""
-    with open_log() as log:
-        rename_case(log, the_case(log, case).id, name, who(log, auditor))
+    with open_log(workplace()) as log:
+        rename_case(log, case_named(log, case).id, name, acting(log, auditor))
 
 
 def note(
@@ -78,8 +87,8 @@ def note(
     auditor: Auditor = None,
 ) -> None:
     """Add a note to a case."""
-    with open_log() as log:
-        write_note(log, the_case(log, case).id, text, who(log, auditor))
+    with open_log(workplace()) as log:
+        write_note(log, case_named(log, case).id, text, acting(log, auditor))
 
 
 def tag(
@@ -90,8 +99,8 @@ def tag(
     auditor: Auditor = None,
 ) -> None:
     """Set the tags of a case."""
-    with open_log() as log:
-        set_tags(log, the_case(log, case).id, tags or (), who(log, auditor))
+    with open_log(workplace()) as log:
+        set_tags(log, case_named(log, case).id, tags or (), acting(log, auditor))
 
 
 def review(
@@ -105,34 +114,37 @@ def review(
     auditor: Auditor = None,
 ) -> None:
     """Confirm or dispute a finding as a second person (four eyes)."""
-    with open_log() as log:
-        found = the_case(log, case).item(item)
-        sign_off(log, found, who(log, auditor), agree=agree, recomputed=recomputed, words=words)
+    at = workplace()
+    _, [found] = items_of(at, case, [item])
+    request = ReviewFinding(
+        item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
+    )
+    review_finding(at, request)
     out.print("Confirmed." if agree else "Disputed.")
 
 
 def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Forbid erasing anything of a case."""
-    with open_log() as log:
-        set_hold(log, the_case(log, case).id, who(log, auditor), held=True, reason=reason)
+    with open_log(workplace()) as log:
+        set_hold(log, case_named(log, case).id, acting(log, auditor), held=True, reason=reason)
 
 
 def release(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Lift the hold of a case."""
-    with open_log() as log:
-        set_hold(log, the_case(log, case).id, who(log, auditor), held=False, reason=reason)
+    with open_log(workplace()) as log:
+        set_hold(log, case_named(log, case).id, acting(log, auditor), held=False, reason=reason)
 
 
 def close(case: CaseName, auditor: Auditor = None) -> None:
     """Close a case: it takes nothing more."""
-    with open_log() as log:
-        set_closed(log, the_case(log, case).id, who(log, auditor), closed=True)
+    with open_log(workplace()) as log:
+        set_closed(log, case_named(log, case).id, acting(log, auditor), closed=True)
 
 
 def reopen(case: CaseName, auditor: Auditor = None) -> None:
     """Open a closed case again."""
-    with open_log() as log:
-        set_closed(log, the_case(log, case).id, who(log, auditor), closed=False)
+    with open_log(workplace()) as log:
+        set_closed(log, case_named(log, case).id, acting(log, auditor), closed=False)
 
 
 def erase_(
@@ -148,14 +160,14 @@ def erase_(
     auditor: Auditor = None,
 ) -> None:
     """Erase what is kept of a case; the chain stays and says what was erased."""
-    with open_log() as log:
-        found = the_case(log, case)
+    with open_log(workplace()) as log:
+        found = case_named(log, case)
         audit = None if item is None else found.item(item).id
         what = "the texts" if text_only else "names, notes, records and texts"
         where = f"audit {audit[:8]} of " if audit else ""
         _sure(f"Erase {what} of {where}“{found.name or found.id}” for good?", yes=yes)
         gone = erase(
-            log, found.id, who(log, auditor), reason=reason, item=audit, text_only=text_only
+            log, found.id, acting(log, auditor), reason=reason, item=audit, text_only=text_only
         )
     out.print(f"{gone} things were erased.")
 
@@ -167,9 +179,9 @@ def forget(
     auditor: Auditor = None,
 ) -> None:
     """Erase the name of a person; what they did stays under an identifier."""
-    with open_log() as log:
+    with open_log(workplace()) as log:
         _sure(f"Erase the name “{name}” from the whole log for good?", yes=yes)
-        if not erase_person(log, name, who(log, auditor), reason=reason):
+        if not erase_person(log, name, acting(log, auditor), reason=reason):
             raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
 
 
@@ -193,8 +205,8 @@ def record(
     auditor: Auditor = None,
 ) -> None:
     """Put on record what happened to an item, a key or the rules (chain of custody)."""
-    with open_log(create=case is None) as log:
-        found = None if case is None else the_case(log, case)
+    with open_log(workplace(), create=case is None) as log:
+        found = None if case is None else case_named(log, case)
         audit = "" if found is None or item is None else found.item(item).id
         event = Event(
             action=action,
@@ -205,7 +217,7 @@ def record(
             key=key.lower(),
             item=audit,
         )
-        entry = record_event(log, found.id if found else "", event, who(log, auditor))
+        entry = record_event(log, found.id if found else "", event, acting(log, auditor))
     out.print(f"Entry {entry.seq}.")
     if entry.action == "key-leaked":
         reports = entry.facts["reports"]
@@ -227,19 +239,9 @@ def sign_head_(
     auditor: Auditor = None,
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
-    from pura.caselog.heads import sign_head
-    from pura.report.sign import load_identity
-
-    secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
-    try:
-        identity = load_identity(
-            read_bounded(certificate, 1 << 20, CaseLogError), secret, now=datetime.now(UTC)
-        )
-    finally:
-        secret[:] = bytes(len(secret))
-    with open_log() as log:
-        head = log.head()
-        sign_head(log, identity, who(log, auditor))
+    secret = Secret(passphrase(passphrase_file, f"Passphrase of {certificate.name}"))
+    request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
+    head = sign_head_of_log(workplace(), request)
     out.print(f"Signed head {head}", markup=False)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -11,24 +10,28 @@ from typing import Annotated, Any, Final
 import typer
 
 from pura.base.errors import InputError, RecordError
-from pura.base.files import read_bounded, write_atomic
-from pura.cli.caselog_common import Auditor, Saved
+from pura.base.files import read_bounded
+from pura.caselog import Case, Item
+from pura.cli.caselog_common import Auditor
+from pura.cli.common import workplace
+from pura.cli.passphrases import read_passphrase
 from pura.cli.terminal import out
+from pura.desk.cases import OpenAudits, items_of, open_audits
+from pura.desk.reports import (
+    BuildReport,
+    WriteReport,
+    build_report,
+    filled_request,
+    note_built,
+    write_report,
+)
+from pura.keys import Secret
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.report import (
-    ItemNotes,
-    Parties,
-    Report,
-    ReportRequest,
-    build_report,
-    html_page,
-    table_files,
-)
+from pura.report import ItemNotes, Parties, ReportRequest
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
-MAX_LOGO_BYTES: Final = 1 << 20
 
 
 def build(
@@ -77,98 +80,49 @@ def build(
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
     audits = [audit for path in records or [] for audit in read_records(path)]
-    saved = Saved(case, item or [], auditor) if case is not None else None
-    if saved is not None:
-        audits += saved.audits
+    at = workplace()
+    saved: tuple[Case, tuple[Item, ...]] | None = None
+    if case is not None:
+        saved = items_of(at, case, item or [])
+        audits += open_audits(at, OpenAudits(items=saved[1], auditor=auditor))
     wanted = read_request(request)
     given = {"language": language, "paper": paper, "text": text}
     changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
     wanted = replace(wanted, **changes)
     if final:
         wanted = replace(wanted, final=True)
-    if logo is not None:
-        wanted = replace(wanted, logo=read_bounded(logo, MAX_LOGO_BYTES))
     if saved is not None:
-        wanted = saved.request(wanted)
-    report = build_report(audits, wanted)
-    if annex_passphrase_file is not None and report.annex is not None:
-        report = replace(report, annex=_locked(report.annex, annex_passphrase_file))
-    write_report(
-        report,
-        audits,
-        wanted,
+        wanted = filled_request(at, *saved, wanted)
+    built = build_report(BuildReport(audits=tuple(audits), request=wanted, logo=logo))
+    secret = None
+    if annex_passphrase_file is not None and built.report.annex is not None:
+        secret = Secret(read_passphrase(annex_passphrase_file))
+    files = WriteReport(
+        built=built,
         pdf=pdf,
-        json_file=json_file,
+        record=json_file,
         html=html,
         tables=tables,
         annex=annex,
-        force=force,
+        annex_passphrase=secret,
+        replace=force,
     )
+    write_files(files)
     if saved is not None:
-        saved.note(report, wanted, recipient)
+        note_built(at, saved[0], built, auditor=auditor, recipient=recipient)
 
 
-def _locked(annex: bytes, file: Path) -> bytes:
-    from pura.cli.passphrases import read_passphrase
-    from pura.report.lock import lock_pdf
-
-    words = read_passphrase(file)
-    try:
-        return lock_pdf(annex, words)
-    finally:
-        words[:] = bytes(len(words))
-
-
-def write_report(
-    report: Report,
-    audits: Sequence[Audit],
-    request: ReportRequest,
-    *,
-    pdf: Path | None,
-    json_file: Path | None = None,
-    html: Path | None = None,
-    tables: Path | None = None,
-    annex: Path | None = None,
-    force: bool = False,
-) -> None:
-    """Write the files of a report; nothing is replaced unless that was asked for.
+def write_files(request: WriteReport) -> None:
+    """Write the files of a report, and say which.
 
     Raises:
-        InputError: A file is there already, or cannot be written; nothing was written then.
+        InputError: A file is there already, or cannot be written.
     """
-    files: list[tuple[Path, bytes, bool]] = []
-    if pdf is not None:
-        files.append((pdf, report.pdf, False))
-    if json_file is not None:
-        files.append((json_file, report.json, False))
-    if html is not None:
-        files.append((html, html_page(report.content).encode(), False))
-    if annex is not None and report.annex is not None:
-        files.append((annex, report.annex, True))
-    if tables is not None:
-        files += [(tables / name, data, False) for name, data in table_files(audits, request)]
-    refuse_existing([path for path, _, _ in files], force=force)
-    for path, data, private in files:
-        try:
-            write_atomic(path, data, private=private)
-        except OSError as error:
-            raise InputError(
-                "file.write", name=path.name, why=error.errno or 0, code="file-write"
-            ) from None
-        out.print(f"{path} ({len(data):,} bytes)", markup=False)
-    if report.annex is not None and annex is None:
+    written = write_report(request)
+    for file in written.files:
+        out.print(f"{file.path} ({file.size:,} bytes)", markup=False)
+    if request.built.report.annex is not None and request.annex is None:
         out.print("Names to whom payloads were issued were left out; --annex OUT writes them.")
-
-
-def refuse_existing(paths: Sequence[Path | None], *, force: bool) -> None:
-    """Refuse to replace files, unless that was asked for.
-
-    Raises:
-        InputError: One is there already.
-    """
-    for path in paths:
-        if path is not None and path.exists() and not force:
-            raise InputError("command.there", name=path.name, code="file-exists")
 
 
 def read_records(path: Path) -> list[Audit]:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
 
-from pura.base.errors import ReportFileError, SigningError
-from pura.base.files import read_bounded, write_atomic
-from pura.cli.caselog_common import Auditor, open_log, who
-from pura.cli.common import DeviceOption, workplace
+from pura.base.errors import SigningError
+from pura.base.files import refuse_taken
+from pura.cli.caselog_common import Auditor
+from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import err, out
-from pura.report.check import BAD, Again, Check, ReportCheck, check_report, fresh_audit, load_trust
-from pura.scheme import SecretKey
+from pura.desk.reports import CheckReport, SignReport, check_report, sign_report
+from pura.keys import Secret
+from pura.report.check import BAD, Check, ReportCheck
+from pura.report.sign import SignOptions
 
-MAX_READ: Final = 64 << 20
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
 
@@ -46,24 +46,23 @@ def sign(
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
-    from pura.caselog.reports import note_signed
-    from pura.report.sign import SignOptions, load_identity, sign_report
-
     _language(language)
-    if to.exists():
-        raise SigningError("file.there", name=to.name, code="file-exists")
-    pdf = read_bounded(file, MAX_READ, ReportFileError)
-    secret = passphrase(passphrase_file, f"Passphrase of {certificate.name}")
-    now = datetime.now(UTC)
-    identity = load_identity(read_bounded(certificate, MAX_READ, ReportFileError), secret, now=now)
-    secret[:] = bytes(len(secret))
+    refuse_taken(to, SigningError)  # before the question, not after it
+    secret = Secret(passphrase(passphrase_file, f"Passphrase of {certificate.name}"))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
-    signed = sign_report(pdf, identity, options, now=now)
-    write_atomic(to, signed)
-    if note:
-        with open_log() as log:
-            note_signed(log, pdf, signed, identity, who(log, auditor))
-    facts = identity.certificate
+    signed = sign_report(
+        workplace(),
+        SignReport(
+            path=file,
+            to=to,
+            certificate=certificate,
+            passphrase=secret,
+            options=options,
+            note=note,
+            auditor=auditor,
+        ),
+    )
+    facts = signed.certificate
     out.print(
         f"Signed as {facts.subject} ({facts.key}, valid until {facts.not_after:%Y-%m-%d}).",
         markup=False,
@@ -80,6 +79,7 @@ def verify(
         bool, typer.Option("--rerun", help="Also audit the embedded text again.")
     ] = False,
     device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     language: Annotated[str, typer.Option(help="en or de.")] = "en",
 ) -> None:
@@ -88,34 +88,13 @@ def verify(
     Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
     """
     _language(language)
-    trusted = [
-        der
-        for path in trust or []
-        for der in load_trust(read_bounded(path, MAX_READ, ReportFileError))
-    ]
-    again = _again(device) if rerun else None
-    found = check_report(
-        read_bounded(file, MAX_READ, ReportFileError),
-        moment=datetime.now(UTC),
-        trust=trusted,
-        again=again,
-    )
+    request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
+    found = check_report(workplace(device, dtype), request)
     if as_json:
         sys.stdout.write(json.dumps(_plain(file, found, language), ensure_ascii=False) + "\n")
     else:
         _print(found, language)
     raise typer.Exit(0 if found.sound else 1)
-
-
-def _again(device: str) -> Again:
-    """Audits an embedded text with the stored key and the installed model of the record."""
-    at = workplace(device)
-
-    def key_of(fingerprint: str) -> SecretKey | None:
-        named = {entry.fingerprint: entry.name for entry in at.keys.list()}
-        return at.keys.get(named[fingerprint]) if fingerprint in named else None
-
-    return lambda audit: fresh_audit(audit, key_of, at.model_of)
 
 
 def _language(language: str) -> None:

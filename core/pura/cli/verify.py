@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from pura.base.errors import InputError, PuraError, RegisterError
-from pura.base.paths import user_paths
-from pura.cli.caselog_common import Auditor, Saver
+from pura.base.errors import InputError, PuraError
+from pura.caselog import KEEP, SEAL, TEXT_MODES
+from pura.cli.caselog_common import Auditor
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -27,21 +27,21 @@ from pura.cli.common import (
     workplace,
 )
 from pura.cli.inputs import named_files, read_ids
+from pura.cli.passphrases import passphrase
 from pura.cli.progress import progress
 from pura.cli.terminal import complain, err, out
 from pura.cli.words import print_audit
-from pura.desk.workplace import OpenKey, Workplace
-from pura.documents import Document, ReadOptions, choose, read_document, read_file, read_input
+from pura.desk.audits import AuditText, Prepared, Setup, prepared, refused
+from pura.desk.cases import SaveTo, SavingRun, saving_run
+from pura.desk.workplace import Workplace
+from pura.documents import ReadOptions, choose, read_document, read_file, read_input
 from pura.documents.folders import WalkOptions
+from pura.keys import Secret
 from pura.record.json_io import summary, to_dict
 from pura.scheme import Profile
-from pura.verdict.policy import load_policy
 
 if TYPE_CHECKING:
-    from pura.audit.run import Options
-    from pura.model.load import LanguageModel
     from pura.record.audit import Audit
-    from pura.register.store import Register
 
 
 def verify(
@@ -138,22 +138,16 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    if decoder not in ("exact", "paper"):
-        raise typer.BadParameter("Choose exact or paper.", param_hint="--decoder")
-    if language not in ("en", "de"):
-        raise typer.BadParameter("Choose en or de.", param_hint="--language")
-    if fdr is not None and not 0 < fdr < 1:
-        raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
+    _refuse_choices(decoder, language, fdr, keep_text if save is not None else KEEP)
     if pdf is not None or json_file is not None:
-        from pura.cli.report_build import read_request, refuse_existing
+        from pura.cli.report_build import read_request
+        from pura.desk.reports import refuse_replacing
 
-        refuse_existing([pdf, json_file], force=force)  # before the work, not after it
+        refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    saver = Saver(save, auditor, keep_text, text_passphrase_file) if save is not None else None
     run = _Run(as_json=as_json, full=full, language=language)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
-    run.saver = saver
     chosen = WalkOptions(
         recursive=recursive,
         include=tuple(include or ()),
@@ -161,77 +155,95 @@ def verify(
         hidden=hidden,
         links=links,
     )
+    at = workplace(device, dtype)
     files = named_files(files, chosen)
     if not files:
         raise InputError("command.no-files")
-    try:
-        run.prepare(key, key_file, profile, model, device, dtype)
-        run.options = replace(
-            _options(prompt_file, decoder, policy, use_register=register),
-            restore=restore,
-            ids=np.asarray(read_ids(ids, files)) if ids is not None else None,
-        )
-    except PuraError as error:
-        # Without key, profile and model no input can be audited; each of them says so.
+    with ExitStack() as opened:
+        opened.callback(at.session_keys.wipe)
+        if save is not None:
+            to = SaveTo(case=save, auditor=auditor, text=keep_text)
+            run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
+        try:
+            setup = Setup(
+                profile=load_profile(at, profile),
+                keys=tuple(find_keys(at, key, key_file)),
+                model=model,
+                decoder=decoder,
+                policy=policy,
+                ask_register=register,
+                restore=restore,
+            )
+            known = read_file(prompt_file).text if prompt_file else None
+            saved = read_ids(ids, files) if ids is not None else None
+            ready = opened.enter_context(prepared(at, setup))
+        except PuraError as error:
+            # Without key, profile and model no input can be audited; each of them says so.
+            for name in files:
+                run.refuse(name, error, once=not as_json)
+            raise typer.Exit(1) from None
         for name in files:
-            run.refuse(name, error, once=not as_json)
-        raise typer.Exit(1) from None
-    try:
-        for name in files:
-            run.audit(name)
-    finally:
-        run.wipe()
+            run.audit(ready, setup.profile, name, prompt=known, ids=saved)
     if fdr is not None:
         run.choose(fdr)
     if run.audits and (pdf is not None or json_file is not None):
-        _write_report(run.audits, pdf, json_file, request, language, force=force, saver=saver)
+        _write_report(at, run, pdf, json_file, request, language, force=force)
     raise typer.Exit(1 if run.failed else 0)
 
 
+def _refuse_choices(decoder: str, language: str, fdr: float | None, keep_text: str) -> None:
+    for value, known, option in (
+        (decoder, ("exact", "paper"), "--decoder"),
+        (language, ("en", "de"), "--language"),
+    ):
+        if value not in known:
+            raise typer.BadParameter(f"Choose {' or '.join(known)}.", param_hint=option)
+    if fdr is not None and not 0 < fdr < 1:
+        raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
+    if keep_text not in TEXT_MODES:
+        raise typer.BadParameter(f"Choose {', '.join(TEXT_MODES)}.", param_hint="--keep-text")
+
+
+@contextmanager
+def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator[SavingRun]:
+    """Open the case; ask for the passphrase of the texts where they are sealed."""
+    if to.text == SEAL:
+        words = passphrase(passphrase_file, "Passphrase of the kept texts", new=True)
+        to = replace(to, passphrase=Secret(words))
+    with saving_run(at, to) as run:
+        if run.opened:
+            out.print(f"Opened the case “{run.case.name}”.", markup=False)
+        yield run
+
+
 def _write_report(
-    audits: list[Audit],
+    at: Workplace,
+    run: _Run,
     pdf: Path | None,
     json_file: Path | None,
     request: Path | None,
     language: str,
     *,
     force: bool,
-    saver: Saver | None = None,
 ) -> None:
-    from pura.cli.report_build import read_request, write_report
-    from pura.report import build_report
+    from pura.cli.report_build import read_request, write_files
+    from pura.desk.reports import (
+        BuildReport,
+        WriteReport,
+        build_report,
+        filled_for_audits,
+        note_built,
+    )
 
     wanted = read_request(request)
     if request is None:
         wanted = replace(wanted, language=language)
-    if saver is not None:
-        wanted = saver.request(wanted, audits)
-    report = build_report(audits, wanted)
-    write_report(report, audits, wanted, pdf=pdf, json_file=json_file, force=force)
-    if saver is not None and pdf is not None:
-        saver.drafted(report, wanted, audits)
-
-
-def _options(
-    prompt_file: Path | None, decoder: str, policy: Path | None, *, use_register: bool
-) -> Options:
-    from pura.audit.run import Options
-
-    return Options(
-        prompt=read_file(prompt_file).text if prompt_file else None,
-        decoder=decoder,
-        policy=load_policy(policy or user_paths().policy, must_exist=policy is not None),
-        register=_register() if use_register else None,
-    )
-
-
-def _register() -> Register:
-    from pura.register.store import Register
-
-    path = user_paths().register
-    if not path.exists():
-        raise RegisterError("command.no-register", code="register-missing")
-    return Register(path, read_only=True)
+    if run.saver is not None:
+        wanted = filled_for_audits(at, run.saver.case, run.audits, wanted)
+    built = build_report(BuildReport(audits=tuple(run.audits), request=wanted))
+    write_files(WriteReport(built=built, pdf=pdf, record=json_file, replace=force))
+    if run.saver is not None and pdf is not None:
+        note_built(at, run.saver.case, built, auditor=run.saver.actor.name)
 
 
 class _Run:
@@ -245,36 +257,17 @@ class _Run:
         self.failed = False
         self.reading = ReadOptions()
         self.parts: tuple[str, ...] = ()
-        self.saver: Saver | None = None
-        self.options: Options
-        self._opened = ExitStack()
-        self._at: Workplace
-        self._keys: list[OpenKey]
-        self._profile: Profile
-        self._model: LanguageModel
+        self.saver: SavingRun | None = None
 
-    def prepare(
+    def audit(
         self,
-        key: list[str] | None,
-        key_file: list[Path] | None,
-        profile: str,
-        model: str | None,
-        device: str,
-        dtype: str,
+        ready: Prepared,
+        profile: Profile,
+        name: str,
+        *,
+        prompt: str | None,
+        ids: tuple[int, ...] | None,
     ) -> None:
-        self._at = at = workplace(device, dtype)
-        self._profile = load_profile(at, profile)
-        self._keys = self._opened.enter_context(at.opened_keys(find_keys(at, key, key_file)))
-        self._model = at.model(model)
-
-    def wipe(self) -> None:
-        """Overwrite the keys in memory."""
-        self._opened.close()
-        self._at.session_keys.wipe()
-        if self.saver is not None:
-            self.saver.wipe()
-
-    def audit(self, name: str) -> None:
         """Audit every part of a file that is asked for; each is one finding or one error."""
         try:
             if name == "-":
@@ -286,43 +279,40 @@ class _Run:
             self.refuse(name, error)
             return
         for document in documents:
-            self._audit(name, document)
+            text = AuditText(document=document, prompt=prompt, ids=ids)
+            self._audit(ready, profile, name, text)
 
-    def _audit(self, name: str, document: Document) -> None:
-        from pura.audit.run import audit_document
-
+    def _audit(self, ready: Prepared, profile: Profile, name: str, text: AuditText) -> None:
+        title = text.document.title
         try:
             if self.saver is not None:
-                self.saver.start(document.title)
-            self._say_what_to_expect(document)
-            with progress(document.title) as report:
-                audit = audit_document(
-                    document,
-                    model=self._model,
-                    keys=self._keys,
-                    profile=self._profile,
-                    options=self.options,
-                    progress=report,
-                )
+                self.saver.start(title)
+            self._say_what_to_expect(ready, profile, text)
+            with progress(title) as report:
+                audit = ready.audit(text, progress=report).audit
         except PuraError as error:
-            self.refuse(name, error, part=document.part)
+            self.refuse(name, error, part=text.document.part)
             return
         if self.saver is not None:
             self.saver.save(audit)
-        self._strengths.append((document.title, audit.evidence.log10_e))
+        self._strengths.append((title, audit.evidence.log10_e))
         self.audits.append(audit)
         if self._json:
             self._write(to_dict(audit) if self._full else summary(audit))
         else:
             print_audit(out, audit, self._language)
 
-    def _say_what_to_expect(self, document: Document) -> None:
+    @staticmethod
+    def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
         """Say on standard error, before the model reads, how much can be found."""
         from pura.verdict.expect import expect
 
-        known = self.options.prompt is not None
-        threshold = self.options.policy.t_found
-        found = expect(document.text, self._profile, prompt_known=known, threshold=threshold)
+        found = expect(
+            text.document.text,
+            profile,
+            prompt_known=text.prompt is not None,
+            threshold=ready.policy.t_found,
+        )
         for line in found.lines():
             err.print(line, markup=False)
 
@@ -335,8 +325,9 @@ class _Run:
             row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
             if part:
                 row["input"]["part"] = part
-            if _unsuitable(name, error):
-                row["verdict"] = "not-examinable"
+            there = name == "-" or Path(name).is_file()
+            if (outcome := refused(error, item_is_there=there).outcome) is not None:
+                row["verdict"] = outcome.verdict
             self._write(row)
         elif once:
             if str(error) not in self._said:
@@ -365,10 +356,3 @@ class _Run:
     def _write(row: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
         sys.stdout.flush()
-
-
-def _unsuitable(name: str, error: PuraError) -> bool:
-    """Whether the item itself cannot be examined, as opposed to not being found or set up."""
-    if error.code in ("tokenizer-mismatch", "key-mismatch"):
-        return True
-    return isinstance(error, InputError) and (name == "-" or Path(name).is_file())

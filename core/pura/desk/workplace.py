@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pura.base.errors import KeyStoreError, ModelError
 from pura.base.paths import Paths
-from pura.keys import KeyFolder, KeyRef, KeyStore, SessionKeys
+from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.model.held import HeldModel
 from pura.profiles.store import ProfileFolder
 from pura.scheme import SecretKey
@@ -99,14 +99,22 @@ class Workplace:
         with ExitStack() as fetched:
             yield [(self._secret(ref, fetched), ref.label) for ref in unique.values()]
 
+    def has_key(self, fingerprint: str) -> bool:
+        """Whether a key is here: of this run, public or stored."""
+        here = self.session_keys.get(fingerprint) or self.public_keys.get(fingerprint)
+        return here is not None or self._entry(fingerprint) is not None
+
+    def _entry(self, fingerprint: str) -> KeyEntry | None:
+        return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
+
     def _secret(self, ref: KeyRef, fetched: ExitStack) -> SecretKey:
         here = self.session_keys.get(ref.fingerprint) or self.public_keys.get(ref.fingerprint)
         if here is not None:
             return here
-        for entry in self.keys.list():
-            if entry.fingerprint == ref.fingerprint:
-                return fetched.enter_context(self.keys.get(entry.name))
-        raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+        entry = self._entry(ref.fingerprint)
+        if entry is None:
+            raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+        return fetched.enter_context(self.keys.get(entry.name))
 
     def compute_device(self) -> Device:
         """Return where a model runs; this is where torch is first imported.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -21,7 +21,7 @@ from pura.base.errors import InputError, ModelError, ProfileError
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.naive import full_order
-from pura.model.reading import SHORT_OF_MEMORY, Reading
+from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling, row_sums, tile_count
 from pura.model.windows import Window, plan
 from pura.scheme import Profile, SecretKey, ranks
@@ -154,7 +154,7 @@ class _Run:
     checkpoint: Callable[[], None] | None
     done: int = 0
     total: int = 0
-    notes: list[str] = field(default_factory=list)
+    short_of_memory: bool = False
 
     def tick(self) -> None:
         """One layer or one tile is through."""
@@ -240,8 +240,7 @@ class _Run:
         if smaller is None:
             raise ModelError("model.memory-text", name=self.model.device.name, code="model-memory")
         self.tiling = smaller
-        if SHORT_OF_MEMORY not in self.notes:
-            self.notes.append(SHORT_OF_MEMORY)
+        self.short_of_memory = True
 
     def finish(self) -> Reading:
         """Return the reading.
@@ -252,7 +251,7 @@ class _Run:
         result = self.result
         if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
             raise ModelError("model.not-finite", code="model-damaged")
-        return Reading(**{**vars(result), "notes": tuple(self.notes)})
+        return Reading(**{**vars(result), "short_of_memory": self.short_of_memory})
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-
-SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +24,7 @@ class Reading:
         lo: float64 [K, L], start of the token's interval in each key's secret order.
         hi: float64 [K, L], its end.
         windows: How many overlapping windows of the model the text took.
-        notes: What a reader should know, in words (e.g. that memory ran short).
+        short_of_memory: The memory of the device ran short, so the text was read in smaller pieces.
     """
 
     ids: npt.NDArray[np.int64]
@@ -36,7 +33,7 @@ class Reading:
     lo: npt.NDArray[np.float64]
     hi: npt.NDArray[np.float64]
     windows: int = 1
-    notes: tuple[str, ...] = ()
+    short_of_memory: bool = False
 
     def __len__(self) -> int:
         return int(self.ids.size)

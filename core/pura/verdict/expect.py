@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,6 +52,16 @@ _COMMON: Final[dict[str, frozenset[str]]] = {
         "Dutch": "de van het een en in is dat op te zijn met voor niet aan er om ook als dan maar "
         "bij uit nog naar heeft ze wordt door over deze",
     }.items()
+}
+
+_TAGS: Final = {
+    "English": "en",
+    "German": "de",
+    "French": "fr",
+    "Spanish": "es",
+    "Italian": "it",
+    "Portuguese": "pt",
+    "Dutch": "nl",
 }
 
 
@@ -192,6 +203,22 @@ def language_of(text: str) -> str:
     }
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] >= 0.12 else "another language"
+
+
+def not_among(text: str, languages: Sequence[str]) -> str:
+    """Return the language of a text that is in none of some, ``""`` when it may be in one.
+
+    Args:
+        text: The text under audit.
+        languages: BCP 47 tags; none admits all. A tag beyond the seven languages that are told
+            apart could be any other one, so with such a tag only those seven are ever refused.
+    """
+    language = language_of(text) if languages else ""
+    admitted = {tag.split("-")[0].casefold() for tag in languages}
+    if not language or _TAGS.get(language) in admitted:
+        return ""
+    unclear = language not in _TAGS and not admitted <= set(_TAGS.values())
+    return "" if unclear else language
 
 
 def sign_share(text: str) -> float:

@@ -51,7 +51,8 @@ class Policy:
             the identical result.
         yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
             stated.
-        languages: Languages of texts that were validated, BCP 47; empty admits all.
+        languages: Languages of texts that were validated, BCP 47; a text in another one is not
+            examined. Empty admits all.
     """
 
     name: str = "default"

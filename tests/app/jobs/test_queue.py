@@ -11,9 +11,9 @@ import pytest
 from PySide6.QtCore import QObject
 from shiboken6 import delete
 
+from pura.audit.run import SHORT_OF_MEMORY
 from pura.base.errors import InputError
 from pura.base.progress import Stage
-from pura.model.reading import SHORT_OF_MEMORY
 from pura.record.audit import Audit
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped

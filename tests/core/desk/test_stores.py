@@ -22,7 +22,6 @@ from pura.base.progress import Stage
 from pura.desk import keys, models, profiles, register
 from pura.desk.workplace import Workplace
 from pura.keys import KeyFile, KeyRef, Secret, SessionKeys, sealed, write_key_file
-from pura.keys.folder import KeyFolder
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
@@ -32,17 +31,6 @@ WORDS = b"four words in a row"
 
 def words() -> Secret:
     return Secret(bytearray(WORDS))
-
-
-@pytest.fixture
-def at(installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
-    """A workplace with the built-in model, and no keyring."""
-    low = sealed.Cost(log2_n=14)
-    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
-    paths = user_paths()
-    paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(installed_models)
-    return Workplace(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
 
 
 def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from pura.scheme import Profile
-from pura.verdict.expect import NOTES, estimate_tokens, expect, language_of, readable_bits
+from pura.verdict.expect import (
+    NOTES,
+    estimate_tokens,
+    expect,
+    language_of,
+    not_among,
+    readable_bits,
+)
 from pura.words.linter import forbidden
 
 GERMAN = (
@@ -58,6 +65,24 @@ def test_a_short_text_is_said_to_be_short(samples: dict[str, Any], tbcc: Profile
 def test_languages(text: str, language: str, tbcc: Profile) -> None:
     assert language_of(text) == language
     assert ("language" in expect(text * 5, tbcc).notes) == (language not in ("", "English"))
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "left_out"),
+    [
+        (GERMAN, (), ""),
+        (GERMAN, ("de-CH",), ""),
+        (GERMAN, ("en", "fr"), "German"),
+        (GERMAN, ("en", "uk"), "German"),
+        (RUSSIAN, ("en",), "Cyrillic script"),
+        (RUSSIAN, ("en", "uk"), ""),
+        ("Too few words.", ("fr",), ""),
+    ],
+)
+def test_a_language_is_left_out_only_where_its_words_tell(
+    text: str, languages: tuple[str, ...], left_out: str
+) -> None:
+    assert not_among(text, languages) == left_out
 
 
 def test_human_english_is_english() -> None:

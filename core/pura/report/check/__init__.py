@@ -14,7 +14,7 @@ from typing import Final
 from pura.base.errors import ReportFileError
 from pura.report.check.caged import take_apart
 from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck, judge
-from pura.report.check.repeat import Again, compare, fresh_audit, repeat
+from pura.report.check.repeat import Again, compare, repeat
 
 MAX_TRUST_BYTES: Final = 1 << 20
 
@@ -79,7 +79,6 @@ __all__ = [
     "ReportCheck",
     "check_report",
     "compare",
-    "fresh_audit",
     "load_trust",
     "repeat",
 ]

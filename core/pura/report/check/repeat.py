@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from pura.base.errors import PuraError, ReportFileError
+from pura.base.errors import PuraError
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.findings_digest import findings_digest
 from pura.report.check.judge import BAD, GOOD, OPEN, Check
-from pura.scheme import SecretKey
-
-if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
 
 """In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
 
@@ -60,56 +55,6 @@ def compare(audit: Audit, fresh: Audit) -> Check:
         what = ", ".join(differing)
         return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
     return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
-
-
-def fresh_audit(
-    audit: Audit,
-    key_of: Callable[[str], SecretKey | None],
-    model_of: Callable[[str], LanguageModel | None],
-    checkpoint: Callable[[], None] | None = None,
-) -> Audit:
-    """Audit the text of a record again, with its profile, policy and decoder.
-
-    Args:
-        audit: The record; its text is there.
-        key_of: Gives the key with a fingerprint, or None; the key is wiped afterwards.
-        model_of: Gives the model with a fingerprint, or None.
-        checkpoint: Called often; may raise to stop.
-
-    Raises:
-        PuraError: Key or model is not here, or the prompt is needed.
-    """
-    from pura.audit.run import Options, audit_document
-    from pura.documents import from_text
-    from pura.verdict.policy import Policy
-
-    if audit.prompt.known:
-        raise ReportFileError("report.prompt", code="repeat-prompt")
-    keys: list[tuple[SecretKey, str | None]] = []
-    try:
-        for one in audit.keys:
-            key = key_of(one.fingerprint)
-            if key is None:
-                raise _absent("key", one.fingerprint)
-            keys.append((key, one.label))
-        model = model_of(audit.model.fingerprint)
-        if model is None:
-            raise _absent("model", audit.model.fingerprint)
-        return audit_document(
-            from_text(audit.text or "", name=audit.input.name),
-            model=model,
-            keys=keys,
-            profile=audit.profile,
-            options=Options(decoder=audit.decoder, policy=Policy.from_dict(audit.policy)),
-            checkpoint=checkpoint,
-        )
-    finally:
-        for key, _ in keys:
-            key.wipe()
-
-
-def _absent(what: str, fingerprint: str) -> ReportFileError:
-    return ReportFileError(f"repeat.no-{what}", fingerprint=fingerprint, code=f"repeat-{what}")
 
 
 def _not_possible(why: str) -> Check:

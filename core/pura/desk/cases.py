@@ -1,0 +1,470 @@
+"""Cases: open the log, save audits, review, export, import, check the log, sign its head."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.base.errors import CaseLogError, PuraError
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.caselog import (
+    KEEP,
+    SEAL,
+    Case,
+    CaseLog,
+    Head,
+    Item,
+    Person,
+    Vault,
+    export_case,
+    find_case,
+    import_case,
+    load_audit,
+    open_case,
+    record_failure,
+    save_audit,
+    sign_off,
+    workstation,
+)
+from pura.caselog.package import MAX_FILE
+from pura.caselog.saving import record_start
+from pura.desk.workplace import Workplace
+from pura.keys import Secret
+from pura.record.audit import Audit
+
+if TYPE_CHECKING:
+    from pura.caselog.verify import LogCheck
+
+MAX_CERTIFICATE: Final = 1 << 20
+
+
+def open_log(workplace: Workplace, *, create: bool = False, read_only: bool = False) -> CaseLog:
+    """Open the user's case log.
+
+    Raises:
+        CaseLogError: There is none, or it cannot be used.
+    """
+    paths = workplace.paths
+    if not create and not paths.caselog.exists():
+        raise CaseLogError("caselog.missing", code="case-log-missing")
+    if read_only:
+        return CaseLog(paths.caselog, read_only=True)
+    return CaseLog(paths.caselog, create=create, station=workstation(paths.workstation))
+
+
+def acting(log: CaseLog, name: str | None) -> Person:
+    """Return who acts; the name of the login, where none is given.
+
+    Raises:
+        CaseLogError: Nobody was named, and the login has no name.
+    """
+    if not name:
+        with suppress(OSError, KeyError, ImportError):
+            name = getpass.getuser()
+    return log.person(name or "")
+
+
+def case_named(log: CaseLog, name: str) -> Case:
+    """Return the case of a name or identifier.
+
+    Raises:
+        CaseLogError: There is none, or several.
+    """
+    case = find_case(log, name)
+    if case is None:
+        raise CaseLogError("caselog.no-case-named", name=name[:80], code="case-log-unknown")
+    return case
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveTo:
+    """Where audits are saved, by whom, and what becomes of their texts.
+
+    Attributes:
+        case: Name or identifier of the case; one that is not there is opened.
+        auditor: Who saves; None takes the name of the login.
+        text: What becomes of the texts: ``keep``, ``seal`` or ``leave-out``.
+        passphrase: Of sealed texts; overwritten when it has been used.
+        purpose: What it is for.
+    """
+
+    case: str
+    auditor: str | None = None
+    text: str = KEEP
+    passphrase: Secret | None = field(default=None, repr=False)
+    purpose: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Audits that were saved.
+
+    Attributes:
+        case: The case as it is now.
+        count: How many were saved; those that were in it already are left alone.
+        opened: The case is a new one.
+    """
+
+    case: Case
+    count: int
+    opened: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewFinding:
+    """Confirm or dispute a finding as a second person (four eyes).
+
+    Attributes:
+        item: The saved audit.
+        reviewer: Who looks; None takes the name of the login.
+        agree: Confirm it.
+        recomputed: What was recomputed, and with what result.
+        words: What else there is to say.
+    """
+
+    item: Item
+    reviewer: str | None
+    agree: bool
+    recomputed: str
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportCase:
+    """Write a case as one file.
+
+    Attributes:
+        case: Name or identifier.
+        path: The file.
+        auditor: Who does it; None takes the name of the login.
+        purpose: What for; the log keeps it.
+        replace: A file that is there may be replaced.
+    """
+
+    case: str
+    path: Path
+    auditor: str | None = None
+    purpose: str = ""
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportCase:
+    """Take in a case that was exported elsewhere; it is checked whole before."""
+
+    path: Path
+    auditor: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAudits:
+    """Read saved audits, without a model or a key; the log says that their texts were read.
+
+    Attributes:
+        items: Which.
+        auditor: Who reads; None takes the name of the login.
+        passphrase: Opens texts that were kept encrypted; without it these audits have none.
+    """
+
+    items: tuple[Item, ...]
+    auditor: str | None = None
+    passphrase: Secret | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckLog:
+    """Check the log: the first altered, missing or reordered entry is named.
+
+    Attributes:
+        head: A head that a report printed; shows a cut-off end. Empty for none.
+        trust: Files with trusted certificates (PEM or DER), for signed heads.
+        log: Another log than the user's own.
+        record: Also say in the log that it was checked.
+        auditor: Who checks; None takes the name of the login.
+    """
+
+    head: str = ""
+    trust: tuple[Path, ...] = ()
+    log: Path | None = None
+    record: bool = False
+    auditor: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignHead:
+    """Sign the head of the log, so that a cut-off end can be seen later.
+
+    Attributes:
+        certificate: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
+        auditor: Who does it; None takes the name of the login.
+    """
+
+    certificate: Path
+    passphrase: Secret = field(repr=False)
+    auditor: str | None = None
+
+
+class SavingRun:
+    """Saves what a run over many texts finds. See :func:`saving_run`.
+
+    The log is opened for each entry: a long run must not keep others from their cases.
+    """
+
+    def __init__(
+        self,
+        workplace: Workplace,
+        to: SaveTo,
+        vault: Vault | None,
+        actor: Person,
+        case: Case,
+        opened: bool,
+    ) -> None:
+        self.case, self.actor, self.opened = case, actor, opened
+        self._at, self._to, self._vault = workplace, to, vault
+
+    def start(self, name: str) -> None:
+        """Say that an examination begins.
+
+        Raises:
+            CaseLogError: The log cannot be written.
+        """
+        with open_log(self._at) as log:
+            record_start(log, self.case.id, name, self.actor)
+
+    def save(self, audit: Audit) -> Item:
+        """Save a finding.
+
+        Raises:
+            CaseLogError: The case was closed, or the log cannot be written.
+        """
+        with open_log(self._at) as log:
+            return save_audit(
+                log,
+                self.case.id,
+                audit,
+                self.actor,
+                text=self._to.text,
+                vault=self._vault,
+                purpose=self._to.purpose,
+            )
+
+    def fail(self, name: str, error: PuraError) -> None:
+        """Say that an examination failed.
+
+        Raises:
+            CaseLogError: The log cannot be written.
+        """
+        with open_log(self._at) as log:
+            record_failure(log, self.case.id, name, error, self.actor)
+
+
+@contextmanager
+def _vault_of(to: SaveTo) -> Iterator[Vault | None]:
+    """Lend what encrypts the texts; its key is overwritten afterwards."""
+    if to.text != SEAL:
+        yield None
+        return
+    if to.passphrase is None:
+        raise ValueError("texts are sealed under a passphrase")
+    with to.passphrase.used() as words:
+        vault = Vault(words)
+    try:
+        yield vault
+    finally:
+        vault.wipe()
+
+
+@contextmanager
+def saving_run(workplace: Workplace, to: SaveTo) -> Iterator[SavingRun]:
+    """Open the case for a run over many texts; a case that is not there is opened.
+
+    Raises:
+        CaseLogError: The case is closed, or the log cannot be written.
+        KeyFormatError: The passphrase is too short.
+    """
+    with _vault_of(to) as vault:
+        with open_log(workplace, create=True) as log:
+            actor = acting(log, to.auditor)
+            case, opened = _find_or_open(log, to.case, actor)
+        if case.closed:
+            raise CaseLogError("command.case-closed", code="case-log-closed")
+        yield SavingRun(workplace, to, vault, actor, case, opened)
+
+
+def save_audits(
+    workplace: Workplace,
+    to: SaveTo,
+    audits: Sequence[Audit],
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Saved:
+    """Save finished audits to a case, all or none.
+
+    Raises:
+        CaseLogError: All are in it already, the case is closed, or the log cannot be written.
+        Cancelled: The checkpoint said so; nothing was saved then.
+    """
+    with (
+        _vault_of(to) as vault,
+        open_log(workplace, create=True) as log,
+        log.writing(),
+    ):
+        actor = acting(log, to.auditor)
+        case, opened = _find_or_open(log, to.case, actor)
+        known = {item.id for item in case.items}
+        new = [audit for audit in audits if audit.id not in known]
+        if not new:
+            raise CaseLogError("caselog.save-twice", code="case-log-twice")
+        for done, audit in enumerate(new):
+            checkpoint()
+            progress(Stage(name="save", done=done, total=len(new)))
+            save_audit(log, case.id, audit, actor, text=to.text, vault=vault, purpose=to.purpose)
+        return Saved(case=case_named(log, case.id), count=len(new), opened=opened)
+
+
+def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:
+    found = find_case(log, name)
+    return (open_case(log, name, actor), True) if found is None else (found, False)
+
+
+def review_finding(workplace: Workplace, request: ReviewFinding) -> None:
+    """Confirm or dispute a finding.
+
+    Raises:
+        CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
+    """
+    with open_log(workplace) as log:
+        sign_off(
+            log,
+            request.item,
+            acting(log, request.reviewer),
+            agree=request.agree,
+            recomputed=request.recomputed,
+            words=request.words,
+        )
+
+
+def export_to_file(workplace: Workplace, request: ExportCase) -> int:
+    """Write a case as one file; returns its size in bytes.
+
+    Raises:
+        CaseLogError: There is no such case, or the file is there or cannot be written.
+    """
+    refuse_taken(request.path, CaseLogError, replace=request.replace)
+    with open_log(workplace) as log:
+        case = case_named(log, request.case)
+        data = export_case(log, case.id, acting(log, request.auditor), purpose=request.purpose)
+    write_or_refuse(request.path, data, CaseLogError, private=True)
+    return len(data)
+
+
+def import_from_file(workplace: Workplace, request: ImportCase) -> Case:
+    """Take in a case that was exported elsewhere.
+
+    Raises:
+        CaseLogError: It is not whole, or is here already.
+    """
+    data = read_bounded(request.path, MAX_FILE, CaseLogError)
+    with open_log(workplace, create=True) as log:
+        return import_case(log, data, acting(log, request.auditor))
+
+
+def items_of(
+    workplace: Workplace, name: str, items: Sequence[str] = ()
+) -> tuple[Case, tuple[Item, ...]]:
+    """Return a case, and audits of it.
+
+    Args:
+        workplace: Whose log.
+        name: Name or identifier of the case.
+        items: Beginnings of the audits' identifiers; none means all whose record is kept.
+
+    Raises:
+        CaseLogError: There is no such case or audit.
+    """
+    with open_log(workplace, read_only=True) as log:
+        case = case_named(log, name)
+    if items:
+        return case, tuple(case.item(item) for item in items)
+    return case, tuple(item for item in case.items if item.record is not None)
+
+
+def open_audits(
+    workplace: Workplace, request: OpenAudits, *, checkpoint: Checkpoint = unstopped
+) -> tuple[Audit, ...]:
+    """Read saved audits.
+
+    Raises:
+        CaseLogError: A record was erased or altered, or the passphrase is wrong.
+        RecordError: It was written by another version.
+    """
+    secret = request.passphrase
+    words = None if secret is None else secret.copy()
+    try:
+        with open_log(workplace) as log:
+            actor = acting(log, request.auditor)
+            audits = []
+            for item in request.items:
+                checkpoint()
+                audits.append(load_audit(log, item, passphrase=words, actor=actor))
+            return tuple(audits)
+    finally:
+        if words is not None and secret is not None:
+            words[:] = bytes(len(words))
+            secret.wipe()
+
+
+def check_log(
+    workplace: Workplace, request: CheckLog, *, checkpoint: Checkpoint = unstopped
+) -> tuple[LogCheck, ...]:
+    """Check the log, or another one that is named.
+
+    Raises:
+        CaseLogError: There is none, or the head cannot be read.
+        Cancelled: The checkpoint said so.
+    """
+    from pura.caselog.heads import parse_head
+    from pura.caselog.verify import record_check, verify_log
+    from pura.report.check import load_trust
+
+    roots = [
+        der
+        for path in request.trust
+        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
+    ]
+    other = request.log
+    log = open_log(workplace, read_only=True) if other is None else CaseLog(other, read_only=True)
+    with log:
+        head = parse_head(request.head, log.id) if request.head else None
+        checks = verify_log(log, head=head, trust=roots, checkpoint=checkpoint)
+    if request.record and other is None:
+        with open_log(workplace) as log:
+            record_check(log, checks, acting(log, request.auditor))
+    return checks
+
+
+def sign_head_of_log(workplace: Workplace, request: SignHead) -> Head:
+    """Sign the head of the log; returns it.
+
+    Raises:
+        CaseLogError: There is no log, or it cannot be written.
+        SigningError: The certificate cannot be used.
+    """
+    from pura.caselog.heads import sign_head
+    from pura.report.sign import load_identity
+
+    with request.passphrase.used() as words:
+        data = read_bounded(request.certificate, MAX_CERTIFICATE, CaseLogError)
+        identity = load_identity(data, words, now=datetime.now(UTC))
+    with open_log(workplace) as log:
+        head = log.head()
+        sign_head(log, identity, acting(log, request.auditor))
+        return head

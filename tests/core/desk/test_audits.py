@@ -1,0 +1,237 @@
+"""Audits at the desk: one, many, again; what cannot be examined, and what is said at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.audit.run import SHORT_OF_MEMORY, Notice
+from pura.base.errors import (
+    Cancelled,
+    DeviceError,
+    InputError,
+    KeyStoreError,
+    ModelError,
+    ProfileError,
+    ReportFileError,
+)
+from pura.base.progress import Stage
+from pura.desk.audits import AuditText, Setup, audit, audit_again, prepared, refused
+from pura.desk.workplace import Workplace
+from pura.documents import from_text
+from pura.keys import KeyRef
+from pura.record.audit import Audit
+from pura.report.check import BAD, GOOD, OPEN, repeat
+from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
+
+
+@pytest.fixture
+def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
+    """The sample's key, stored, and its profile."""
+    sample = samples["marked-tbcc"]
+    with SecretKey.from_hex(sample["key_hex"]) as key:
+        entry = quick.keys.add("Desk", key)
+    ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
+    return Setup(keys=(ref,), profile=Profile.from_dict(sample["profile"]))
+
+
+@pytest.fixture
+def text(samples: dict[str, Any]) -> AuditText:
+    return of(samples["marked-tbcc"]["texts"][0]["text"][:900])
+
+
+def of(text: str) -> AuditText:
+    return AuditText(document=from_text(text, name="memo"))
+
+
+def test_one_audit_tells_how_far_it_is_and_leaves_the_model_held(
+    quick: Workplace, setup: Setup, text: AuditText, loads: list[str]
+) -> None:
+    told: list[Stage] = []
+    found = audit(quick, setup, text, progress=told.append)
+    assert found.audit.verdict == "mark"
+    assert found.audit.key.label == "Desk"
+    assert found.notices == ()
+    assert (told[0].number, told[0].name) == (0, "model")
+    assert [n for n in dict.fromkeys(s.number for s in told) if n] == [
+        n for n in range(1, 13) if n != 11
+    ]
+    audit(quick, setup, text)
+    assert loads == ["smollm2-135m cpu float32"]
+
+
+def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
+    quick: Workplace, setup: Setup, text: AuditText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[SecretKey] = []
+    usual = quick.keys.get
+    monkeypatch.setattr(quick.keys, "get", lambda name: given.append(usual(name)) or given[-1])
+    with prepared(quick, setup) as ready:
+        first, second = (ready.audit(text).audit for _ in range(2))
+    assert first.evidence == second.evidence
+    [key] = given
+    with pytest.raises(Exception, match="wiped"):
+        key.to_hex()
+
+
+def test_an_audit_stops_when_it_is_asked_to(
+    quick: Workplace, setup: Setup, text: AuditText
+) -> None:
+    def stop() -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        audit(quick, setup, text, checkpoint=stop)
+
+
+def test_short_memory_is_told_by_its_name_and_not_by_prose(
+    quick: Workplace, setup: Setup, text: AuditText, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    from pura.model import evidence
+    from pura.model.tiles import Tiling
+
+    real = evidence.row_sums
+    sizes: list[int] = []
+
+    def short(head: Any, hidden: Any, *rest: Any) -> Any:
+        tiling = next(r for r in rest if isinstance(r, Tiling))
+        sizes.append(tiling.rows)
+        if tiling.rows == sizes[0]:
+            raise torch.OutOfMemoryError("out of memory")
+        return real(head, hidden, *rest)
+
+    monkeypatch.setattr(evidence, "row_sums", short)
+    found = audit(quick, setup, text)
+    assert found.notices == (Notice.SHORT_OF_MEMORY,)
+    assert SHORT_OF_MEMORY in found.audit.log[4].note, "the record says it too"
+
+
+def test_what_an_audit_needs_and_is_not_here_is_named(
+    quick: Workplace, setup: Setup, text: AuditText, tmp_path: Path
+) -> None:
+    with pytest.raises(KeyStoreError, match="No key was given"):
+        audit(quick, replace(setup, keys=()), text)
+    with pytest.raises(KeyStoreError) as absent:
+        audit(quick, replace(setup, keys=(KeyRef(fingerprint="0" * 16),)), text)
+    assert absent.value.code == "key-not-found"
+    with pytest.raises(ModelError):
+        audit(quick, replace(setup, model="none"), text)
+    with pytest.raises(Exception, match="register") as no_register:
+        audit(quick, replace(setup, ask_register=True), text)
+    assert no_register.value.code == "register-missing"
+    with pytest.raises(Exception, match="policy"):
+        audit(quick, replace(setup, policy=tmp_path / "none.json"), text)
+
+
+def test_a_language_that_the_policy_leaves_out_is_not_examined(
+    quick: Workplace, setup: Setup, tmp_path: Path, text: AuditText
+) -> None:
+    policy = tmp_path / "policy.json"
+    policy.write_text(Policy(languages=("de", "fr-CA")).to_json(), encoding="utf-8")
+    with pytest.raises(InputError, match="validated: de, fr-CA") as caught:
+        audit(quick, replace(setup, policy=policy), text)
+    outcome = refused(caught.value, item_is_there=True).outcome
+    assert outcome is not None
+    assert (outcome.verdict, outcome.reason) == ("not-examinable", "reason.language")
+    german = (
+        "Der Rat der Stadt hat am Dienstag über den Plan für die neue Brücke beraten und ihn mit "
+        "großer Mehrheit angenommen, auch wenn es noch Fragen zu den Kosten und der Zeit gibt."
+    )
+    assert audit(quick, replace(setup, policy=policy), of(german)).audit.verdict != "mark"
+
+
+@pytest.mark.parametrize(
+    ("error", "there", "reason"),
+    [
+        (InputError("file.read", name="a", why=5), True, "reason.encoding"),
+        (InputError("file.read", name="a", why=2), False, None),
+        (ProfileError("profile.unknown", code="tokenizer-mismatch"), True, "reason.tokenizer"),
+        (ProfileError("profile.unknown", code="key-mismatch"), True, "reason.key"),
+        (ModelError("command.no-model"), True, None),
+    ],
+)
+def test_what_is_an_outcome_and_what_is_not(error: Any, there: bool, reason: str | None) -> None:
+    found = refused(error, item_is_there=there)
+    assert found.error is error
+    assert (found.outcome and found.outcome.reason) == reason
+
+
+# Again
+
+
+@pytest.fixture
+def recorded(quick: Workplace, setup: Setup, text: AuditText) -> Audit:
+    return audit(quick, setup, text).audit
+
+
+def check(at: Workplace, record: Audit) -> tuple[str, str]:
+    [found] = repeat([record], lambda one: audit_again(at, one))
+    return found.state, found.key
+
+
+def test_a_fresh_audit_reproduces_the_record_with_the_model_that_is_held(
+    quick: Workplace, recorded: Audit, loads: list[str]
+) -> None:
+    assert check(quick, recorded) == (GOOD, "repeat.identical")
+    assert len(loads) == 1, "no second model beside the one that is held"
+
+
+def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen(
+    quick: Workplace, recorded: Audit
+) -> None:
+    with pytest.raises(DeviceError, match="bfloat16"):
+        audit_again(replace(quick, dtype="bfloat16"), recorded)
+    with pytest.raises(DeviceError, match="abacus"):
+        audit_again(replace(quick, device="abacus"), recorded)
+
+
+def test_a_reading_that_is_shown_in_place_of_the_text_is_not_mistaken_for_it(
+    quick: Workplace, setup: Setup, samples: dict[str, Any]
+) -> None:
+    plain = samples["marked-tbcc"]["texts"][0]["text"][:900]
+    typeset = plain.replace("'", "’").replace(" the ", "\u00a0the ")
+    record = audit(quick, setup, of(typeset)).audit
+    assert [reading.name for reading in record.variants] == ["found", "restored"]
+    assert not record.variants[0].shown
+    assert check(quick, record)[0] == GOOD
+    untouched = audit(quick, replace(setup, restore=False), of(typeset)).audit
+    assert len(untouched.variants) == 1
+    assert check(quick, untouched)[0] == GOOD
+
+
+def test_a_key_or_model_that_is_not_here_is_named(quick: Workplace, recorded: Audit) -> None:
+    other = replace(recorded, model=replace(recorded.model, fingerprint="0" * 16))
+    with pytest.raises(ReportFileError) as no_model:
+        audit_again(quick, other)
+    assert no_model.value.code == "repeat-model"
+    assert check(quick, other) == (OPEN, "repeat.not-possible")
+    quick.keys.delete("Desk")
+    with pytest.raises(ReportFileError) as no_key:
+        audit_again(quick, recorded)
+    assert no_key.value.code == "repeat-key"
+
+
+def test_what_the_record_leaves_out_cannot_be_repeated(quick: Workplace, recorded: Audit) -> None:
+    for changed, code in (
+        (replace(recorded, text=None), "repeat-text"),
+        (replace(recorded, prompt=replace(recorded.prompt, known=True)), "repeat-prompt"),
+        (
+            replace(recorded, variants=(replace(recorded.variants[0], name="ids"),)),
+            "repeat-ids",
+        ),
+    ):
+        with pytest.raises(ReportFileError) as caught:
+            audit_again(quick, changed)
+        assert caught.value.code == code
+
+
+def test_another_payload_is_found_out(quick: Workplace, recorded: Audit) -> None:
+    bits = recorded.payload.bits
+    flipped = replace(recorded.payload, bits=("1" if bits[0] == "0" else "0") + bits[1:])
+    assert check(quick, replace(recorded, payload=flipped))[0] == BAD

@@ -80,6 +80,7 @@ def test_exact_reads_what_paper_cannot(spc, payload, text_maker):
     assert exact >= published
 
 
+@pytest.mark.slow
 def test_mean_e_is_at_most_one_and_markov_holds(profile, text_maker):
     """Random phases over plain texts. Mean of e above 1 by five standard errors, or a tail beyond
     its bound by five: less than once in 10^6 runs if the bound is true (e is capped for the

@@ -74,6 +74,7 @@ def test_whole_circle_says_nothing():
     token=st.integers(2, 399),
     seed=st.integers(0, 2**32 - 1),
 )
+@pytest.mark.slow
 def test_every_grid_point_has_mean_one_for_every_reading(a, b, entropy, arity, token, seed):
     # 16384 equal turns of the phase: the trapezoid rule on a periodic function. The narrowest blur
     # of the narrowest interval is a few turns wide, which leaves an error below 1e-3.

@@ -58,6 +58,7 @@ def test_e_bh_controls_false_discoveries():
     assert found <= 0.1 + 5 * math.sqrt(0.09 / 300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", ["walk", "e"])
 def test_p_is_uniform_without_a_mark(statistic, spc, text_maker):
     """Fails by chance once in 10^6 runs."""
@@ -80,6 +81,7 @@ def test_p_is_uniform_without_a_mark(statistic, spc, text_maker):
     assert gap < limit
 
 
+@pytest.mark.slow
 def test_early_stop_is_valid_too(spc, text_maker):
     """P(p <= α) <= α at 0.05 and 0.2; fails by chance less than once in 10^5 runs."""
     rng = np.random.default_rng(23)

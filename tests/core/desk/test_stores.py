@@ -22,6 +22,7 @@ from pura.base.progress import Stage
 from pura.desk import keys, models, profiles, register
 from pura.desk.workplace import Workplace
 from pura.keys import KeyFile, KeyRef, Secret, SessionKeys, sealed, write_key_file
+from pura.model.store import ModelStore
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
@@ -215,10 +216,11 @@ def test_session_keys_never_print() -> None:
     assert key.to_hex() not in repr(SessionKeys({"A": key})) + repr(words())
 
 
-def test_the_licence_that_is_said_stands_in_the_record(at: Workplace) -> None:
-    (built_in,) = at.models.list()
-    models.add_model(at, models.AddModel(path=built_in.path, name="mine", licence="CC-BY-4.0"))
-    assert at.models.get("mine").licence == "CC-BY-4.0"
+def test_the_licence_that_is_said_stands_in_the_record(installed_models: Path) -> None:
+    (built_in,) = ModelStore(installed_models).list()
+    own = Workplace(paths=user_paths())  # the installed ones are shared by all tests
+    models.add_model(own, models.AddModel(path=built_in.path, name="mine", licence="CC-BY-4.0"))
+    assert own.models.get("mine").licence == "CC-BY-4.0"
 
 
 def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(

@@ -1,10 +1,79 @@
 """PURA: embed, read and defend a provably unbiased multi-bit watermark.
 
-The package is importable without Qt and without loading torch; the rooms are described in
-``docs/architecture.md``. A text's way through them: ``pura.model`` reads it, ``pura.scheme``
-schedules it, ``pura.extract`` weighs it, ``pura.decode`` decides, ``pura.audit`` records.
+Five lines answer whether one of your models wrote a text, and for whom:
+
+    import pura
+    from pathlib import Path
+
+    key = pura.SecretKey.from_hex(Path("demo.key").read_text())
+    audit = pura.verify(Path("text.txt"), key=key, profile="house")
+    print(audit.verdict, audit.evidence.log10_e, audit.payload.bits)
+
+Stable between versions:
+
+* ``load(model)``: a model, to be used for many texts.
+* ``verify(text, key=…, profile=…, model=…)``: one audit, an :class:`Audit`.
+* ``verify_many(texts, …)``: many, one :class:`Result` each; an error is a result.
+* ``mark(prompt, payload=…, key=…, profile=…)``: a marked text, a :class:`Generated`.
+* ``Profile.new(model, …)``: what generator and verifier share besides the key.
+* ``SecretKey``, ``Payload``, ``Audit`` (``to_dict``, ``to_row``, ``to_html``), ``PuraError``.
+
+The package is importable without Qt, and importing it loads no torch: each name is fetched when it
+is first used, and switches the model libraries offline before they are. ``docs/architecture.md``
+describes the rooms behind it, which may change; ``docs/examples`` has a script for each use.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from pura.version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from pura.base.errors import PuraError
+    from pura.embed.generate import Generated
+    from pura.face import Result, load, mark, verify, verify_many
+    from pura.record.audit import Audit
+    from pura.scheme import Payload, Profile, SecretKey
+
+_HOMES = {
+    "Audit": "pura.record.audit",
+    "Generated": "pura.embed.generate",
+    "Payload": "pura.scheme",
+    "Profile": "pura.scheme",
+    "PuraError": "pura.base.errors",
+    "Result": "pura.face",
+    "SecretKey": "pura.scheme",
+    "load": "pura.face",
+    "mark": "pura.face",
+    "verify": "pura.face",
+    "verify_many": "pura.face",
+}
+
+__all__ = [
+    "Audit",
+    "Generated",
+    "Payload",
+    "Profile",
+    "PuraError",
+    "Result",
+    "SecretKey",
+    "__version__",
+    "load",
+    "mark",
+    "verify",
+    "verify_many",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Fetch a name when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Name what is there, fetched or not."""
+    return sorted({*globals(), *_HOMES})

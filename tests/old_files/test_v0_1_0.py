@@ -31,6 +31,7 @@ from pura.caselog import (
 from pura.caselog.heads import parse_head
 from pura.caselog.verify import verify_log
 from pura.cli.__main__ import app
+from pura.desk.workplace import Workplace
 from pura.keys import load_key, passphrase_bytes
 from pura.profiles.store import ProfileFolder
 from pura.record import json_io
@@ -161,7 +162,7 @@ def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path: Path
 def test_records_are_read_without_loss(name: str) -> None:
     text = (OLD / name).read_text(encoding="utf-8")
     audit = json_io.from_json(text)
-    assert json_io.to_dict(audit) == json.loads(text)
+    assert audit.to_dict() == json.loads(text)
     jsonschema.validate(json.loads(text), json.loads(resource("audit.schema.json").read_text()))
 
 
@@ -231,10 +232,9 @@ def test_keys_open_with_their_passphrase(home: Path) -> None:
     assert done.exit_code == 0, done.output
     for entry in listed:
         assert entry["fingerprint"] in done.output
-    from pura.cli.common import find_keys
-
-    for found, entry in zip(find_keys([e["name"] for e in listed], None), listed, strict=True):
-        assert found.key.fingerprint == entry["fingerprint"]
+    place = Workplace(paths=user_paths(), ask_folder=lambda _new: passphrase_bytes(PASSPHRASE))
+    with place.opened_keys([place.stored_key(entry["name"]) for entry in listed]) as keys:
+        assert [key.fingerprint for key, _ in keys] == [e["fingerprint"] for e in listed]
     handed = load_key(OLD / "desk.purakey", lambda: passphrase_bytes(PASSPHRASE))
     assert (handed.name, handed.note) == ("desk", "of the tests")
     assert handed.key.fingerprint == listed[0]["fingerprint"]

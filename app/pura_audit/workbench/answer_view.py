@@ -7,7 +7,8 @@ import math
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
+from pura.words.sentence import Sentence
 from pura.words.sentences import fill, title
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme

@@ -37,7 +37,7 @@ from pura.desk.workplace import Workplace
 from pura.documents import ReadOptions, choose, read_document, read_file, read_input
 from pura.documents.folders import WalkOptions
 from pura.keys import Secret
-from pura.record.json_io import summary, to_dict
+from pura.record.json_io import summary
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
@@ -298,7 +298,7 @@ class _Run:
         self._strengths.append((title, audit.evidence.log10_e))
         self.audits.append(audit)
         if self._json:
-            self._write(to_dict(audit) if self._full else summary(audit))
+            self._write(audit.to_dict() if self._full else summary(audit))
         else:
             print_audit(out, audit, self._language)
 

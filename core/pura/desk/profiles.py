@@ -10,7 +10,8 @@ from typing import Any, Final
 from pura.base.errors import ProfileError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.desk.workplace import Workplace
-from pura.scheme import Profile, default_blocks, parse_layout
+from pura.model.installed import InstalledModel
+from pura.scheme import Profile, parse_layout
 
 MAX_LAYOUT: Final = 1 << 20
 
@@ -126,26 +127,19 @@ def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
     """
     if request.output is not None:
         refuse_taken(request.output, ProfileError)
-    blocks = request.blocks
-    if request.code == "spc" and blocks is None:
-        blocks = default_blocks(request.bits)
-    tokenizer: dict[str, Any] = (
-        {"vocab_size": request.vocab_size}
-        if request.vocab_size
-        else _tokenizer(workplace, request.model)
-    )
-    profile = Profile(
-        payload_bits=request.bits,
+    profile = Profile.new(
+        None if request.vocab_size else _model(workplace, request.model),
+        bits=request.bits,
         code=request.code,
-        blocks=blocks,
+        blocks=request.blocks,
+        vocab_size=request.vocab_size,
+        fields=_layout(request.layout, request.bits),
         temperature=request.temperature,
         top_k=request.top_k,
         top_p=request.top_p,
         history=request.history,
         prefix=request.prefix,
         name=request.name,
-        fields=_layout(request.layout, request.bits),
-        **tokenizer,
     )
     name = None
     if request.name is not None and request.store:
@@ -210,19 +204,14 @@ def find_profile(workplace: Workplace, name: str) -> Path:
     raise ProfileError("command.profile", name=name, code="profile-not-found")
 
 
-def _tokenizer(workplace: Workplace, name: str | None) -> dict[str, Any]:
+def _model(workplace: Workplace, name: str | None) -> InstalledModel:
     store = workplace.models
     installed = (store.get(name),) if name else store.list()
     if not installed:
         raise ProfileError("profile.no-model", code="model-missing")
     if len(installed) > 1:
         raise ProfileError("command.tokenizer", code="model-ambiguous")
-    [model] = installed
-    return {
-        "vocab_size": model.vocab_size,
-        "tokenizer": model.tokenizer_fingerprint,
-        "model": model.fingerprint,
-    }
+    return installed[0]
 
 
 def _layout(path: Path | None, bits: int) -> Any:

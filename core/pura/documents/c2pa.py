@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import InputFacts, Sentence, TransformFacts
+from pura.record.audit import InputFacts, TransformFacts
+from pura.words.sentence import Sentence
 
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"

@@ -7,12 +7,17 @@ fingerprints.
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pura.record.encode import JSON_NAME, encode
 from pura.scheme import FieldValue, Profile
+from pura.words.sentence import Sentence
+from pura.words.sentences import fill, title
 
 SCHEMA = "pura-audit/1"
 
@@ -194,7 +199,7 @@ class BitEvidence:
     """
 
     position: int
-    llr_nats: float
+    llr_nats: float = field(metadata={JSON_NAME: "llr"})
     readings: int
     bit: int
     repaired: bool
@@ -370,19 +375,6 @@ class RegisterMatch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentence:
-    """A sentence of the catalogue with what fills it.
-
-    Attributes:
-        key: Name in the catalogue, e.g. ``outcome.mark``.
-        values: What its blanks are filled with, ready for every language.
-    """
-
-    key: str
-    values: dict[str, str | int | float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class StepReport:
     """One numbered step of the audit: what was done, what was not and why.
 
@@ -461,3 +453,56 @@ class Audit:
     policy: dict[str, object]
     log: tuple[StepReport, ...]
     versions: dict[str, str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the whole record as plain JSON values (``resources/audit.schema.json``)."""
+        return {"schema": SCHEMA, **encode(self)}
+
+    def to_row(self) -> dict[str, str | int | float | None]:
+        """Return what answers the question as one flat row, e.g. of a data frame.
+
+        The payload and its fields (``field.NAME``) are given where the outcome is "mark".
+        """
+        marked = self.verdict == "mark"
+        fields = self.payload.fields if marked else ()
+        return {
+            "audit": self.id,
+            "created": self.created,
+            "name": self.input.name,
+            "sha256": self.input.sha256,
+            "verdict": self.verdict,
+            "log10_e": self.evidence.log10_e,
+            "p_bound": self.evidence.p_bound,
+            "p_redraw": self.evidence.p_redraw,
+            "strength": self.evidence.scale_word,
+            "tokens": self.input.tokens,
+            "usable": self.evidence.usable,
+            "payload": self.payload.bits if marked else None,
+            "key": self.key.fingerprint,
+            "profile": self.profile.fingerprint,
+            "model": self.model.fingerprint,
+            **{f"field.{found.name}": found.text for found in fields},
+        }
+
+    def to_html(self, language: str = "en") -> str:
+        """Return the findings as HTML, in the words of the window and the command.
+
+        Args:
+            language: ``en`` or ``de``.
+        """
+        outcome = html.escape(title(self.verdict, language))
+        name = html.escape(self.input.name)
+        lines = [html.escape(fill(one, language)) for one in self.sentences]
+        limits = [html.escape(fill(one, language)) for one in self.cautions]
+        parts = [f"<p><b>{name}: {outcome}</b></p>", *(f"<p>{line}</p>" for line in lines)]
+        if self.verdict == "mark":
+            rows = [f"<code>{html.escape(self.payload.bits)}</code>"]
+            rows += [f"{html.escape(f.name)}: {html.escape(f.text)}" for f in self.payload.fields]
+            parts.append(f"<p>{'<br>'.join(rows)}</p>")
+        if limits:
+            parts.append(f"<ul>{''.join(f'<li>{line}</li>' for line in limits)}</ul>")
+        return f'<div lang="{language}">{"".join(parts)}</div>'
+
+    def _repr_html_(self) -> str:
+        """Show the findings in a notebook."""
+        return self.to_html()

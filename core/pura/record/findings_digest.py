@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pura.base.canonical import canonical, former, sha256
-from pura.record import json_io
 from pura.record.audit import Audit
 
 FORM: Final = 2
@@ -42,7 +41,7 @@ def findings_digest(audit: Audit, form: int = FORM) -> str:
         audit: The record.
         form: One of :data:`FORMS`, how the findings are written to be hashed.
     """
-    whole = json_io.to_dict(audit)
+    whole = audit.to_dict()
     part: dict[str, Any] = {name: whole[name] for name in _PARTS}
     part["keys"] = [key["fingerprint"] for key in whole["keys"]]
     part["model"] = whole["model"]["fingerprint"]

@@ -20,10 +20,9 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError, RecordError
 from pura.record import audit as record
 from pura.record.audit import Audit
+from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
-# JSON names where the issue of the record and the field's name in the code differ.
-_ALIASES: Final[dict[tuple[type[Any], str], str]] = {(record.BitEvidence, "llr_nats"): "llr"}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -42,20 +41,15 @@ _SUMMARY: Final = (
 _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
 
 
-def to_dict(audit: Audit) -> dict[str, Any]:
-    """Return the whole record as plain JSON values."""
-    return {"schema": record.SCHEMA, **_encode(audit)}
-
-
 def summary(audit: Audit) -> dict[str, Any]:
     """Return the part of the record that answers the question; the names are the record's."""
-    whole = to_dict(audit)
+    whole = audit.to_dict()
     return {name: whole[name] for name in _SUMMARY}
 
 
 def to_json(audit: Audit, *, indent: int | None = None) -> str:
     """Return the whole record as JSON text."""
-    return json.dumps(to_dict(audit), ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(audit.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 def from_json(text: str | bytes) -> Audit:
@@ -79,31 +73,6 @@ def from_dict(data: object) -> Audit:
     audit = _decode(Audit, body, "record")
     assert isinstance(audit, Audit)  # for the type checker; _decode built it
     return audit
-
-
-def _encode(value: Any) -> Any:
-    if isinstance(value, Profile):
-        return value.to_dict()
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            _ALIASES.get((type(value), f.name), f.name): _encode(getattr(value, f.name))
-            for f in dataclasses.fields(value)
-        }
-    if isinstance(value, np.ndarray):
-        return _encode_array(value)
-    if isinstance(value, tuple | list):
-        return [_encode(v) for v in value]
-    if isinstance(value, dict):
-        return {str(k): _encode(v) for k, v in value.items()}
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _encode_array(array: np.ndarray[Any, Any]) -> list[Any]:
-    if array.dtype.kind != "f" or not np.isnan(array).any():
-        return typing.cast("list[Any]", array.tolist())
-    boxed = array.astype(object)
-    boxed[np.isnan(array)] = None
-    return typing.cast("list[Any]", boxed.tolist())
 
 
 def _wrong(where: str, what: Phrase) -> RecordError:
@@ -158,7 +127,7 @@ def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
     if not isinstance(value, dict):
         raise _wrong(where, phrase("what.not-object"))
     hints = typing.get_type_hints(cls, vars(record))
-    names = {_ALIASES.get((cls, f.name), f.name): f.name for f in dataclasses.fields(cls)}
+    names = {json_name(f): f.name for f in dataclasses.fields(cls)}
     if missing := sorted(names.keys() - value.keys()):
         raise _wrong(f"{where}.{missing[0]}", phrase("what.missing"))
     if unknown := sorted(value.keys() - names.keys()):
@@ -224,7 +193,7 @@ def _schema_of(hint: Any) -> dict[str, Any]:
 
 def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
     hints = typing.get_type_hints(cls, vars(record))
-    names = {_ALIASES.get((cls, f.name), f.name): hints[f.name] for f in dataclasses.fields(cls)}
+    names = {json_name(f): hints[f.name] for f in dataclasses.fields(cls)}
     return {
         "type": "object",
         "description": (cls.__doc__ or "").split("\n", 1)[0],
@@ -234,4 +203,4 @@ def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
     }
 
 
-__all__ = ["FieldValue", "from_dict", "from_json", "json_schema", "summary", "to_dict", "to_json"]
+__all__ = ["FieldValue", "from_dict", "from_json", "json_schema", "summary", "to_json"]

@@ -90,7 +90,7 @@ def record_json(audits: Sequence[Audit]) -> bytes:
     """Return the embedded record: one audit as it is, several in a list."""
     if len(audits) == 1:
         return json_io.to_json(audits[0]).encode()
-    data = {"schema": SCHEMA, "audits": [json_io.to_dict(audit) for audit in audits]}
+    data = {"schema": SCHEMA, "audits": [audit.to_dict() for audit in audits]}
     return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
 
 

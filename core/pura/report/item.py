@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pura.base import numerals
 from pura.documents import c2pa
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.report.findings import day, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
+from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
 _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
@@ -30,6 +30,22 @@ KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "ha
 PREFIXES: Final = ("none", "bos")
 MAX_PAYLOAD_BITS: Final = 4096
 MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
+
+
+class Tokenizing(Protocol):
+    """A model, as far as a profile is concerned."""
+
+    @property
+    def vocab_size(self) -> int:
+        """``V``, the size of its tokenizer."""
+
+    @property
+    def tokenizer_fingerprint(self) -> str:
+        """16 hex digits."""
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits that name the weights."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +106,48 @@ class Profile:
         thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
         object.__setattr__(self, "entropy_thresholds_bits", thresholds)
         _check_code(self)
+
+    @classmethod
+    def new(
+        cls,
+        model: Tokenizing | None = None,
+        *,
+        bits: int = 36,
+        code: str = "tbcc",
+        blocks: int | None = None,
+        vocab_size: int | None = None,
+        fields: Sequence[Field] | Sequence[Mapping[str, Any]] = (),
+        **settings: Any,
+    ) -> Profile:
+        """Make a profile with the defaults of the command.
+
+        Args:
+            model: Whose tokenizer it is for: a loaded or an installed model.
+            bits: Payload bits.
+            code: ``tbcc`` (stronger) or ``spc`` (the paper's).
+            blocks: Parity blocks, with ``spc``; None takes the usual number.
+            vocab_size: Size of a tokenizer that is not here; instead of a model.
+            fields: The payload's layout, as values or as it stands in a profile file.
+            **settings: Further attributes of the profile, e.g. ``name`` or ``temperature``.
+
+        Raises:
+            ProfileError: A setting does not fit, or neither model nor vocabulary is given.
+        """
+        if model is not None:
+            settings |= {
+                "vocab_size": model.vocab_size,
+                "tokenizer": model.tokenizer_fingerprint,
+                "model": model.fingerprint,
+            }
+        elif vocab_size is not None:
+            settings["vocab_size"] = vocab_size
+        else:
+            raise ProfileError("profile.no-tokenizer", code="model-missing")
+        if code == "spc" and blocks is None:
+            blocks = default_blocks(bits)
+        entries = [one.to_dict() if isinstance(one, Field) else dict(one) for one in fields]
+        layout = parse_layout(entries, bits) if entries else ()
+        return cls(payload_bits=bits, code=code, blocks=blocks, fields=layout, **settings)
 
     @property
     def codeword_length(self) -> int:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import CandidateFacts, EvidenceFacts, RegisterFacts, RegisterMatch, Sentence
+from pura.record.audit import CandidateFacts, EvidenceFacts, RegisterFacts, RegisterMatch
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
+from pura.words.sentence import Sentence
 from pura.words.sentences import scale_word
 
 REFERENCE_TOKENS: Final = 200  # the length for which error rates are usually stated

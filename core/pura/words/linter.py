@@ -17,7 +17,7 @@ from typing import Final
 
 from pura.base.catalogue import check_language
 from pura.base.resources import resource
-from pura.record.audit import Sentence
+from pura.words.sentence import Sentence
 from pura.words.sentences import findings
 
 SCHEMA: Final = "pura-forbidden/1"

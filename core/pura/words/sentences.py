@@ -12,7 +12,7 @@ from typing import Final
 
 from pura.base.catalogue import Catalogue, FillError, Phrase, catalogue, phrase
 from pura.base.errors import RecordError
-from pura.record.audit import Sentence
+from pura.words.sentence import Sentence
 
 Value = str | int | float
 

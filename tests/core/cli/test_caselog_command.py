@@ -20,7 +20,8 @@ from pura.base.paths import user_paths
 from pura.caselog import CaseLog, open_case, save_audit
 from pura.cli.__main__ import app
 from pura.record import json_io
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
+from pura.words.sentence import Sentence
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from pura.base.errors import InputError, RecordError, ReportError
 from pura.cli.__main__ import app
 from pura.cli.report_build import read_records, read_request
 from pura.record import json_io
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
+from pura.words.sentence import Sentence
 
 
 @pytest.fixture
@@ -95,7 +96,7 @@ def test_a_report_that_is_in_the_way_is_said_before_the_audit(tmp_path: Path) ->
 
 
 def test_records_come_alone_in_lines_and_in_a_report(audit: Audit, tmp_path: Path) -> None:
-    one = json_io.to_dict(audit)
+    one = audit.to_dict()
     lines = tmp_path / "lines.jsonl"
     lines.write_text(f"{json.dumps(one)}\n{json.dumps(one)}\n")
     assert len(read_records(lines)) == 2

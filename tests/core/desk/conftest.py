@@ -15,7 +15,8 @@ from pura.desk.workplace import Workplace
 from pura.keys import sealed
 from pura.keys.folder import KeyFolder
 from pura.model.held import HeldModel
-from pura.record.audit import Audit, Sentence
+from pura.record.audit import Audit
+from pura.words.sentence import Sentence
 
 WORDS = b"four words in a row"
 

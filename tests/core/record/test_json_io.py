@@ -157,7 +157,7 @@ def test_the_schema_that_ships_is_the_record() -> None:
 
 def test_the_summary_is_part_of_the_record() -> None:
     audit = make_audit()
-    whole, part = json_io.to_dict(audit), json_io.summary(audit)
+    whole, part = audit.to_dict(), json_io.summary(audit)
     assert part.items() <= whole.items()
     assert part["bits"][0]["llr"] == -2.5
 

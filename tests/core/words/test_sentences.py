@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
-from pura.record.audit import Sentence
 from pura.words.linter import forbidden, out_of_order, phrases
+from pura.words.sentence import Sentence
 from pura.words.sentences import fill, findings, say, scale, scale_word, title
 
 VERDICTS = ("mark", "indication", "no-mark", "insufficient", "not-examinable")

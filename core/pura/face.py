@@ -1,0 +1,235 @@
+"""What ``import pura`` offers to programs; stable between versions.
+
+Everything here goes the way of the command: the user's folders, the stored policy, the twelve steps
+of an audit. Nothing of it reaches for the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pura.base.errors import PuraError
+from pura.base.paths import Paths, user_paths
+from pura.desk.audits import AuditText, Prepared, Setup
+from pura.desk.profiles import find_profile
+from pura.desk.workplace import OpenKey, Workplace
+from pura.documents import Document, from_text, read_file
+from pura.model import offline
+from pura.record.audit import Audit
+from pura.register.register_csv import parse_payload
+from pura.scheme import Payload, Profile, SecretKey, pack
+from pura.verdict.policy import load_policy
+
+if TYPE_CHECKING:
+    from pura.embed.generate import Generated
+    from pura.model.load import LanguageModel
+
+offline.prepare()  # before torch is imported: nothing of it goes to the network
+
+Text = str | Path
+"""A text, or a file of any format that the command reads."""
+Keys = SecretKey | str | Sequence[SecretKey | str]
+"""A key, the name of a stored one, or several of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of one of many texts; either ``audit`` or ``error`` is set.
+
+    Attributes:
+        id: The caller's own.
+        audit: The record.
+        error: Why there is none.
+    """
+
+    id: object
+    audit: Audit | None = None
+    error: PuraError | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return one flat row, e.g. of a data frame; an error is a row as well."""
+        if self.audit is not None:
+            return {"id": self.id, **self.audit.to_row(), "error": None, "message": None}
+        assert self.error is not None
+        return {"id": self.id, "error": self.error.code, "message": str(self.error)}
+
+
+def load(
+    model: str | Path | None = None, *, device: str = "auto", dtype: str = "float32"
+) -> LanguageModel:
+    """Load a model, to be used for many texts.
+
+    Args:
+        model: Name of an installed one, a local folder or GGUF file; None takes the only one that
+            is installed.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: ``float32``; ``bfloat16`` or ``float16`` on a GPU.
+
+    Raises:
+        PuraError: There is none, several, or it is unsafe or damaged; the device is not there.
+    """
+    workplace = Workplace(paths=user_paths(), device=device, dtype=dtype)
+    return workplace.model(None if model is None else str(model))
+
+
+def verify(
+    text: Text,
+    *,
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    name: str = "pasted text",
+    prompt: str | None = None,
+    decoder: str = "exact",
+) -> Audit:
+    """Audit one text: does it carry a mark of these keys, and which payload?
+
+    Args:
+        text: The text; a :class:`~pathlib.Path` is a file that is read.
+        key: A key, the name of a stored one, or several; the evidence is the mean over them.
+        profile: A profile, or its file or stored name.
+        model: A loaded model; its name or path; None takes the only one that is installed. It
+            stays loaded for the next call.
+        name: How the record calls a text that is no file.
+        prompt: The prompt, if it is known.
+        decoder: ``exact``, or ``paper`` (the published method).
+
+    Raises:
+        PuraError: The text cannot be read or audited; key, profile or model are not there.
+    """
+    with _prepared(key, profile, model, decoder) as ready:
+        return ready.audit(AuditText(document=_document(text, name), prompt=prompt)).audit
+
+
+def verify_many(
+    texts: Iterable[Text] | Iterable[tuple[object, Text]] | Mapping[Any, Text],
+    *,
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    decoder: str = "exact",
+) -> Iterator[Result]:
+    """Audit texts one after the other, as they are asked for.
+
+    Args:
+        texts: Texts or files; or pairs of an identifier of your own and such a text; or a mapping
+            of them. Without identifiers they are counted from 0.
+        key: As for :func:`verify`, and so are the others.
+        profile: See there.
+        model: See there.
+        decoder: See there.
+
+    Yields:
+        One result a text; one that cannot be audited is a result with an error.
+
+    Raises:
+        PuraError: Key, profile or model are not there, before the first text.
+    """
+    pairs = texts.items() if isinstance(texts, Mapping) else texts
+    with _prepared(key, profile, model, decoder) as ready:
+        for number, one in enumerate(pairs):
+            own, text = one if isinstance(one, tuple) else (number, one)
+            try:
+                found = ready.audit(AuditText(document=_document(text, str(own))))
+                result = Result(id=own, audit=found.audit)
+            except PuraError as error:
+                result = Result(id=own, error=error)
+            yield result
+
+
+def mark(
+    prompt: str,
+    *,
+    payload: Payload | str | Mapping[str, object],
+    key: SecretKey | str,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    tokens: int = 200,
+    seed: int | None = None,
+) -> Generated:
+    """Write a marked text with a local model.
+
+    Args:
+        prompt: What the text goes on from.
+        payload: Bits as 0 and 1, ``0x…``, or a value for every field of the profile.
+        key: A key, or the name of a stored one.
+        profile: As for :func:`verify`.
+        model: As for :func:`verify`.
+        tokens: Length of the text.
+        seed: Of the ordinary randomness; None: fresh.
+
+    Raises:
+        PuraError: Payload and profile do not fit; key, profile or model are not there.
+    """
+    from pura.embed import generate
+
+    shared = _profile(profile)
+    with _keys(key) as opened:
+        return generate(
+            _model(model),
+            prompt,
+            _payload(payload, shared),
+            opened[0][0],
+            shared,
+            tokens=tokens,
+            seed=seed,
+            ignore_eos=True,
+        )
+
+
+@contextmanager
+def _prepared(
+    key: Keys, profile: Profile | Text, model: LanguageModel | Text | None, decoder: str
+) -> Iterator[Prepared]:
+    with _keys(key) as keys:
+        setup = Setup(keys=(), profile=_profile(profile), decoder=decoder)
+        policy = load_policy(user_paths().policy)
+        yield Prepared(setup, keys, _model(model), policy, None)
+
+
+@contextmanager
+def _keys(key: Keys) -> Iterator[list[OpenKey]]:
+    """Lend keys; stored ones are wiped afterwards, the caller's are the caller's."""
+    asked = [key] if isinstance(key, SecretKey | str) else list(key)
+    given: list[OpenKey] = [(one, None) for one in asked if isinstance(one, SecretKey)]
+    workplace = _workplace(user_paths())
+    refs = [workplace.stored_key(one) for one in asked if isinstance(one, str)]
+    if given and not refs:
+        yield list({one.fingerprint: (one, label) for one, label in given}.values())
+        return
+    with workplace.opened_keys(refs) as stored:
+        yield list({one.fingerprint: (one, label) for one, label in given + stored}.values())
+
+
+def _document(text: Text, name: str) -> Document:
+    return read_file(text) if isinstance(text, Path) else from_text(text, name=name)
+
+
+def _profile(profile: Profile | Text) -> Profile:
+    if isinstance(profile, Profile):
+        return profile
+    return Profile.load(find_profile(_workplace(user_paths()), str(profile)))
+
+
+def _model(model: LanguageModel | Text | None) -> LanguageModel:
+    if model is None or isinstance(model, str | Path):
+        return _workplace(user_paths()).model(None if model is None else str(model))
+    return model
+
+
+def _payload(payload: Payload | str | Mapping[str, object], profile: Profile) -> Payload:
+    if isinstance(payload, Payload):
+        return payload
+    if isinstance(payload, str):
+        return parse_payload(payload, profile.payload_bits)
+    return pack(profile.fields, payload)
+
+
+@cache
+def _workplace(paths: Paths) -> Workplace:
+    return Workplace(paths=paths)

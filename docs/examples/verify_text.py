@@ -1,0 +1,14 @@
+"""Audit one file and say what was found."""
+
+from pathlib import Path
+
+import pura
+
+key = pura.SecretKey.from_hex(Path("desk.key").read_text())
+audit = pura.verify(Path("letter.txt"), key=key, profile=Path("house.json"))
+
+print(audit.verdict, round(audit.evidence.log10_e, 1))
+if audit.verdict == "mark":  # without a mark the payload means nothing
+    for field in audit.payload.fields:
+        print(f"{field.name}: {field.text}")
+Path("letter.html").write_text(audit.to_html(), encoding="utf-8")

@@ -1,0 +1,95 @@
+"""The example scripts run with the built-in model, and find what they should."""
+
+from __future__ import annotations
+
+import csv
+import runpy
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pura.base.paths import user_paths
+from pura.caselog import CaseLog, list_cases
+from pura.keys import load_key, passphrase_bytes
+from pura.report.check import BAD, check_report
+from pura.scheme import Profile
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "docs" / "examples"
+OLD = ROOT / "tests" / "data" / "v0.1.0"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the examples need, and the built-in model in the user's."""
+    models = user_paths().models
+    models.parent.mkdir(parents=True, exist_ok=True)
+    models.symlink_to(installed_models, target_is_directory=True)
+    words = (OLD / "passphrase.txt").read_text().strip()
+    with load_key(OLD / "desk.purakey", lambda: passphrase_bytes(words)).key as key:
+        (tmp_path / "desk.key").write_text(key.to_hex())
+    for name in ("letter.txt", "house.json"):
+        shutil.copy(OLD / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(name: str) -> None:
+    runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+
+
+def test_every_example_is_listed_and_tested() -> None:
+    listed = (EXAMPLES / "README.md").read_text()
+    tests = Path(__file__).read_text()
+    for path in EXAMPLES.glob("*.py"):
+        assert f"[{path.name}]({path.name})" in listed
+        assert f'run("{path.name}")' in tests
+
+
+def test_verify_a_text(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("verify_text.py")
+    told = capsys.readouterr().out.splitlines()
+    assert told[0].startswith("mark ")
+    assert told[1:] == ["customer: 417", "issued: 2026-11-21", "release: 1.4"]
+    assert "417" in (desk / "letter.html").read_text(encoding="utf-8")
+
+
+def test_verify_many(desk: Path) -> None:
+    with (desk / "texts.csv").open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerows([["id", "text"], ["a", (OLD / "letter.txt").read_text()], ["b", ""]])
+    run("verify_many.py")
+    with (desk / "findings.csv").open(newline="", encoding="utf-8") as file:
+        first, second = csv.DictReader(file)
+    assert (first["id"], first["verdict"], first["error"]) == ("a", "mark", "")
+    assert (second["id"], second["verdict"], second["error"]) == ("b", "", "input-empty")
+
+
+def test_mark_and_verify(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("mark_and_verify.py")
+    told = capsys.readouterr().out
+    assert told.startswith("mark ")
+    assert "'customer': '417'" in told
+
+
+def test_own_profile(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("own_profile.py")
+    assert Profile.load(desk / "newsroom.json").payload_bits == 28
+    assert "'verdict': 'mark'" in (told := capsys.readouterr().out)
+    assert "'field.newsroom': 'sports'" in told
+
+
+def test_case_and_report(desk: Path) -> None:
+    run("case_and_report.py")
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        [case] = list_cases(log)
+    assert (case.name, len(case.items)) == ("Letter 17", 1)
+    found = check_report((desk / "letter.pdf").read_bytes(), moment=datetime.now(UTC))
+    assert [check.key for check in found.checks if check.state == BAD] == []
+
+
+def test_serving(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("serving.py")
+    assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"

@@ -1,0 +1,140 @@
+"""What ``import pura`` offers."""
+
+from __future__ import annotations
+
+import json
+import pydoc
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pura
+from pura.base.errors import ProfileError
+from pura.base.paths import user_paths
+from pura.desk.profiles import CreateProfile, create_profile
+from pura.desk.workplace import Workplace
+from pura.words.sentences import fill, title
+
+OLD = Path(__file__).parents[1] / "data" / "v0.1.0"
+
+
+@pytest.fixture
+def audit() -> pura.Audit:
+    """A real record, read from its file."""
+    from pura.record import json_io
+
+    return json_io.from_json((OLD / "record.json").read_text())
+
+
+@pytest.fixture
+def sample(samples: dict[str, Any]) -> dict[str, Any]:
+    data = samples["marked-tbcc"]
+    return {
+        "text": data["texts"][0]["text"],
+        "key": pura.SecretKey.from_hex(data["key_hex"]),
+        "profile": pura.Profile.from_dict(data["profile"]),
+        "bits": data["texts"][0]["payload"],
+    }
+
+
+def test_importing_it_loads_neither_torch_nor_a_room() -> None:
+    code = (
+        "import os, sys\n"
+        "for name in ('HF_HUB_OFFLINE', 'OMP_WAIT_POLICY'): os.environ.pop(name, None)\n"
+        "import pura\n"
+        "assert {m for m in sys.modules if m.startswith('pura.')} == {'pura.version'}\n"
+        "assert 'numpy' not in sys.modules\n"
+        "assert 'verify' in dir(pura)\n"
+        "pura.verify\n"
+        "assert 'torch' not in sys.modules and 'transformers' not in sys.modules\n"
+        "assert os.environ['HF_HUB_OFFLINE'] == '1'\n"
+        "pura.SecretKey, pura.Profile, pura.Payload, pura.Audit, pura.PuraError, pura.Result\n"
+        "pura.Generated, pura.load, pura.mark, pura.verify_many\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_name_is_there_and_no_other() -> None:
+    for name in pura.__all__:
+        assert getattr(pura, name) is not None
+    with pytest.raises(AttributeError, match="nothing"):
+        pura.nothing  # noqa: B018
+
+
+def test_help_lists_what_is_stable() -> None:
+    told = pydoc.plain(pydoc.render_doc(pura))
+    for name in ("verify_many", "Profile.new", "to_row", "docs/examples"):
+        assert name in told
+
+
+def test_a_row_is_flat_and_names_a_payload_only_with_a_mark(audit: pura.Audit) -> None:
+    row = audit.to_row()
+    assert all(value is None or isinstance(value, str | int | float) for value in row.values())
+    assert (row["verdict"], row["payload"]) == ("mark", audit.payload.bits)
+    assert (row["field.customer"], row["field.release"]) == ("417", "1.4")
+    unclear = replace(audit, verdict="insufficient").to_row()
+    assert unclear["payload"] is None
+    assert not any(name.startswith("field.") for name in unclear)
+    assert json.loads(json.dumps(audit.to_dict()))["id"] == audit.id
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_notebook_shows_the_words_of_the_window(audit: pura.Audit, language: str) -> None:
+    from html import escape
+
+    shown = audit.to_html(language)
+    assert escape(title(audit.verdict, language)) in shown
+    for sentence in audit.sentences + audit.cautions:
+        assert escape(fill(sentence, language)) in shown
+    assert audit.payload.bits in shown
+    assert audit._repr_html_() == audit.to_html("en")
+    assert audit.payload.bits not in replace(audit, verdict="indication").to_html(language)
+
+
+def test_what_is_shown_is_escaped(audit: pura.Audit) -> None:
+    named = replace(audit, input=replace(audit.input, name="<script>alert(1)</script>"))
+    assert "<script" not in named.to_html()
+    assert "&lt;script&gt;" in named.to_html()
+
+
+def test_a_new_profile_has_the_defaults_of_the_command() -> None:
+    place = Workplace(paths=user_paths())
+    made = create_profile(place, CreateProfile(vocab_size=49152)).profile
+    assert pura.Profile.new(vocab_size=49152) == made
+    assert (made.code, made.payload_bits, made.blocks) == ("tbcc", 36, None)
+    assert pura.Profile.new(vocab_size=100, bits=24, code="spc").blocks == 3
+    fields = [{"name": "a", "bits": 36, "kind": "integer"}]
+    with_fields = pura.Profile.new(vocab_size=100, fields=fields)
+    assert pura.Profile.new(vocab_size=100, fields=with_fields.fields) == with_fields
+    with pytest.raises(ProfileError, match="tokenizer"):
+        pura.Profile.new()
+
+
+def test_one_text_and_many(builtin_model: Any, sample: dict[str, Any], tmp_path: Path) -> None:
+    key, profile = sample["key"], sample["profile"]
+    text = " ".join(sample["text"].split(" ")[:60])
+    (tmp_path / "a.txt").write_text(text)
+    texts = [("one", text), ("bad", ""), (3, tmp_path / "a.txt"), (4, tmp_path / "none.txt")]
+    rows = list(pura.verify_many(texts, key=key, profile=profile, model=builtin_model))
+    assert [row.id for row in rows] == ["one", "bad", 3, 4]
+    assert [row.error.code if row.error else None for row in rows] == [
+        None,
+        "input-empty",
+        None,
+        "input-unreadable",
+    ]
+    table = [row.to_row() for row in rows]
+    assert table[0]["verdict"] == table[2]["verdict"] == "mark"
+    assert table[0]["payload"] == sample["bits"]
+    assert table[0]["log10_e"] == table[2]["log10_e"]
+    assert "verdict" not in table[1]
+    again = pura.verify(text, key=[key, key], profile=profile, model=builtin_model)
+    assert again.evidence.log10_e == table[0]["log10_e"], "a key that is given twice counts once"
+    [counted] = pura.verify_many([text], key=key, profile=profile, model=builtin_model)
+    assert counted.id == 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pura.caselog import words
+from pura.base.catalogue import catalogue
 from pura.caselog.canonical import START, commitment, entry_hash
 from pura.caselog.entries import Draft, Entry, parse
 from pura.caselog.heads import check_signature
@@ -26,7 +26,7 @@ class LogCheck:
     Attributes:
         name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head`` or ``clock``.
         state: ``good``, ``notice`` or ``bad``.
-        key: The sentence, a key of :data:`.words.SENTENCES`.
+        key: The sentence, a key of the volume ``caselog-check``.
         values: What fills its blanks; ``seq`` names the entry that is not as it should be.
     """
 
@@ -37,11 +37,12 @@ class LogCheck:
 
     def title(self, language: str = "en") -> str:
         """How the check is called."""
-        return words.name(self.name, language)
+        return catalogue("caselog-check").fill(f"name.{self.name}", language, {})
 
     def text(self, language: str = "en") -> str:
         """What was found, in words."""
-        return words.say(self.key, language, self.values)
+        values = {name: str(value) for name, value in self.values.items()}
+        return catalogue("caselog-check").fill(self.key, language, values)
 
 
 def verify_log(

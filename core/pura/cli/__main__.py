@@ -13,7 +13,7 @@ from pura.cli import caselog, keys, models, profiles, register, report
 from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.selftest import selftest
-from pura.cli.terminal import complain, err
+from pura.cli.terminal import complain, err, say, use_language
 from pura.cli.verify import verify
 from pura.version import __version__
 
@@ -60,8 +60,17 @@ def options(
             help="Passphrase of the encrypted key files, where keys are kept in such; else asked.",
         ),
     ] = None,
+    language: Annotated[
+        str,
+        typer.Option(
+            "--language",
+            envvar="PURA_LANGUAGE",
+            help="Language of what is said: en or de; help stays English.",
+        ),
+    ] = "en",
 ) -> None:
     """Embed, read and defend the PURA watermark."""
+    use_language(language)
     set_folder_passphrase(passphrase_file)
 
 
@@ -73,7 +82,7 @@ def main() -> None:
         complain(error)
         sys.exit(2 if error.code == "usage" else 1)
     except KeyboardInterrupt:
-        err.print("Stopped.")
+        err.print(say("stopped"))
         sys.exit(130)
     except BrokenPipeError:
         # The reader of our output has gone; nothing is left to say to it.

@@ -17,7 +17,7 @@ from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import out
+from pura.cli.terminal import Language, out, say
 from pura.cli.words import print_audit
 from pura.desk.cases import (
     CheckLog,
@@ -70,12 +70,12 @@ def list_(
             _write(case_row(case))
         return
     table = Table(box=None, pad_edge=False)
-    for head in ("Case", "Audits", "Outcomes", "Changed (UTC)", "State", "Tags", "Identifier"):
-        table.add_column(head, overflow="fold")
+    for head in ("case", "audits", "outcomes", "changed", "state", "tags", "identifier"):
+        table.add_column(say(f"head.{head}"), overflow="fold")
     for case in cases:
-        outcomes = ", ".join(sorted({item.verdict for item in case.items}))
+        outcomes = ", ".join(sorted({say(f"verdict.{item.verdict}") for item in case.items}))
         table.add_row(
-            Text(case.name or "(erased)"),
+            Text(case.name or say("erased")),
             str(len(case.items)),
             outcomes,
             case.changed[:16].replace("T", " "),
@@ -83,7 +83,7 @@ def list_(
             Text(", ".join(case.tags)),
             case.id[:8],
         )
-    out.print(table if cases else "No case.")
+    out.print(table if cases else say("case.none"))
 
 
 @app.command("show")
@@ -100,11 +100,9 @@ def show(
     passphrase_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="With --unlock: its passphrase; else asked.")
     ] = None,
-    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    language: Language = "",
 ) -> None:
     """Show a case with its history, or one audit of it in full, without model or key."""
-    if language not in ("en", "de"):
-        raise typer.BadParameter("Choose en or de.", param_hint="--language")
     at = workplace()
     if item is None:
         with open_log(at) as log:
@@ -118,7 +116,7 @@ def show(
     _, items = items_of(at, case, [item])
     secret = None
     if unlock:
-        secret = Secret(passphrase(passphrase_file, "Passphrase of the kept text"))
+        secret = Secret(passphrase(passphrase_file, say("ask.text")))
     [audit] = open_audits(at, OpenAudits(items=items, auditor=auditor, passphrase=secret))
     if as_json:
         sys.stdout.write(json_io.to_json(audit) + "\n")
@@ -144,14 +142,12 @@ def verify(
     ] = False,
     auditor: Auditor = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    language: Language = "",
 ) -> None:
     """Check the log: the first altered, missing or reordered entry is named.
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
-    if language not in ("en", "de"):
-        raise typer.BadParameter("Choose en or de.", param_hint="--language")
     request = CheckLog(
         head=head or "", trust=tuple(trust or ()), log=file, record=record, auditor=auditor
     )
@@ -184,7 +180,7 @@ def export(
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
     request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
     size = export_to_file(workplace(), request)
-    out.print(f"{to} ({size:,} bytes)", markup=False)
+    out.print(say("file.written", path=str(to), count=size), markup=False)
 
 
 @app.command("import")
@@ -194,9 +190,7 @@ def import_(
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
     case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
-    out.print(
-        f"The case “{case.name or case.id}” is in the log ({len(case.items)} audits).", markup=False
-    )
+    out.print(say("case.imported", name=case.name or case.id, count=len(case.items)), markup=False)
 
 
 def case_row(case: Case) -> dict[str, Any]:
@@ -235,40 +229,49 @@ def _item_row(item: Item) -> dict[str, Any]:
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
-    out.print(f"{case.name or '(erased)'}  ·  {case.id}", style="bold", markup=False)
+    out.print(f"{case.name or say('erased')}  ·  {case.id}", style="bold", markup=False)
     out.print(
-        f"Opened {case.opened[:16]} UTC by {case.auditor or '(erased)'}; {_state(case)}"
-        + (f"; tags: {', '.join(case.tags)}" if case.tags else ""),
+        say(
+            "case.line-tags" if case.tags else "case.line",
+            when=case.opened[:16],
+            who=case.auditor or say("erased"),
+            state=_state(case),
+            tags=", ".join(case.tags),
+        ),
         markup=False,
     )
     for note in case.notes:
         out.print(
-            f"Note, {note.time[:16]}, {note.who or '(erased)'}: "
-            f"{'(erased)' if note.text is None else note.text}",
+            say(
+                "case.note",
+                when=note.time[:16],
+                who=note.who or say("erased"),
+                text=say("erased") if note.text is None else note.text,
+            ),
             markup=False,
         )
     table = Table(box=None, pad_edge=False)
-    for head in ("Audit", "File", "Outcome", "Evidence", "Run", "Text", "By", "Second person"):
-        table.add_column(head, overflow="fold")
+    for head in ("audit", "file", "outcome", "evidence", "run", "text", "by", "second"):
+        table.add_column(say(f"head.{head}"), overflow="fold")
     for item in case.items:
-        second = "not yet"
+        second = say("case.not-yet")
         if item.review is not None:
-            second = f"{item.review.state} by {item.review.who or '(erased)'}"
+            second = say(f"review.{item.review.state}", who=item.review.who or say("erased"))
         table.add_row(
             item.id[:8],
-            Text(item.name or "(erased)"),
-            item.verdict,
+            Text(item.name or say("erased")),
+            say(f"verdict.{item.verdict}"),
             "" if item.log10_e is None else f"{item.log10_e:.1f}",
             str(item.run),
-            item.mode,
-            Text(item.auditor or "(erased)"),
+            say(f"mode.{item.mode}") if item.mode else "",
+            Text(item.auditor or say("erased")),
             Text(second),
         )
     if case.items:
         out.print(table)
-    out.print("History", style="bold")
+    out.print(say("case.history"), style="bold")
     for entry in log.entries(case=case.id):
-        name = log.person_name(entry.actor) or ("(erased)" if entry.actor else "program")
+        name = log.person_name(entry.actor) or (say("erased") if entry.actor else say("program"))
         more = f"  {entry.item[:8]}" if entry.item else ""
         result = f"  {entry.result}" if entry.result else ""
         out.print(
@@ -277,11 +280,11 @@ def _print_case(log: CaseLog, case: Case) -> None:
 
 
 def _state(case: Case) -> str:
-    states = ["closed" if case.closed else "open"]
+    states = [say("state.closed" if case.closed else "state.open")]
     if case.held:
-        states.append("hold")
+        states.append(say("state.hold"))
     if case.imported:
-        states.append("imported")
+        states.append(say("state.imported"))
     return ", ".join(states)
 
 

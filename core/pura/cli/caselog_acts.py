@@ -25,7 +25,7 @@ from pura.caselog import (
 from pura.cli.caselog_common import Auditor, CaseName, Reason
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import interactive, out
+from pura.cli.terminal import interactive, out, say
 from pura.desk.cases import (
     ReviewFinding,
     SignHead,
@@ -68,7 +68,7 @@ def new(
     """Open a case."""
     with open_log(workplace(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
-    out.print(f"Opened the case “{case.name}” ({case.id[:8]}).", markup=False)
+    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]), markup=False)
 
 
 def rename(
@@ -120,7 +120,7 @@ def review(
         item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
     )
     review_finding(at, request)
-    out.print("Confirmed." if agree else "Disputed.")
+    out.print(say("case.confirmed" if agree else "case.disputed"))
 
 
 def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
@@ -163,13 +163,14 @@ def erase_(
     with open_log(workplace()) as log:
         found = case_named(log, case)
         audit = None if item is None else found.item(item).id
-        what = "the texts" if text_only else "names, notes, records and texts"
-        where = f"audit {audit[:8]} of " if audit else ""
-        _sure(f"Erase {what} of {where}“{found.name or found.id}” for good?", yes=yes)
+        what = "case.erase-texts" if text_only else "case.erase-all"
+        if audit:
+            what = f"{what}-audit"
+        _sure(say(what, name=found.name or found.id, audit=(audit or "")[:8]), yes=yes)
         gone = erase(
             log, found.id, acting(log, auditor), reason=reason, item=audit, text_only=text_only
         )
-    out.print(f"{gone} things were erased.")
+    out.print(say("case.erased", count=gone))
 
 
 def forget(
@@ -180,7 +181,7 @@ def forget(
 ) -> None:
     """Erase the name of a person; what they did stays under an identifier."""
     with open_log(workplace()) as log:
-        _sure(f"Erase the name “{name}” from the whole log for good?", yes=yes)
+        _sure(say("case.forget", name=name), yes=yes)
         if not erase_person(log, name, acting(log, auditor), reason=reason):
             raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
 
@@ -218,13 +219,14 @@ def record(
             item=audit,
         )
         entry = record_event(log, found.id if found else "", event, acting(log, auditor))
-    out.print(f"Entry {entry.seq}.")
+    out.print(say("entry", number=entry.seq))
     if entry.action == "key-leaked":
         reports = entry.facts["reports"]
         listed = ", ".join(str(one["seq"]) for one in reports)
         out.print(
-            f"Reports that rest on this key: {len(reports)}"
-            + (f" (entries {listed})" if reports else ""),
+            say(
+                "case.leaked" if reports else "case.leaked-none", count=len(reports), listed=listed
+            ),
             markup=False,
         )
 
@@ -239,10 +241,10 @@ def sign_head_(
     auditor: Auditor = None,
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
-    secret = Secret(passphrase(passphrase_file, f"Passphrase of {certificate.name}"))
+    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
     head = sign_head_of_log(workplace(), request)
-    out.print(f"Signed head {head}", markup=False)
+    out.print(say("case.head", head=str(head)), markup=False)
 
 
 def _sure(question: str, *, yes: bool) -> None:

@@ -10,6 +10,7 @@ import typer
 from pura.base.errors import KeyStoreError
 from pura.base.paths import user_paths
 from pura.cli.passphrases import ask_folder, with_passphrase
+from pura.cli.terminal import say
 from pura.desk.keys import open_key_file
 from pura.desk.profiles import find_profile
 from pura.desk.workplace import Workplace
@@ -83,7 +84,7 @@ def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, w
 
 def _from_file(at: Workplace, path: Path) -> KeyRef:
     return with_passphrase(
-        lambda secret: open_key_file(at, path, secret), None, f"Passphrase of {path.name}"
+        lambda secret: open_key_file(at, path, secret), None, say("ask.of", name=path.name)
     )
 
 

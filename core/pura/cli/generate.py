@@ -22,7 +22,7 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.terminal import err
+from pura.cli.terminal import err, say
 from pura.scheme import Payload, Profile, pack
 
 
@@ -85,7 +85,7 @@ def generate(
         write_atomic(ids, (json.dumps(note) + "\n").encode())
     if output is not None:
         write_atomic(output, made.text.encode())
-        err.print(f"{made.ids.size} tokens written.", markup=False)
+        err.print(say("generated", count=int(made.ids.size)), markup=False)
     else:
         sys.stdout.write(made.text)
         sys.stdout.write("\n" if sys.stdout.isatty() else "")

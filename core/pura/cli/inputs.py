@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import InputError
-from pura.cli.terminal import err
-from pura.documents.folders import REASONS, Summary, WalkOptions, gather
+from pura.cli.terminal import err, say
+from pura.documents.folders import MAX_DEPTH, MAX_FILES, Summary, WalkOptions, gather
 
 MAX_IDS_BYTES: Final = 16 << 20
 MAX_LISTED: Final = 5  # names that are said of each reason; the rest is counted
@@ -39,14 +39,20 @@ def named_files(names: Sequence[str], options: WalkOptions) -> list[str]:
 def _tell(name: str, summary: Summary) -> None:
     """Say what became of one folder; names are written so that they cannot steer a terminal."""
     err.print(
-        f"{_plain(name)}: {summary.found:,} files taken, {summary.total_skipped:,} names left out.",
+        say(
+            "folder.taken",
+            name=_plain(name),
+            found=summary.found,
+            skipped=summary.total_skipped,
+        ),
         markup=False,
     )
     for reason, count in summary.skipped.most_common():
         shown = [s.path for s in summary.examples if s.reason == reason][:MAX_LISTED]
         more = ", …" if count > len(shown) else ""
         listed = ", ".join(_plain(path.name) for path in shown)
-        err.print(f"  {count:,} × {REASONS[reason]}: {listed}{more}", markup=False)
+        why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=MAX_FILES)
+        err.print(say("folder.row", count=count, why=why, listed=f"{listed}{more}"), markup=False)
 
 
 def _plain(name: str) -> str:

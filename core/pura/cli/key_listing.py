@@ -12,7 +12,7 @@ from rich.table import Table
 
 from pura.base.errors import KeyStoreError
 from pura.cli.common import workplace
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, language, out, say
 from pura.keys import KeyEntry, Role, State, words
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
@@ -31,9 +31,11 @@ def list_(as_json: AsJson = False) -> None:
             out.print(f"{entry.fingerprint}  {entry.created}  {entry.name}", markup=False)
         return
     if not entries:
-        out.print("No keys yet. Make one with “pura key new NAME”.")
+        out.print(say("key.none"))
         return
-    table = Table("Name", "Fingerprint", "Created", "Kind", "Kept in", "Note")
+    table = Table(
+        *(say(f"head.{h}") for h in ("name", "fingerprint", "created", "kind", "kept", "note"))
+    )
     for entry in entries:
         table.add_row(
             entry.name,
@@ -60,7 +62,8 @@ def state(
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
     standing = store.standing()
-    said, way_out = words(standing.state, standing.title, files=not store.has_keyring)
+    spoken = "en" if as_json else language()
+    said, way_out = words(standing.state, standing.title, spoken, files=not store.has_keyring)
     if as_json:
         _write(
             {
@@ -76,7 +79,7 @@ def state(
         if way_out:
             out.print(way_out, markup=False)
         if store.has_keyring and store.files.exists:
-            also, _ = words(standing.files, store.files.title, files=True)
+            also, _ = words(standing.files, store.files.title, language(), files=True)
             out.print(also, markup=False)
     for entry, entry_state, error in found:
         _tell(entry, entry_state, error, as_json=as_json)
@@ -88,8 +91,8 @@ def state(
 def kind(entry: KeyEntry) -> str:
     """Say what a key is for."""
     if entry.role is Role.DERIVED:
-        return f"derived: {entry.deployment}"
-    return "master" if entry.role is Role.MASTER else ""
+        return say("key.derived", deployment=entry.deployment)
+    return say("key.master") if entry.role is Role.MASTER else ""
 
 
 def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json: bool) -> None:
@@ -105,10 +108,11 @@ def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json
             }
         )
     elif error is None:
-        out.print(f"{entry.name}  {entry.fingerprint}  can be read", markup=False)
+        out.print(f"{entry.name}  {entry.fingerprint}  {say('key.readable')}", markup=False)
     else:
-        out.print(f"{entry.name}  {entry.fingerprint}  {error.message}", markup=False)
-        err.print(error.hint, markup=False)
+        message, hint = error.words(language())
+        out.print(f"{entry.name}  {entry.fingerprint}  {message}", markup=False)
+        err.print(hint, markup=False)
 
 
 def _write(row: dict[str, str]) -> None:

@@ -14,7 +14,7 @@ from pura.base.files import refuse_taken
 from pura.cli import key_listing
 from pura.cli.common import workplace
 from pura.cli.passphrases import STDIN, passphrase, with_passphrase
-from pura.cli.terminal import err, interactive, out
+from pura.cli.terminal import err, interactive, language, out, say
 from pura.desk.keys import (
     CreateKey,
     DeleteKey,
@@ -92,7 +92,7 @@ def import_(
         )
         return import_key(at, request)
 
-    _told(with_passphrase(take_in, passphrase_file, "Passphrase of the key file"))
+    _told(with_passphrase(take_in, passphrase_file, say("ask.key-file")))
 
 
 @app.command("export")
@@ -112,17 +112,16 @@ def export(
         refuse_taken(path, KeyStoreError)  # before the questions, not after them
     if not yes:
         err.print(
-            f"Whoever has this file and its passphrase can forge marks of “{entry.name}” "
-            f"({entry.fingerprint}) and read every one.",
+            say("key.warn", name=entry.name, fingerprint=entry.fingerprint),
             markup=False,
         )
-        typer.confirm("Write it?", abort=True, err=True)
-    words = Secret(passphrase(passphrase_file, "Passphrase for the file", new=True))
+        typer.confirm(say("key.write"), abort=True, err=True)
+    words = Secret(passphrase(passphrase_file, say("ask.file"), new=True))
     done = export_key(at, ExportKey(name=name, passphrase=words, path=path))
     if path is None:
         sys.stdout.write(done.data.decode("ascii"))
     else:
-        err.print(f"Written to {path}. Keep file and passphrase in different places.", markup=False)
+        err.print(say("key.written", path=str(path)), markup=False)
 
 
 @app.command("rename")
@@ -165,11 +164,11 @@ def delete(name: Name, yes: Yes = False) -> None:
     at = workplace()
     usage = key_usage(at, name)
     if not yes:
-        for sentence in sentences(usage):
+        for sentence in sentences(usage, language()):
             err.print(sentence, markup=False)
-        typer.confirm(f"Delete “{usage.entry.name}”?", abort=True, err=True)
+        typer.confirm(say("key.delete", name=usage.entry.name), abort=True, err=True)
     delete_key(at, DeleteKey(name=name))
-    err.print(f"Deleted “{name}”.", markup=False)
+    err.print(say("key.deleted", name=name), markup=False)
 
 
 def _place(in_file: bool) -> Place | None:
@@ -177,7 +176,7 @@ def _place(in_file: bool) -> Place | None:
 
 
 def _told(done: KeyDone) -> None:
-    err.print(f"Stored in {done.kept_in}.", markup=False)
+    err.print(say("key.stored", place=done.kept_in), markup=False)
     out.print(f"{done.key.label}  {done.key.fingerprint}", markup=False)
 
 

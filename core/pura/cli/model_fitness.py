@@ -22,7 +22,7 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, language, out, say
 from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def fitness(
 
 def _tasks(bar: Progress) -> Callable[[Stage], None]:
     """Return what shows each step of a measurement as a bar of its own."""
-    words = {"texts": "Making texts", "fitness": "Reading them"}
+    words = {"texts": "bar.texts", "fitness": "bar.fitness"}
     tasks: dict[str, TaskID] = {}
 
     def tell(stage: Stage) -> None:
         if stage.name not in words:
             return
         if stage.name not in tasks:
-            tasks[stage.name] = bar.add_task(words[stage.name], total=None)
+            tasks[stage.name] = bar.add_task(say(words[stage.name]), total=None)
         bar.update(tasks[stage.name], completed=stage.done, total=stage.total)
 
     return tell
@@ -106,20 +106,20 @@ def _print(found: ProxyFitness) -> None:
     from pura.lab.fitness.words import plain_sentence
 
     rows = [
-        ("Texts", str(len(found.results))),
-        ("Reach log10 e = 6", _percent(found.found)),
-        ("Whole payload found", _percent(found.matched)),
-        ("Payload bits right", _percent(found.bits_right)),
-        ("Mean log10 e a text", _plain(found.evidence, 1)),
-        ("Mean log10 e per 100 tokens", _plain(found.evidence_per_100, 2)),
+        (say("fitness.texts"), str(len(found.results))),
+        (say("fitness.reach"), _percent(found.found)),
+        (say("fitness.whole"), _percent(found.matched)),
+        (say("fitness.bits"), _percent(found.bits_right)),
+        (say("fitness.mean"), _plain(found.evidence, 1)),
+        (say("fitness.mean-100"), _plain(found.evidence_per_100, 2)),
     ]
     if found.kl_bits is not None:
-        rows.append((f"KL from {found.source}, bits a token", _plain(found.kl_bits, 3)))
+        rows.append((say("fitness.kl", source=found.source or ""), _plain(found.kl_bits, 3)))
     width = max(len(title) for title, _ in rows)
     for title, value in rows:
         out.print(f"{title:<{width}}  {value}", markup=False)
-    out.print(plain_sentence(found), markup=False)
-    out.print(f"Rule: {found.rule}", markup=False)
+    out.print(plain_sentence(found, language()), markup=False)
+    out.print(say("fitness.rule", rule=found.rule), markup=False)
 
 
 def _percent(value: Share) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.progress import (
@@ -22,7 +22,7 @@ from rich.table import Table
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, out, say
 from pura.desk.models import (
     AddModel,
     InstallModel,
@@ -41,6 +41,16 @@ if TYPE_CHECKING:
 app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
 app.command("fitness")(fitness)
 
+_HEADS: Final = (
+    "name",
+    "fingerprint",
+    "architecture",
+    "parameters",
+    "size",
+    "licence",
+    "tokenizer",
+    "fits",
+)
 Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 
 
@@ -55,9 +65,9 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
 class _progress:  # noqa: N801 - used like a function
     """A progress bar on a terminal, nothing in a pipe."""
 
-    def __init__(self, words: str = "Installing") -> None:
+    def __init__(self, words: str = "bar.installing") -> None:
         self._bar = Progress(
-            TextColumn(words),
+            TextColumn(say(words)),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
@@ -89,7 +99,7 @@ def add(
     licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
-    with _progress("Adding") as report:
+    with _progress("bar.adding") as report:
         request = AddModel(path=path, name=name, copy=copy, licence=licence)
         model = add_model(workplace(), request, progress=report)
     out.print(f"{model.name}  {model.fingerprint}", markup=False)
@@ -109,22 +119,13 @@ def list_(
         for m in models:
             out.print(f"{m.fingerprint}  {m.name}", markup=False)
     elif not models:
-        out.print("No models yet. Install the built-in one with “pura model install”.")
+        out.print(say("model.none"))
     else:
-        table = Table(
-            "Name",
-            "Fingerprint",
-            "Architecture",
-            "Parameters",
-            "Size",
-            "Licence",
-            "Tokenizer",
-            "Fits here",
-        )
+        table = Table(*(say(f"head.{head}") for head in _HEADS))
         for m in models:
             size = f"{m.size_bytes / 1e6:.0f} MB"
             million = f"{m.parameters / 1e6:.0f} M"
-            fits = {True: "yes", False: "no", None: "unknown"}[_room(m).fits]
+            fits = say({True: "yes", False: "no", None: "unknown"}[_room(m).fits])
             table.add_row(
                 m.name,
                 m.fingerprint,
@@ -145,35 +146,48 @@ def _room(model: InstalledModel) -> Room:
     return room_for(model.parameters, free=free_memory())
 
 
+def _memory(model: InstalledModel) -> str:
+    from pura.model.memory import gigabytes
+
+    room = _room(model)
+    key = {True: "memory.fits", False: "memory.short", None: "memory.unknown"}[room.fits]
+    return say(
+        key,
+        parameters=model.parameters,
+        need=gigabytes(room.need_bytes),
+        free=gigabytes(room.free_bytes or 0),
+    )
+
+
 @app.command("show")
 def show(name: Name) -> None:
     """Show what is known of an installed model."""
     m = workplace().models.get(name)
     rows = (
-        ("Name", m.name),
-        ("Source", m.source),
-        ("Licence", m.licence or "unknown"),
-        ("Architecture", m.architecture),
-        ("Parameters", f"{m.parameters:,}"),
-        ("Format as stored", m.dtype),
-        ("Size", f"{m.size_bytes:,} bytes"),
-        ("Fingerprint", m.fingerprint),
-        ("Tokenizer", m.tokenizer_fingerprint),
-        ("Vocabulary", f"{m.vocab_size:,} tokens"),
-        ("Place", str(m.path)),
-        ("Installed", m.created),
-        ("Memory", _room(m).reason),
+        ("name", m.name),
+        ("source", m.source),
+        ("licence", m.licence or say("unknown")),
+        ("architecture", m.architecture),
+        ("parameters", say("model.number", count=m.parameters)),
+        ("format", m.dtype),
+        ("size", say("model.bytes", count=m.size_bytes)),
+        ("fingerprint", m.fingerprint),
+        ("tokenizer", m.tokenizer_fingerprint),
+        ("vocabulary", say("model.tokens", count=m.vocab_size)),
+        ("place", str(m.path)),
+        ("installed", m.created),
+        ("memory", _memory(m)),
     )
     for title, value in rows:
-        out.print(f"{title}: {value}", markup=False)
+        out.print(f"{say(f'head.{title}')}: {value}", markup=False)
 
 
 @app.command("verify")
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
-    with _progress("Checking") as report:
+    with _progress("bar.checking") as report:
         model = recheck_model(workplace(), RecheckModel(name=name), progress=report)
-    out.print(f"“{model.name}” is what was installed: {len(model.files)} files.", markup=False)
+    out.print(say("model.same", name=model.name, count=len(model.files)), markup=False)
 
 
 @app.command("remove")
@@ -184,6 +198,6 @@ def remove(
     at = workplace()
     model = at.models.get(name)
     if not yes:
-        typer.confirm(f"Remove the model “{model.name}”?", abort=True)
+        typer.confirm(say("model.remove", name=model.name), abort=True)
     remove_model(at, RemoveModel(name=model.name))
-    err.print(f"Removed “{model.name}”.", markup=False)
+    err.print(say("model.removed", name=model.name), markup=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from pura.base.errors import KeyFormatError
-from pura.cli.terminal import err, interactive
+from pura.cli.terminal import err, interactive, say
 from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 
 STDIN: Final = Path("-")
@@ -32,12 +32,11 @@ def ask_folder(path: Path, *, new: bool) -> bytearray | None:
         return None
     if new:
         err.print(
-            "This key will be kept in an encrypted file, under a passphrase of your own. Without "
-            f"the passphrase the keys in {path} are lost.",
+            say("ask.kept", folder=str(path)),
             markup=False,
         )
-        return ask_new("Passphrase for the encrypted key files")
-    return _ask("Passphrase of the encrypted key files")
+        return ask_new(say("ask.folder-new"))
+    return _ask(say("ask.folder"))
 
 
 def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> bytearray:
@@ -107,15 +106,15 @@ def ask_new(prompt: str) -> bytearray:
         KeyFormatError: Three times too short, or not the same.
     """
     for _ in range(_TRIES):
-        first = getpass.getpass(f"{prompt} (at least {MIN_PASSPHRASE} characters, not shown): ")
+        first = getpass.getpass(say("ask.new", prompt=prompt, least=MIN_PASSPHRASE))
         if len(first) < MIN_PASSPHRASE:
-            err.print(f"That has {len(first)} characters. Several words in a row are good.")
-        elif getpass.getpass("Once more: ") == first:
+            err.print(say("ask.short", count=len(first)))
+        elif getpass.getpass(say("ask.again")) == first:
             return passphrase_bytes(first)
         else:
-            err.print("The two were not the same.")
+            err.print(say("ask.differ"))
     raise KeyFormatError("command.no-passphrase", code="passphrase-missing")
 
 
 def _ask(prompt: str) -> bytearray:
-    return passphrase_bytes(getpass.getpass(f"{prompt} (not shown): "))
+    return passphrase_bytes(getpass.getpass(say("ask.hidden", prompt=prompt)))

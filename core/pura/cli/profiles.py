@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pura.cli.common import workplace
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, out, say
 from pura.desk.profiles import (
     CreateProfile,
     ExportProfile,
@@ -22,7 +22,6 @@ from pura.desk.profiles import (
     remove_profile,
 )
 from pura.scheme import Profile
-from pura.scheme.profile_versions import NOTES
 from pura.verdict.profile_advice import advise, length_needed
 
 app = typer.Typer(no_args_is_help=True, help="What generator and verifier share besides the key.")
@@ -68,7 +67,7 @@ def new(
     if name is None and output is None:
         sys.stdout.write(profile.to_json())
     else:
-        err.print(f"Profile {profile.fingerprint} written.", markup=False)
+        err.print(say("profile.written", fingerprint=profile.fingerprint), markup=False)
 
 
 @app.command("list")
@@ -85,29 +84,28 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
     _say(notes)
     sys.stdout.write(checked.to_json())
     err.print(
-        f"Fingerprint {checked.fingerprint}; {checked.payload_bits} bits on "
-        f"{checked.codeword_length} positions.",
+        say(
+            "profile.shown",
+            fingerprint=checked.fingerprint,
+            bits=checked.payload_bits,
+            positions=checked.codeword_length,
+        ),
         markup=False,
     )
     needed = length_needed(checked)
     if needed.tokens is None:
-        words = (
-            "How much text a finding takes was not measured for these settings; “pura model "
-            "fitness” measures it."
-        )
+        words = say("profile.unmeasured")
     else:
-        words = (
-            f"A finding takes {needed.usable} usable positions, about {needed.tokens} tokens of "
-            "unedited text of the built-in model."
-        )
+        words = say("profile.length", usable=needed.usable or 0, tokens=needed.tokens)
     err.print(words, markup=False)
     for advice in advise(checked):
-        err.print(f"{advice.setting}: {advice.words}", markup=False)
+        words = say(f"advice.{advice.code}")
+        err.print(say("profile.advice", setting=advice.setting, words=words), markup=False)
 
 
 def _say(notes: tuple[str, ...]) -> None:
     for note in notes:
-        err.print(NOTES[note], markup=False)
+        err.print(say(f"note.{note}"), markup=False)
 
 
 @app.command("import")
@@ -118,7 +116,7 @@ def import_(
     """Take a profile file in; one of an older version is brought to the present one."""
     done = import_profile(workplace(), ImportProfile(path=file, name=name))
     _say(done.notes)
-    err.print(f"Stored as “{done.name}”.", markup=False)
+    err.print(say("profile.stored", name=done.name or ""), markup=False)
 
 
 @app.command("export")
@@ -139,5 +137,5 @@ def remove(
     at = workplace()
     at.profiles.get(name)
     if not yes:
-        typer.confirm(f"Delete the profile “{name}”?", abort=True)
+        typer.confirm(say("profile.delete", name=name), abort=True)
     remove_profile(at, RemoveProfile(name=name))

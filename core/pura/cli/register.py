@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from pura.cli.common import ProfileOption, load_profile, workplace
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, out, say
 from pura.desk.register import (
     AddIssue,
     ExportRegister,
@@ -37,14 +37,14 @@ def import_(
     """Add every row of a table, or none: bad rows are named."""
     at = workplace()
     done = import_register(at, ImportRegister(path=file, profile=load_profile(at, profile)))
-    out.print(f"{done.rows} entries added; register {done.version}.", markup=False)
+    out.print(say("register.added", rows=done.rows, version=done.version), markup=False)
 
 
 @app.command("export")
 def export(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
     done = export_register(workplace(), ExportRegister(path=file))
-    out.print(f"{done.rows} entries written.", markup=False)
+    out.print(say("register.written", rows=done.rows), markup=False)
 
 
 @app.command("add")
@@ -60,7 +60,7 @@ def add(
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     issue = Issue(payload=bits, who=who, when=when, model=model)
     entry = add_issue(at, AddIssue(issue=issue))
-    out.print(f"Entry {entry.number}.", markup=False)
+    out.print(say("entry", number=entry.number), markup=False)
 
 
 @app.command("find")
@@ -70,7 +70,7 @@ def find(payload: Payload, profile: ProfileOption) -> None:
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     entry = find_payload(at, FindPayload(payload=bits))
     if entry is None:
-        err.print("No entry has this payload.")
+        err.print(say("register.none"))
         raise typer.Exit(1)
     issue = entry.issue
     row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}

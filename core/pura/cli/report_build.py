@@ -15,7 +15,7 @@ from pura.caselog import Case, Item
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import workplace
 from pura.cli.passphrases import read_passphrase
-from pura.cli.terminal import out
+from pura.cli.terminal import out, say
 from pura.desk.cases import OpenAudits, items_of, open_audits
 from pura.desk.reports import (
     BuildReport,
@@ -120,9 +120,9 @@ def write_files(request: WriteReport) -> None:
     """
     written = write_report(request)
     for file in written.files:
-        out.print(f"{file.path} ({file.size:,} bytes)", markup=False)
+        out.print(say("file.written", path=str(file.path), count=file.size), markup=False)
     if request.built.report.annex is not None and request.annex is None:
-        out.print("Names to whom payloads were issued were left out; --annex OUT writes them.")
+        out.print(say("report.names"))
 
 
 def read_records(path: Path) -> list[Audit]:

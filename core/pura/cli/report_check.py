@@ -14,7 +14,7 @@ from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import err, out
+from pura.cli.terminal import Language, err, out, say
 from pura.desk.reports import CheckReport, SignReport, check_report, sign_report
 from pura.keys import Secret
 from pura.report.check import BAD, Check, ReportCheck
@@ -39,16 +39,15 @@ def sign(
         str | None,
         typer.Option(metavar="URL", help="Time-stamp authority; this uses the network."),
     ] = None,
-    language: Annotated[str, typer.Option(help="Of the seal: en or de.")] = "en",
+    language: Language = "",
     note: Annotated[
         bool, typer.Option("--log", help="Note it in the case log, and sign its head too.")
     ] = False,
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
-    _language(language)
     refuse_taken(to, SigningError)  # before the question, not after it
-    secret = Secret(passphrase(passphrase_file, f"Passphrase of {certificate.name}"))
+    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
     signed = sign_report(
         workplace(),
@@ -64,7 +63,12 @@ def sign(
     )
     facts = signed.certificate
     out.print(
-        f"Signed as {facts.subject} ({facts.key}, valid until {facts.not_after:%Y-%m-%d}).",
+        say(
+            "signed",
+            subject=facts.subject,
+            key=facts.key,
+            until=f"{facts.not_after:%Y-%m-%d}",
+        ),
         markup=False,
     )
 
@@ -81,13 +85,12 @@ def verify(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    language: Language = "",
 ) -> None:
     """Check a report: each check with its own result, in words.
 
     Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
     """
-    _language(language)
     request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
     found = check_report(workplace(device, dtype), request)
     if as_json:
@@ -95,11 +98,6 @@ def verify(
     else:
         _print(found, language)
     raise typer.Exit(0 if found.sound else 1)
-
-
-def _language(language: str) -> None:
-    if language not in ("en", "de"):
-        raise typer.BadParameter("Choose en or de.", param_hint="--language")
 
 
 def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
@@ -126,4 +124,4 @@ def _print(found: ReportCheck, language: str) -> None:
         out.print(f"  {check.text(language)}", markup=False)
     count = found.count(BAD)
     if count:
-        err.print(f"{count} of {len(found.checks)} checks found something amiss.", markup=False)
+        err.print(say("amiss", count=count, checks=len(found.checks)), markup=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.terminal import err, out
+from pura.cli.terminal import err, out, say
 
 
 def selftest(
@@ -24,9 +24,9 @@ def selftest(
     bad = [r for r in results if r.problem]
     for result in results:
         if result.problem:
-            err.print(f"FAIL {result.name}: {result.problem}", markup=False)
+            err.print(say("selftest.bad", name=result.name, problem=result.problem), markup=False)
         else:
-            out.print(f"OK   {result.name}", markup=False)
+            out.print(say("selftest.good", name=result.name), markup=False)
     if not results:
-        err.print("FAIL: there are no vector files in this folder.", markup=False)
+        err.print(say("selftest.none"), markup=False)
     raise typer.Exit(1 if bad or not results else 0)

@@ -3,21 +3,58 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated, Final
 
+import typer
 from rich.console import Console
 
+from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
+from pura.base.numerals import LANGUAGES
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+_language: Final = ["en"]
+
+
+def language() -> str:
+    """Return the language of this run: ``en`` or ``de``."""
+    return _language[0]
+
+
+def use_language(name: str) -> str:
+    """Take the language of this run from an option, and return it; empty leaves it as it is.
+
+    Raises:
+        typer.BadParameter: There is no such language.
+    """
+    if name and name not in LANGUAGES:
+        raise typer.BadParameter("Choose en or de.")
+    if name:
+        _language[0] = name
+    return _language[0]
+
+
+Language = Annotated[
+    str,
+    typer.Option("--language", help="en or de.", callback=use_language, show_default=False),
+]
+
+
+def say(key: str, /, **values: Value) -> str:
+    """Return a text of the volume ``command`` in the language of this run."""
+    return catalogue("command").fill(key, language(), values)
+
+
 def complain(error: PuraError, name: str | None = None) -> None:
     """Print an error on standard error: what happened, then the way out."""
     prefix = f"{name}: " if name else ""
-    err.print(f"{prefix}{error.message}", style="bold red", markup=False)
-    if error.hint:
-        err.print(error.hint, markup=False)
+    message, hint = error.words(language())
+    err.print(f"{prefix}{message}", style="bold red", markup=False)
+    if hint:
+        err.print(hint, markup=False)
 
 
 def interactive() -> bool:

@@ -29,7 +29,7 @@ from pura.cli.common import (
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
 from pura.cli.progress import progress
-from pura.cli.terminal import complain, err, out
+from pura.cli.terminal import Language, complain, err, language, out, say
 from pura.cli.words import print_audit
 from pura.desk.audits import AuditText, Prepared, Setup, prepared, refused
 from pura.desk.cases import SaveTo, SavingRun, saving_run
@@ -73,7 +73,7 @@ def verify(
             help="Also choose from the batch with this false discovery rate (e-BH).",
         ),
     ] = None,
-    language: Annotated[str, typer.Option(help="en or de.")] = "en",
+    language: Language = "",
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
     ] = None,
@@ -138,14 +138,14 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    _refuse_choices(decoder, language, fdr, keep_text if save is not None else KEEP)
+    _refuse_choices(decoder, fdr, keep_text if save is not None else KEEP)
     if pdf is not None or json_file is not None:
         from pura.cli.report_build import read_request
         from pura.desk.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    run = _Run(as_json=as_json, full=full, language=language)
+    run = _Run(as_json=as_json, full=full)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
     chosen = WalkOptions(
@@ -191,11 +191,8 @@ def verify(
     raise typer.Exit(1 if run.failed else 0)
 
 
-def _refuse_choices(decoder: str, language: str, fdr: float | None, keep_text: str) -> None:
-    for value, known, option in (
-        (decoder, ("exact", "paper"), "--decoder"),
-        (language, ("en", "de"), "--language"),
-    ):
+def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
+    for value, known, option in ((decoder, ("exact", "paper"), "--decoder"),):
         if value not in known:
             raise typer.BadParameter(f"Choose {' or '.join(known)}.", param_hint=option)
     if fdr is not None and not 0 < fdr < 1:
@@ -208,11 +205,11 @@ def _refuse_choices(decoder: str, language: str, fdr: float | None, keep_text: s
 def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator[SavingRun]:
     """Open the case; ask for the passphrase of the texts where they are sealed."""
     if to.text == SEAL:
-        words = passphrase(passphrase_file, "Passphrase of the kept texts", new=True)
+        words = passphrase(passphrase_file, say("ask.texts"), new=True)
         to = replace(to, passphrase=Secret(words))
     with saving_run(at, to) as run:
         if run.opened:
-            out.print(f"Opened the case “{run.case.name}”.", markup=False)
+            out.print(say("case.opened", name=run.case.name or ""), markup=False)
         yield run
 
 
@@ -249,8 +246,8 @@ def _write_report(
 class _Run:
     """One call of the command: what it needs, and what it has said."""
 
-    def __init__(self, *, as_json: bool, full: bool, language: str) -> None:
-        self._json, self._full, self._language = as_json, full, language
+    def __init__(self, *, as_json: bool, full: bool) -> None:
+        self._json, self._full = as_json, full
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
         self.audits: list[Audit] = []
@@ -300,7 +297,7 @@ class _Run:
         if self._json:
             self._write(audit.to_dict() if self._full else summary(audit))
         else:
-            print_audit(out, audit, self._language)
+            print_audit(out, audit, language())
 
     @staticmethod
     def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
@@ -313,7 +310,7 @@ class _Run:
             prompt_known=text.prompt is not None,
             threshold=ready.policy.t_found,
         )
-        for line in found.lines():
+        for line in found.lines(language()):
             err.print(line, markup=False)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
@@ -347,8 +344,13 @@ class _Run:
             self._write({"batch": row})
         else:
             out.print(
-                f"Of {len(self._strengths)} texts, {len(names)} are chosen at a false discovery "
-                f"rate of at most {alpha:g} (e-BH): {', '.join(names) or 'none'}.",
+                say(
+                    "chosen",
+                    texts=len(self._strengths),
+                    count=len(names),
+                    alpha=f"{alpha:g}",
+                    names=", ".join(names) or say("none"),
+                ),
                 markup=False,
             )
 

@@ -36,21 +36,21 @@ DEEP: Final = "too-deep"
 SUBFOLDER: Final = "subfolder"
 LIMIT: Final = "limit"
 
-REASONS: Final[dict[str, str]] = {
-    HIDDEN: "hidden files and folders",
-    LINK: "symbolic links",
-    PATTERN: "names that the filter leaves out",
-    FORMAT: "formats that are not read",
-    LOCK: "lock files of an office program",
-    EMPTY: "empty files",
-    SPECIAL: "pipes, devices and sockets",
-    UNREADABLE: "files or folders that cannot be read",
-    LOOP: "folders reached a second time through a link",
-    DEEP: f"folders more than {MAX_DEPTH} levels down",
-    SUBFOLDER: "subfolders, which were not asked for",
-    LIMIT: f"files beyond the first {MAX_FILES:,}",
-}
-"""Every reason for which a name is left out, in words."""
+REASONS: Final = (
+    HIDDEN,
+    LINK,
+    PATTERN,
+    FORMAT,
+    LOCK,
+    EMPTY,
+    SPECIAL,
+    UNREADABLE,
+    LOOP,
+    DEEP,
+    SUBFOLDER,
+    LIMIT,
+)
+"""Every reason for which a name is left out; the words stand in the catalogue."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Skipped:
 
     Attributes:
         path: Which.
-        reason: A key of :data:`REASONS`.
+        reason: One of :data:`REASONS`.
     """
 
     path: Path
@@ -115,10 +115,6 @@ class Summary:
         self.skipped[item.reason] += 1
         if len(self.examples) < MAX_EXAMPLES:
             self.examples.append(item)
-
-    def lines(self) -> list[str]:
-        """Return one line a reason, the most frequent first."""
-        return [f"{count:,} × {REASONS[reason]}" for reason, count in self.skipped.most_common()]
 
 
 def walk(

@@ -49,11 +49,11 @@ def room_for(
     need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
     weights = f"{parameters:,} parameters as {dtype} and the work on a text"
     if free is None:
-        words = f"It takes about {_gigabytes(need)} ({weights}); how much is free is unknown."
+        words = f"It takes about {gigabytes(need)} ({weights}); how much is free is unknown."
         return Room(fits=None, need_bytes=need, free_bytes=None, reason=words)
     verb = "and" if need <= free else "but only"
     words = (
-        f"It takes about {_gigabytes(need)} ({weights}), {verb} {_gigabytes(free)} of {place} "
+        f"It takes about {gigabytes(need)} ({weights}), {verb} {gigabytes(free)} of {place} "
         "are free."
     )
     return Room(fits=need <= free, need_bytes=need, free_bytes=free, reason=words)
@@ -119,5 +119,6 @@ def _windows() -> int | None:
     return int(status.free)
 
 
-def _gigabytes(size: int) -> str:
+def gigabytes(size: int) -> str:
+    """Write a size for people."""
     return f"{size / 1e9:.1f} GB"

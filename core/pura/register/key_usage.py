@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pura.base.catalogue import Value, catalogue, phrase
 from pura.base.errors import PuraError
 from pura.keys.entries import KeyEntry
 from pura.scheme import Profile
@@ -56,31 +57,27 @@ def find_usage(
     )
 
 
-def sentences(usage: Usage) -> tuple[str, ...]:
+def sentences(usage: Usage, language: str = "en") -> tuple[str, ...]:
     """Say what can no longer be done without the key, a sentence each."""
     entry = usage.entry
-    said = [
+    derived = tuple(e.name for e in usage.derived)
+    rows: tuple[tuple[bool, str, dict[str, Value]], ...] = (
+        (True, "texts", {"name": entry.name, "fingerprint": entry.fingerprint}),
         (
-            f"Texts marked with the key “{entry.name}” ({entry.fingerprint}) can no longer be "
-            "verified on this computer."
+            bool(entry.deployment),
+            "deployment",
+            {"deployment": entry.deployment or "", "master": entry.master or ""},
         ),
-    ]
-    if entry.deployment:
-        said.append(
-            f"It serves the deployment “{entry.deployment}”. Whoever holds the master key "
-            f"({entry.master}) can derive it again."
-        )
-    if usage.profiles:
-        said.append(f"Profiles that belong to it: {_names(usage.profiles)}.")
-    if usage.entries:
-        said.append(f"Payloads in the register that fit these profiles: {usage.entries:,}.")
-    if usage.derived:
-        names = _names(tuple(e.name for e in usage.derived))
-        said.append(f"Derived from it: {names}. They stay, but cannot be derived again.")
-    said.append("Audits that were recorded stay readable; they cannot be repeated.")
-    if not entry.deployment:
-        said.append("Without an exported copy this cannot be undone.")
-    return tuple(said)
+        (bool(usage.profiles), "profiles", _names(usage.profiles)),
+        (bool(usage.entries), "payloads", {"count": usage.entries}),
+        (bool(derived), "derived", _names(derived)),
+        (True, "audits", {}),
+        (not entry.deployment, "for-good", {}),
+    )
+    texts = catalogue("command")
+    return tuple(
+        texts.fill(f"usage.{key}", language, values) for holds, key, values in rows if holds
+    )
 
 
 def _issued(register: Path, lengths: frozenset[int]) -> int:
@@ -95,7 +92,8 @@ def _issued(register: Path, lengths: frozenset[int]) -> int:
         return 0  # damaged; that is told about where the register is used
 
 
-def _names(names: tuple[str, ...], most: int = 6) -> str:
+def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
     shown = ", ".join(f"“{name}”" for name in names[:most])
     left = len(names) - most
-    return f"{shown} and {left} more" if left > 0 else shown
+    more = phrase("usage.more", count=left) if left > 0 else ""
+    return {"names": shown, "more": more}

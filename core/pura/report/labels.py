@@ -1,17 +1,12 @@
 """The words of a report that are no findings: headings, names of fields, remarks on the method.
 
-Findings come from the sentence catalogue alone (:mod:`pura.words.sentences`).
+They stand in the volume ``report`` of the catalogue; findings come from :mod:`pura.words.sentences`
+alone.
 """
 
 from __future__ import annotations
 
-import json
-from functools import cache
-from typing import Final
-
-from pura.base.resources import resource
-
-LANGUAGES: Final = ("en", "de")
+from pura.base.catalogue import catalogue, check_language
 
 
 class Labels:
@@ -22,8 +17,8 @@ class Labels:
     """
 
     def __init__(self, language: str) -> None:
+        check_language(language)
         self.language = language
-        self._place = LANGUAGES.index(language)
 
     def __call__(self, key: str, **values: str | int) -> str:
         """Return a text with its blanks filled.
@@ -31,10 +26,7 @@ class Labels:
         Raises:
             KeyError: There is no such text.
         """
-        text = catalogue()[key][self._place]
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", str(value))
-        return text
+        return catalogue("report").fill(key, self.language, values)
 
     def given(self, text: str) -> str:
         """Return a field, or that it was not given."""
@@ -43,10 +35,3 @@ class Labels:
     def yes(self, found: bool) -> str:
         """Return yes or no."""
         return self("yes" if found else "no")
-
-
-@cache
-def catalogue() -> dict[str, tuple[str, str]]:
-    """Return every text by its key, English and German."""
-    found = json.loads(resource("report", "labels.json").read_text(encoding="utf-8"))
-    return {key: (pair[0], pair[1]) for key, pair in found.items()}

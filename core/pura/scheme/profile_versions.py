@@ -13,10 +13,7 @@ from pura.base.errors import ProfileError
 
 VERSION: Final = 2
 FIELD: Final = "version"
-NOTES: Final[dict[str, str]] = {
-    "version-1": "The profile file is of the first form (version 1); what it leaves out has the "
-    "value that was usual then and is now.",
-}
+NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
 
 

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
 from pura.verdict.power import PowerTable, load_power
 
@@ -77,7 +78,7 @@ class Expectation:
         power: Share of marked texts of so many positions that would be found, as a lower limit;
             None where it was not measured.
         language: What the words look like; ``""`` when there are too few to tell.
-        notes: Keys of :data:`NOTES`, the weightiest first.
+        notes: Some of :data:`NOTES`, the weightiest first.
     """
 
     tokens: int
@@ -88,24 +89,21 @@ class Expectation:
     language: str
     notes: tuple[str, ...]
 
-    def lines(self) -> list[str]:
+    def lines(self, language: str = "en") -> list[str]:
         """Return the expectation in sentences, the number first."""
-        first = (
-            f"About {self.bits} of {self.payload_bits} bits can be read: an estimate from "
-            f"{self.tokens:,} tokens, of which about {self.usable:,} can carry bits."
-        )
-        return [first, *(NOTES[n].format(language=self.language) for n in self.notes)]
+        values: dict[str, Value] = {
+            "bits": self.bits,
+            "payload_bits": self.payload_bits,
+            "tokens": self.tokens,
+            "usable": self.usable,
+            "found": self.language or "",
+        }
+        keys = ("expect.bits", *(f"expect.{note}" for note in self.notes))
+        return [catalogue("command").fill(key, language, values) for key in keys]
 
 
-NOTES: Final[dict[str, str]] = {
-    "signs": "The text is mostly code or numbers. Such texts leave little to choose, so they carry "
-    "fewer usable positions than prose; the estimate is too hopeful.",
-    "language": "The text does not look English ({language}). The rates behind the estimate were "
-    "measured on English; how many positions are usable here is not known.",
-    "short": "The text is short. Too little evidence is the likely outcome, marked or not.",
-    "repetitive": "The text repeats itself. A context counts once, so the repeated parts add "
-    "nothing.",
-}
+NOTES: Final = ("signs", "language", "short", "repetitive")
+"""What can weaken an estimate; the words stand in the catalogue."""
 
 
 def expect(

@@ -26,12 +26,10 @@ class Advice:
     Attributes:
         code: For programs.
         setting: The field that it is about.
-        words: In English.
     """
 
     code: str
     setting: str
-    words: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,74 +59,62 @@ def advise(profile: Profile) -> tuple[Advice, ...]:
             p.payload_bits < 16,
             "few-bits",
             "payload_bits",
-            "So few payload bits tell only a handful of recipients apart.",
         ),
         (
             p.payload_bits > 128,
             "many-bits",
             "payload_bits",
-            "So many payload bits take texts of thousands of tokens.",
         ),
         (
             p.code == "spc",
             "paper-code",
             "code",
-            "The code “spc” is the paper's; “tbcc” needs less text for the same payload.",
         ),
         (
             p.temperature < 0.5,
             "cold",
             "temperature",
-            "At so low a temperature few tokens have a choice, and few can carry bits.",
         ),
         (
             p.temperature > 1.5,
             "hot",
             "temperature",
-            "At so high a temperature texts lose their thread.",
         ),
         (
             0 < p.top_k < 10,
             "narrow-k",
             "top_k",
-            "With so few tokens to choose from little can be carried.",
         ),
-        (p.top_p < 0.5, "narrow-p", "top_p", "With so narrow a choice little can be carried."),
+        (p.top_p < 0.5, "narrow-p", "top_p"),
         (
             low < 0.5,
             "low-gate",
             "entropy_thresholds_bits",
-            "A gate this low lets steps in that carry next to nothing.",
         ),
         (
             low > 4,
             "high-gate",
             "entropy_thresholds_bits",
-            "A gate this high leaves few steps that carry bits.",
         ),
         (
             p.context_window == 1,
             "short-window",
             "context_window",
-            "A window of one token repeats the same schedule often.",
         ),
         (
             p.context_window > 4,
             "long-window",
             "context_window",
-            "With so long a window each edited word disturbs many steps.",
         ),
         (
             p.tokenizer is None,
             "no-tokenizer",
             "tokenizer",
-            "Without a tokenizer's fingerprint a wrong model is noticed by its size only.",
         ),
         (
             p.key is None,
             "no-key",
             "key",
-            "The profile names no key, so that a wrong key is not noticed before the audit.",
         ),
     )
-    return tuple(Advice(code=c, setting=s, words=w) for odd, c, s, w in rows if odd)
+    return tuple(Advice(code=c, setting=f) for odd, c, f in rows if odd)

@@ -29,8 +29,8 @@ LITERALS = {
 }
 # Put together from a prefix and a value that the code knows.
 BUILT = ("database.", "keystore.", "layout.not-", "policy.not-", "repeat.no-")
-# “Clean” a text of control characters; no finding.
-HARMLESS = {("register.long.hint", "en"): ["clean"]}
+# “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
+HARMLESS = {("register.long.hint", "en"): ["clean"], ("usage.texts", "en"): ["verified"]}
 SHARES = ("ratio", "chance", "percent", "share", "weight")
 SAMPLE = {"reason": 2, "count": 1234, "date": "2026-03-14", "least": 1, "word": "strong"}
 
@@ -98,6 +98,8 @@ def test_every_error_has_its_text_and_the_values_of_its_blanks():
             continue  # built, or handed on; the texts they can have stand below BUILT
         key = node.args[0].value
         where = f"{path.name}:{node.lineno} {key}"
+        if ast.unparse(node.func) == "phrase" and key in catalogue("command"):
+            continue
         assert key in texts, where
         if any(keyword.arg is None for keyword in node.keywords):
             continue

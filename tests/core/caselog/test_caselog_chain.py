@@ -26,10 +26,8 @@ from pura.caselog import CaseLog, Head, Person, open_case, save_audit, workstati
 from pura.caselog.canonical import commitment, entry_hash, written
 from pura.caselog.heads import parse_head, sign_head
 from pura.caselog.verify import LogCheck, verify_log
-from pura.caselog.words import SENTENCES
 from pura.record.audit import Audit
 from pura.report.sign import load_identity
-from pura.words.linter import forbidden
 
 NOON = datetime(2026, 7, 1, 12, tzinfo=UTC)
 OFF = "DROP TRIGGER entries_stay", "DROP TRIGGER entries_remain"
@@ -389,13 +387,6 @@ def test_a_signature_of_another_head_is_named(filled: CaseLog, anna: Person) -> 
     assert bad(filled) == ["signatures.bad"]
     filled.db.execute("DELETE FROM signatures")
     assert bad(filled) == ["signatures.missing"]
-
-
-def test_every_sentence_is_in_both_languages_and_passes_the_linter() -> None:
-    for english, german in SENTENCES.values():
-        assert english != german
-        assert not forbidden(english, "en")
-        assert not forbidden(german, "de")
 
 
 # ----------------------------------------------------------------------- two programs, dying ones

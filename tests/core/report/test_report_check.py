@@ -35,10 +35,8 @@ from pura.report.check import (
     check_report,
     compare,
     load_trust,
-    words,
 )
 from pura.report.sign import SignOptions, free_place, load_identity, sign_report
-from pura.words.linter import forbidden
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 DAY = timedelta(days=1)
@@ -453,12 +451,6 @@ def test_trust_files(p12: bytes) -> None:
     for wrong in (b"hello", b"-----BEGIN CERTIFICATE-----\nxx"):
         with pytest.raises(PuraError, match="no certificate"):
             load_trust(wrong)
-
-
-def test_no_sentence_says_more_than_was_examined() -> None:
-    for english, german in words.SENTENCES.values():
-        assert not forbidden(english, "en"), english
-        assert not forbidden(german, "de"), german
 
 
 @pytest.mark.programs("pdfsig", "pdfinfo")

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from pura.base.errors import RecordError
+from pura.base.catalogue import Value, catalogue
+from pura.base.errors import PuraError, RecordError
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import FORMS, findings_digest
-from pura.report.check import words
 from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
 
 GOOD: Final = "good"
@@ -31,28 +31,33 @@ class Check:
     """One thing that was examined.
 
     Attributes:
-        name: Stable name, a key of :data:`.words.NAMES`.
+        name: Stable name, ``name.…`` in the volume ``report-check``.
         state: One of :data:`STATES`.
-        key: The sentence that says what was found, a key of :data:`.words.SENTENCES`.
+        key: The sentence that says what was found, a key of the volume ``report-check``.
         values: What fills its blanks.
+        error: Why, where an error is the reason; its words fill the blank ``why``.
     """
 
     name: str
     state: str
     key: str
     values: Mapping[str, object] = field(default_factory=dict)
+    error: PuraError | None = None
 
     def title(self, language: str = "en") -> str:
         """How the check is called."""
-        return words.name(self.name, language)
+        return catalogue("report-check").fill(f"name.{self.name}", language, {})
 
     def result(self, language: str = "en") -> str:
         """How it ended, in words."""
-        return words.state(self.state, language)
+        return catalogue("report-check").fill(f"state.{self.state}", language, {})
 
     def text(self, language: str = "en") -> str:
         """What was found, in words."""
-        return words.say(self.key, language, self.values)
+        values: dict[str, Value] = {name: str(value) for name, value in self.values.items()}
+        if self.error is not None:
+            values["why"] = self.error.words(language)[0]
+        return catalogue("report-check").fill(self.key, language, values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +132,16 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         if not audits:
             raise RecordError("report.holds-none")
     except (RecordError, ValueError, RecursionError) as error:
-        why = error.message if isinstance(error, RecordError) else "It is not readable JSON."
+        why = error if isinstance(error, RecordError) else RecordError("report.not-json")
         return [
             *checks,
-            Check(name="schema", state=BAD, key="schema.invalid", values={"why": why}),
+            Check(
+                name="schema",
+                state=BAD,
+                key="schema.invalid",
+                values={"why": why.message},
+                error=why,
+            ),
         ], ()
     values = {"count": len(audits), "schema": record.SCHEMA}
     checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pura.base.errors import PuraError
+from pura.base.errors import PuraError, ReportFileError
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.findings_digest import findings_digest
@@ -28,11 +28,11 @@ def repeat(audits: Sequence[Audit], again: Again) -> list[Check]:
 
 def _one(audit: Audit, again: Again) -> Check:
     if audit.text is None:
-        return _not_possible("the record leaves the text out.")
+        return _not_possible(ReportFileError("repeat.left-out"))
     try:
         fresh = again(audit)
     except PuraError as error:
-        return _not_possible(error.message)
+        return _not_possible(error)
     return compare(audit, fresh)
 
 
@@ -57,5 +57,11 @@ def compare(audit: Audit, fresh: Audit) -> Check:
     return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
 
 
-def _not_possible(why: str) -> Check:
-    return Check(name="repeat", state=OPEN, key="repeat.not-possible", values={"why": why})
+def _not_possible(why: PuraError) -> Check:
+    return Check(
+        name="repeat",
+        state=OPEN,
+        key="repeat.not-possible",
+        values={"why": why.message},
+        error=why,
+    )

@@ -29,12 +29,13 @@ from pura.scheme import SecretKey
 offline.prepare()
 
 DATA = Path(__file__).parent / "data"
+BUILTIN = "smollm2-135m"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what reads with the model, and put the longest first, so that no worker ends late."""
     for item in items:
-        if not {"installed_models", "builtin_model"}.isdisjoint(getattr(item, "fixturenames", ())):
+        if "builtin_files" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.model)
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
@@ -51,8 +52,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def installed_models() -> Path:
-    """The folder in which the built-in model is installed; installs it when it is missing."""
+def builtin_files() -> Path:
+    """The built-in model in the user's folder, to be read only; installed when it is missing."""
     from filelock import FileLock
 
     from pura.model.store import ModelStore
@@ -63,8 +64,16 @@ def installed_models() -> Path:
     store = ModelStore(folder)
     # Of several workers one installs, the others wait.
     with FileLock(folder.with_name("models-of-the-tests.lock")):
-        if all(model.name != "smollm2-135m" for model in store.list()):
+        if all(model.name != BUILTIN for model in store.list()):
             store.install_builtin()
+    return folder / BUILTIN
+
+
+@pytest.fixture
+def installed_models(builtin_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this test alone, with the built-in model; what is added stays in it."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / BUILTIN).symlink_to(builtin_files, target_is_directory=True)
     return folder
 
 
@@ -73,13 +82,13 @@ _MODELS = user_paths().models
 
 
 @pytest.fixture(scope="session")
-def builtin_model(installed_models: Path) -> Any:
+def builtin_model(builtin_files: Path) -> Any:
     """The built-in model on the processor, loaded once."""
     from pura.model.device import choose_device
     from pura.model.load import load_model
     from pura.model.store import ModelStore
 
-    return load_model(ModelStore(installed_models).get("smollm2-135m"), choose_device("cpu"))
+    return load_model(ModelStore(builtin_files.parent).get(BUILTIN), choose_device("cpu"))
 
 
 @pytest.fixture(scope="session")

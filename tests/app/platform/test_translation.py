@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 import pura_audit
+from pura.base.errors import ModelError
 from pura.base.paths import Paths
 from pura.base.resources import resource
 from pura.record.audit import Audit
@@ -427,3 +428,20 @@ def test_nothing_is_clipped_in_the_dialogs(
                 found[name] = words
             dialog.done(0)
         assert found == {}
+
+
+def test_an_error_is_shown_in_the_language_of_the_window(
+    app: Any, qtbot: Any, paths: Paths, engine: Any, text: str
+) -> None:
+    engine.error = ModelError("model.memory-text", name="CPU")
+    with window_in("de", paths, engine, qtbot) as window:
+        window.session.add_text(text)
+        engine.gate.set()
+        window.audit()
+        item = window.session.queue.items[0]
+        qtbot.waitUntil(lambda: item.state is ItemState.FAILED)
+        assert (
+            item.failure.message
+            == "Der Speicher von CPU reicht nicht aus, um diesen Text zu lesen."
+        )
+        assert item.failure.hint.startswith("Schließen Sie andere Programme")

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import CheckReport, check_report
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, number, translate
-from pura_audit.reports.checking import CheckReport, check
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
@@ -180,7 +180,11 @@ class ReportCheckDialog(QDialog):
         self._clear()
         self.summary.setText(translate("ReportCheck", "Checking …"))
         self._job = self._session.do(
-            lambda context: check(workplace, request, context), self._ended, self
+            lambda context: check_report(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            self._ended,
+            self,
         )
         self._refresh()
 

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import Signed, SignReport, sign_report
 from pura.keys import Secret, passphrase_bytes
-from pura.report.sign import Identity, SignOptions
+from pura.report.sign import SignOptions
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import language, translate
-from pura_audit.reports.checking import SignReport, sign
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
@@ -149,10 +149,17 @@ class ReportSignDialog(WorkingDialog):
                 tsa_url=self.authority.text().strip() or None,
                 language=language(),
             ),
-            auditor=self.session.settings.current.auditor if self.log.isChecked() else "",
+            note=self.log.isChecked(),
+            auditor=self.session.settings.current.auditor,
+            replace=True,  # the file dialog has asked about a file that is there
         )
         workplace = self.session.workplace
-        self.begin(lambda _: sign(workplace, request), words=lambda identity: _signed(to, identity))
+        self.begin(
+            lambda context: sign_report(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            words=_signed,
+        )
 
     def _ask_report(self) -> None:
         dialog = self._file_dialog(
@@ -192,11 +199,10 @@ class ReportSignDialog(WorkingDialog):
         return dialog
 
 
-def _signed(to: Path, identity: Identity) -> str:
+def _signed(done: Signed) -> str:
     words = translate("SignReport", "“%1” is signed as %2; the certificate is valid until %3.")
-    certificate = identity.certificate
     return (
-        words.replace("%1", to.name)
-        .replace("%2", certificate.subject)
-        .replace("%3", certificate.not_after.date().isoformat())
+        words.replace("%1", done.path.name)
+        .replace("%2", done.certificate.subject)
+        .replace("%3", done.certificate.not_after.date().isoformat())
     )

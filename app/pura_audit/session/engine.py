@@ -10,8 +10,7 @@ from typing import Protocol
 
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
-from pura.base.progress import Stage
-from pura.desk import register
+from pura.desk import audits
 from pura.desk.workplace import Workplace
 from pura.keys import KeyRef, KeyStore, SessionKeys, State
 from pura.model.memory import free_on, room_for
@@ -127,29 +126,14 @@ class PuraEngine:
 
     def audit(self, request: Request, context: JobContext) -> Audit:
         """Audit one text; the model stays loaded for the next."""
-        from pura.audit.run import Options, audit_document
-
-        context.progress(Stage(name="model"))
-        model = self.workplace.model(request.model)
-        context.checkpoint()
-        refs = [KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys]
-        with (
-            register.asked(self.workplace, must_exist=False) as issued,
-            self.workplace.opened_keys(refs) as keys,
-        ):
-            return audit_document(
-                request.document,
-                model=model,
-                keys=keys,
-                profile=request.profile,
-                options=Options(
-                    prompt=request.prompt,
-                    policy=load_policy(self.workplace.paths.policy),
-                    register=issued,
-                ),
-                progress=context.progress,
-                checkpoint=context.checkpoint,
-            )
+        refs = tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys)
+        return audits.audit(
+            self.workplace,
+            audits.Setup(keys=refs, profile=request.profile, model=request.model),
+            audits.AuditText(document=request.document, prompt=request.prompt),
+            progress=context.progress,
+            checkpoint=context.checkpoint,
+        ).audit
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
         entries, paths = store.list(), self.workplace.paths

@@ -267,8 +267,9 @@ def test_an_old_report_is_audited_again_with_the_old_keys(
     home: Path, installed_models: Path
 ) -> None:
     (home / "data" / "models").symlink_to(installed_models, target_is_directory=True)
-    done = pura("report", "verify", OLD / "signed.pdf", "--trust", OLD / "org.pem", "--rerun",
-                "--json")  # fmt: skip
+    done = pura(
+        "report", "verify", OLD / "signed.pdf", "--trust", OLD / "org.pem", "--rerun", "--json"
+    )
     checks = {row["name"]: row for row in json.loads(done.stdout)["checks"]}
     assert done.exit_code == 0, checks
     assert checks["repeat"]["state"] in ("good", "notice"), checks["repeat"]

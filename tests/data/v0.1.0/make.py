@@ -60,9 +60,12 @@ A, B = ("--auditor", "A. Example"), ("--auditor", "B. Muster")
 def pura(*words: str) -> str:
     """Run the command in the current folder."""
     done = subprocess.run(
-        [sys.executable, "-m", "pura.cli", *words], stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "pura.cli", *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         sys.exit(f"pura {' '.join(words)}: {done.stdout}{done.stderr}")
     return done.stdout
@@ -78,13 +81,16 @@ def certificate() -> None:
         ]
     )
     cert = (
-        x509.CertificateBuilder().subject_name(name).issuer_name(name)
-        .public_key(key.public_key()).serial_number(17)
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(17)
         .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
         .not_valid_after(datetime(2120, 1, 1, tzinfo=UTC))
         .add_extension(x509.KeyUsage(True, True, *[False] * 7), critical=True)
         .sign(key, hashes.SHA256())
-    )  # fmt: skip
+    )
     lock = serialization.BestAvailableEncryption(PASSPHRASE.encode())
     Path("org.p12").write_bytes(
         pkcs12.serialize_key_and_certificates(b"desk", key, cert, None, lock)
@@ -103,8 +109,16 @@ def setup() -> None:
     Path("raw.key").write_text(KEY + "\n")
     pura("key", "import", "desk", "--file", "raw.key", "--in-file", "--note", "of the tests")
     pura("key", "derive", "desk", "newsroom-2026", "--in-file")
-    pura("key", "export", "desk", "-o", "desk.purakey", "--passphrase-file", "passphrase.txt",
-         "--yes")  # fmt: skip
+    pura(
+        "key",
+        "export",
+        "desk",
+        "-o",
+        "desk.purakey",
+        "--passphrase-file",
+        "passphrase.txt",
+        "--yes",
+    )
     Path("fields.json").write_text(json.dumps(FIELDS))
     pura("profile", "new", "--fields", "fields.json", "--name", "house", "-o", "house.json")
     pura("profile", "new", "--bits", "24", "--code", "spc", "--name", "paper", "-o", "paper.json")
@@ -116,16 +130,49 @@ def setup() -> None:
     pura("register", "import", "register.csv", "--profile", "house")
     pura("register", "export", "register-export.csv")
     Path("home/config/policy.json").write_text(
-        json.dumps({"schema": "pura-policy/1", "name": "desk", "version": 3,
-                    "organisation": "Example Desk", "draws": 99, "yearly_volume": 2000})
-    )  # fmt: skip
+        json.dumps(
+            {
+                "schema": "pura-policy/1",
+                "name": "desk",
+                "version": 3,
+                "organisation": "Example Desk",
+                "draws": 99,
+                "yearly_volume": 2000,
+            }
+        )
+    )
     Path("prompt.txt").write_text("The city council met on Tuesday evening to discuss")
     common = ("--key", "desk", "--prompt-file", "prompt.txt", "--seed", "1")
-    pura("generate", "--profile", "house", *common, "--tokens", "80", "-o", "letter.txt",
-         "--field", "customer=417", "--field", "issued=2026-11-21", "--field", "release=1.4",
-         "--ids", "letter-ids.json")  # fmt: skip
-    pura("generate", "--profile", "paper", *common, "--tokens", "60", "-o", "note.txt",
-         "--payload", "0x8E41B0")  # fmt: skip
+    pura(
+        "generate",
+        "--profile",
+        "house",
+        *common,
+        "--tokens",
+        "80",
+        "-o",
+        "letter.txt",
+        "--field",
+        "customer=417",
+        "--field",
+        "issued=2026-11-21",
+        "--field",
+        "release=1.4",
+        "--ids",
+        "letter-ids.json",
+    )
+    pura(
+        "generate",
+        "--profile",
+        "paper",
+        *common,
+        "--tokens",
+        "60",
+        "-o",
+        "note.txt",
+        "--payload",
+        "0x8E41B0",
+    )
 
 
 def findings() -> None:
@@ -134,9 +181,21 @@ def findings() -> None:
     Path("record.json").write_text(pura("verify", *house, "--full", "--register"))
     Path("summary.json").write_text(pura("verify", *house, "--key", "desk/newsroom-2026"))
     Path("record-paper.json").write_text(
-        pura("verify", "note.txt", "--profile", "paper", "--key", "desk", "--decoder", "paper",
-             "--prompt-file", "prompt.txt", "--json", "--full")
-    )  # fmt: skip
+        pura(
+            "verify",
+            "note.txt",
+            "--profile",
+            "paper",
+            "--key",
+            "desk",
+            "--decoder",
+            "paper",
+            "--prompt-file",
+            "prompt.txt",
+            "--json",
+            "--full",
+        )
+    )
 
 
 def cases() -> None:
@@ -171,12 +230,40 @@ def cases() -> None:
         *A,
     )
     Path("request.json").write_text(json.dumps(REQUEST))
-    pura("report", "build", "--case", "Letter 17", "--audit", first, "--pdf", "report.pdf",
-         "--request", "request.json", "--html", "report.html", "--json-file", "report.json",
-         "--tables", "tables", "--recipient", "City paper", *A)  # fmt: skip
+    pura(
+        "report",
+        "build",
+        "--case",
+        "Letter 17",
+        "--audit",
+        first,
+        "--pdf",
+        "report.pdf",
+        "--request",
+        "request.json",
+        "--html",
+        "report.html",
+        "--json-file",
+        "report.json",
+        "--tables",
+        "tables",
+        "--recipient",
+        "City paper",
+        *A,
+    )
     certificate()
-    pura("report", "sign", "report.pdf", "signed.pdf", "--certificate", "org.p12",
-         "--passphrase-file", "passphrase.txt", "--log", *A)  # fmt: skip
+    pura(
+        "report",
+        "sign",
+        "report.pdf",
+        "signed.pdf",
+        "--certificate",
+        "org.p12",
+        "--passphrase-file",
+        "passphrase.txt",
+        "--log",
+        *A,
+    )
     pura("verify", "letter.txt", *house, "--save", "Old inquiry", *A)
     [old] = audits("Old inquiry")
     pura("caselog", "hold", "Old inquiry", "--reason", "a court asked", *A)
@@ -188,8 +275,15 @@ def cases() -> None:
     key = json.loads(Path("record.json").read_text())["keys"][0]["fingerprint"]
     pura("caselog", "record", "key-leaked", "--key", key, "--details", "laptop stolen", *A)
     pura("caselog", "export", "Letter 17", "letter-17.puracase", *A)
-    pura("caselog", "sign-head", "--certificate", "org.p12",
-         "--passphrase-file", "passphrase.txt", *A)  # fmt: skip
+    pura(
+        "caselog",
+        "sign-head",
+        "--certificate",
+        "org.p12",
+        "--passphrase-file",
+        "passphrase.txt",
+        *A,
+    )
     pura("caselog", "verify", "--record", *A)
 
 

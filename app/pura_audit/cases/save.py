@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -15,23 +15,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.base.errors import CaseLogError
 from pura.caselog import (
     KEEP,
     LEAVE_OUT,
     SEAL,
     Case,
-    CaseLog,
     Query,
-    Vault,
-    find_case,
     list_cases,
-    open_case,
-    save_audit,
 )
+from pura.desk.cases import Saved, SaveTo, save_audits
 from pura.keys import Secret
 from pura.record.audit import Audit
-from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.look.theme import GRID
@@ -197,61 +191,35 @@ class SaveDialog(FittedDialog):
         self._working = True
         self.words.hide()
         self._check()
-        act = saving(
-            self.case.currentText().strip(),
-            self.who.text,
-            audits,
-            self.mode,
-            secret,
-            self.purpose.text,
+        to = SaveTo(
+            case=self.case.currentText().strip(),
+            auditor=self.who.text,
+            text=self.mode,
+            passphrase=secret,
+            purpose=self.purpose.text,
         )
-        self._cases.write(act, self._saved, self)
+        self._cases.change(
+            lambda context: save_audits(
+                self._cases.workplace,
+                to,
+                audits,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
+            ),
+            self._saved,
+            self,
+        )
 
-    def _saved(self, outcome: Outcome[tuple[Case, int]]) -> None:
+    def _saved(self, outcome: Outcome[Saved]) -> None:
         self._working = False
         self._check()
         if isinstance(outcome, Failure):
             self._fail(outcome)
         elif isinstance(outcome, Done):
-            case, count = outcome.result
-            SaveDialog.last = case.name or ""
+            done = outcome.result
+            SaveDialog.last = done.case.name or ""
             self.accept()
-            self.saved.emit(case, count)
+            self.saved.emit(done.case, done.count)
 
     def _fail(self, failure: Failure) -> None:
         self.words.say(failure)
-
-
-def saving(
-    name: str, who: str, audits: Sequence[Audit], mode: str, secret: Secret | None, purpose: str
-) -> Callable[[CaseLog, JobContext], tuple[Case, int]]:
-    """Return what saves audits to a case, all or none; a case that is not there is opened."""
-
-    def act(log: CaseLog, context: JobContext) -> tuple[Case, int]:
-        vault = None
-        if secret is not None:
-            words = secret.copy()
-            try:
-                vault = Vault(words)
-            finally:
-                words[:] = bytes(len(words))
-                secret.wipe()
-        try:
-            with log.writing():
-                actor = log.person(who)
-                case = find_case(log, name) or open_case(log, name, actor)
-                known = {item.id for item in case.items}
-                new = [audit for audit in audits if audit.id not in known]
-                if not new:
-                    raise CaseLogError("caselog.save-twice", code="case-log-twice")
-                for audit in new:
-                    context.checkpoint()
-                    save_audit(log, case.id, audit, actor, text=mode, vault=vault, purpose=purpose)
-                saved = find_case(log, case.id)
-        finally:
-            if vault is not None:
-                vault.wipe()
-        assert saved is not None  # it was just written
-        return saved, len(new)
-
-    return act

@@ -1,4 +1,4 @@
-"""The case log behind the queue of the cases: opened for each piece of work, and let go again."""
+"""The case log behind the queue of the cases: opened for each piece of work, then let go of."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
-from pura.base.paths import Paths
-from pura.caselog import CaseLog, workstation
+from pura.caselog import CaseLog
+from pura.desk.cases import open_log
+from pura.desk.workplace import Workplace
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Outcome
-from pura_audit.jobs.queue import Job, JobQueue
+from pura_audit.jobs.queue import Job, JobQueue, Work
 
 T = TypeVar("T")
 Act = Callable[[CaseLog, JobContext], T]
@@ -23,7 +24,7 @@ class Cases(QObject):
 
     Args:
         queue: Where the work is done.
-        paths: Where the log is.
+        workplace: Whose log it is; of that, only its folders are used here.
 
     Signals:
         changed: Something was written.
@@ -31,14 +32,16 @@ class Cases(QObject):
 
     changed = Signal()
 
-    def __init__(self, queue: JobQueue, paths: Paths, parent: QObject | None = None) -> None:
+    def __init__(
+        self, queue: JobQueue, workplace: Workplace, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
-        self._queue, self._paths = queue, paths
+        self._queue, self.workplace = queue, workplace
 
     @property
     def path(self) -> Path:
         """Where the log is."""
-        return self._paths.caselog
+        return self.workplace.paths.caselog
 
     @property
     def there(self) -> bool:
@@ -51,15 +54,18 @@ class Cases(QObject):
 
     def write(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue something that changes the log."""
+        return self.change(lambda context: self._opened(act, context), then, owner)
 
-        def work(context: JobContext) -> T:
-            result = self._opened(act, context)
+    def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue a use case that opens the log by itself, and changes it."""
+
+        def told(context: JobContext) -> T:
+            result = work(context)
             self.changed.emit()  # from this thread: whoever listens lives in the window's
             return result
 
-        return self._queue.do(work, then, owner)
+        return self._queue.do(told, then, owner)
 
     def _opened(self, act: Act[T], context: JobContext) -> T:
-        station = workstation(self._paths.workstation)
-        with CaseLog(self._paths.caselog, create=True, station=station) as log:
+        with open_log(self.workplace, create=True) as log:
             return act(log, context)

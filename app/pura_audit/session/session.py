@@ -79,7 +79,7 @@ class Session(QObject):
         self.queue = QueueModel(self)
         self._engine = engine
         self.jobs = Jobs(self)
-        self.cases = Cases(self.jobs.cases, engine.workplace.paths, self)
+        self.cases = Cases(self.jobs.cases, engine.workplace, self)
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
         self.device: DeviceWords | Failure | None = None

@@ -213,10 +213,11 @@ def _blanks(text: str) -> list[Change]:
     out = [Change(p, p + len(gap), " ", RUNS) for p, gap in runs] if many or typed else []
     trailing = [
         Change(place + len(line.rstrip(" \t")), place + len(line), "", TRAILING)
-        for place, line in lines
+        for place, line in _lines(text)
         if line.endswith((" ", "\t"))
     ]
-    if len(trailing) >= _LEAST_BREAKS and len(trailing) >= _TRAILING_SHARE * len(lines):
+    ended = sum(line.endswith((" ", "\t")) for _, line in lines)
+    if ended >= _LEAST_BREAKS and ended >= _TRAILING_SHARE * len(lines):
         out += trailing
     return out
 

@@ -122,7 +122,9 @@ def rewrite(text: str, changes: Iterable[Change], kinds: Iterable[str]) -> Resto
         pieces += [text[place : change.start], change.put]
         origins += [
             np.arange(place, change.start, dtype=np.int64),
-            np.full(len(change.put), change.start, dtype=np.int64),
+            # Character by character as far as they go; what is longer comes from the last one.
+            change.start
+            + np.minimum(np.arange(len(change.put)), max(change.end - change.start - 1, 0)),
         ]
         made.append(change)
         place = change.end

@@ -6,7 +6,9 @@ prompt. One audit gives both numbers: that of the reading as found, and that of 
 
     python bench/handling.py --cache DIR [--texts N] [--only NAME …]
 
-What was audited stands in ``DIR/handling.jsonl`` and is not audited again.
+What was audited stands in ``DIR/handling.jsonl`` and is not audited again. *Steps kept* needs no
+audit and is counted over all texts of the cell: the share of a text's tokens that still follow the
+same two tokens, as found and in the reading that keeps most of them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import statistics
 import string
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,10 +35,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from _study_generate import generate_cells
 from pura.audit.run import Options, audit_text
+from pura.audit.variants import variants_of
 from pura.documents import read_data
 from pura.embed.generate import decode
 from pura.lab.cells import CELLS, SEED
 from pura.lab.shelf import Shelf
+from pura.model.tokenise import tokenise, usual_spelling
 from pura.verdict.policy import Policy
 
 CELL = "tbcc-36"
@@ -193,16 +197,41 @@ def main() -> None:
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
     texts = [decode(model.tokenizer, ids) for ids in shelf.get(f"texts.{CELL}")["ids"]]
+    kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:
         for number, text in enumerate(texts[: arguments.texts]):
             for name in arguments.only:
                 if (name, number) in known:
                     continue
-                dice = random.Random(f"{SEED}/{name}/{number}")  # noqa: S311
-                rows.append(_audit(model, HANDLINGS[name](text, dice), name, number))
+                rows.append(_audit(model, _handled(text, name, number), name, number))
                 sink.write(json.dumps(rows[-1]) + "\n")
                 sink.flush()
-    _print([r for r in rows if r["text"] < arguments.texts], arguments.only)
+    _print([r for r in rows if r["text"] < arguments.texts], kept)
+
+
+def _handled(text: str, name: str, number: int) -> str:
+    return HANDLINGS[name](text, random.Random(f"{SEED}/{name}/{number}"))  # noqa: S311
+
+
+def _kept(model: Any, texts: list[str], name: str) -> tuple[float, float]:
+    """Return the median share of steps whose token and context are kept: found, and restored."""
+
+    def spelt(words: Iterable[str]) -> dict[str, str]:
+        return usual_spelling(model.tokenizer, words)
+
+    def steps(text: str) -> list[tuple[int, ...]]:
+        ids = tokenise(model.tokenizer, text).ids.tolist()
+        return list(zip(ids, ids[1:], ids[2:], strict=False))
+
+    found, restored = [], []
+    for number, text in enumerate(texts):
+        whole = steps(text)
+        variants = variants_of(_handled(text, name, number), spelt=spelt)
+        there = [set(steps(variant.text)) for variant in variants]
+        shares = [sum(step in known for step in whole) / len(whole) for known in there]
+        found.append(shares[0])
+        restored.append(max(shares))
+    return statistics.median(found), statistics.median(restored)
 
 
 def _audit(model: Any, text: str, name: str, number: int) -> dict[str, Any]:
@@ -227,9 +256,9 @@ def _audit(model: Any, text: str, name: str, number: int) -> dict[str, Any]:
     }
 
 
-def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
+def _print(rows: list[dict[str, Any]], kept: dict[str, tuple[float, float]]) -> None:
     table = []
-    for name in names:
+    for name, (before, after) in kept.items():
         mine = [row for row in rows if row["handling"] == name]
         if not mine:
             continue
@@ -237,10 +266,11 @@ def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
         table.append(
             [
                 name,
+                f"{100 * before:.0f} → {100 * after:.0f}",
                 str(len(mine)),
-                f"{statistics.median(found):.1f}",
-                f"{statistics.median(all_):.1f}",
-                f"{sum(x >= 6 for x in found)} / {sum(x >= 6 for x in all_)}",
+                f"{statistics.median(found):.1f} → {statistics.median(all_):.1f}",
+                f"{min(found):.1f} → {min(all_):.1f}",
+                f"{sum(x >= 6 for x in found)} → {sum(x >= 6 for x in all_)}",
                 str(sum(r["right"] and r["verdict"] == "mark" for r in mine)),
                 f"{statistics.mean(len(r['readings']) for r in mine):.1f}",
                 str(sum(r["verdict"] == "no-mark" for r in mine)),
@@ -250,10 +280,11 @@ def _print(rows: list[dict[str, Any]], names: list[str]) -> None:
     _common.print_table(
         [
             "handling",
+            "steps kept %",
             "texts",
-            "log10 e as found",
-            "with restored readings",
-            "e ≥ 10^6, found / with",
+            "log10 e, median",
+            "lowest",
+            "e ≥ 10^6",
             "payload read",
             "readings, mean",
             "“no mark”",

@@ -6,7 +6,7 @@ prompt. One audit gives both numbers: that of the reading as found, and that of 
 
     python bench/handling.py --cache DIR [--texts N] [--only NAME …]
 
-What was audited stands in ``DIR/handling.jsonl`` and is not audited again. *Steps kept* needs no
+What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it. *Steps kept* needs no
 audit and is counted over all texts of the cell: the share of a text's tokens that still follow the
 same two tokens, as found and in the reading that keeps most of them.
 """
@@ -187,7 +187,7 @@ def main() -> None:
     """Audit what is missing and print one row a kind of handling."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--texts", type=int, default=32)
+    parser.add_argument("--texts", type=int, default=32, help="of each handling")
     parser.add_argument("--only", nargs="*", default=list(HANDLINGS))
     arguments = parser.parse_args()
     _common.print_facts("Handling", SEED)
@@ -206,7 +206,7 @@ def main() -> None:
                 rows.append(_audit(model, _handled(text, name, number), name, number))
                 sink.write(json.dumps(rows[-1]) + "\n")
                 sink.flush()
-    _print([r for r in rows if r["text"] < arguments.texts], kept)
+    _print(rows, kept)
 
 
 def _handled(text: str, name: str, number: int) -> str:

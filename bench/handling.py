@@ -6,9 +6,9 @@ prompt. One audit gives both numbers: that of the reading as found, and that of 
 
     python bench/handling.py --cache DIR [--texts N] [--only NAME …]
 
-What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it. *Steps kept* needs no
-audit and is counted over all texts of the cell: the share of a text's tokens that still follow the
-same two tokens, as found and in the reading that keeps most of them.
+What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it.
+*Steps kept* needs no audit and is counted over all texts of the cell: the share of a text's tokens
+that still follow the same two tokens, as found and in the reading that keeps most of them.
 """
 
 from __future__ import annotations

@@ -1194,6 +1194,14 @@
         <translation>typografische Änderungen zurückgenommen</translation>
     </message>
     <message>
+        <source>lines and blanks restored too</source>
+        <translation>auch Zeilen und Leerzeichen wiederhergestellt</translation>
+    </message>
+    <message>
+        <source>capitals restored too</source>
+        <translation>auch Großschreibung wiederhergestellt</translation>
+    </message>
+    <message>
         <source>token ids as saved</source>
         <translation>Token-Nummern wie gespeichert</translation>
     </message>

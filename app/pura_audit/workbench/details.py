@@ -46,6 +46,8 @@ def _reading(one: VariantFacts) -> str:
     name = {
         "found": translate("Dialog", "as found"),
         "restored": translate("Dialog", "typographic changes undone"),
+        "layout": translate("Dialog", "lines and blanks restored too"),
+        "case": translate("Dialog", "capitals restored too"),
         "ids": translate("Dialog", "token ids as saved"),
     }.get(one.name, one.name)
     words = translate("Dialog", "%1: log10 e %2, %3 tokens")

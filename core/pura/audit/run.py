@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
 from pura.audit.fitness import check_fitness, check_language
+from pura.audit.handling import handling_signs, pieces_of
 from pura.audit.trial import (
     Intervals,
     Strength,
@@ -30,8 +31,10 @@ from pura.audit.trial import (
     weigh,
 )
 from pura.audit.variants import (
+    CASE,
     FOUND,
     IDS,
+    LAYOUT,
     RESTORED,
     Variant,
     check_ids,
@@ -78,6 +81,8 @@ MAX_PROMPT_CHARACTERS: Final = 200_000
 _READINGS: Final = {
     FOUND: "from the text",
     RESTORED: "from the restored text",
+    LAYOUT: "with lines and blanks restored",
+    CASE: "with capitals restored",
     IDS: "as saved by the generator",
 }
 
@@ -103,7 +108,7 @@ class Options:
         register: The register of issued payloads, asked after the verdict is fixed.
         candidates: How many payloads to list.
         keep_text: Whether the record holds the text itself.
-        restore: Also read the text with typographic substitutions undone, where there are any.
+        restore: Also read the text as it was before it was handled, where it shows signs of that.
         alternatives: Name and text of other readings that the document offered.
         ids: int64 [L], token ids that a generator saved; read beside the text.
     """
@@ -201,6 +206,7 @@ class _Audit:
         self._log: list[StepReport] = []
         self._variants: tuple[Variant, ...] = ()
         self.notice: Callable[[Notice], None] = lambda _: None
+        self._handled: tuple[str, ...] = ()
 
     def run(self) -> Audit:
         """Walk all twelve steps."""
@@ -229,7 +235,7 @@ class _Audit:
             note.append(f"{len(where.ranges)} found")
         found = assemble.Findings(
             profile=self._profile,
-            spans=tokens[best.variant].spans,
+            spans=self._variants[best.variant].spans_in_record(tokens[best.variant].spans),
             trial=best,
             passages=where,
             decoder=options.decoder,
@@ -258,7 +264,7 @@ class _Audit:
         self._log.append(StepReport(number=number, name=name, done=False, note=why))
 
     def _tokens(self) -> tuple[list[Tokens], npt.NDArray[np.int64] | None]:
-        from pura.model.tokenise import tokenise
+        from pura.model.tokenise import tokenise, usual_spelling
 
         prompt, options = self._options.prompt, self._options
         with self._step(3) as note:
@@ -270,15 +276,20 @@ class _Audit:
             self._variants = variants_of(
                 self._document.text,
                 restored=options.restore,
+                spelt=lambda words: usual_spelling(self._model.tokenizer, words),
                 alternatives=options.alternatives,
                 ids=ids,
                 ids_text=words,
             )
             tokens = [tokens_of(self._model, variant) for variant in self._variants]
             note += [
-                f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}"
+                f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}{_why(v)}"
                 for v, found in zip(self._variants, tokens, strict=True)
             ]
+            self._handled = handling_signs(
+                self._document.text, pieces_of(self._model), restored=options.restore
+            )
+            note += [f"sign of handling: {sign}" for sign in self._handled]
             if prompt is None:
                 return tokens, None
             if len(prompt) > MAX_PROMPT_CHARACTERS:
@@ -291,55 +302,43 @@ class _Audit:
         self, tokens: list[Tokens], prompt_ids: npt.NDArray[np.int64] | None
     ) -> list[list[Intervals]]:
         """Read every variant; one row of intervals a key in each."""
-        sizes = [int(found.ids.size) for found in tokens]
-        with self._step(5) as note:
-            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
-            return [
-                self._read_one(found, prompt_ids, sum(sizes[:i]), sum(sizes), note)
-                for i, found in enumerate(tokens)
-            ]
+        from pura.model.evidence import read_many
 
-    def _read_one(
-        self,
-        tokens: Tokens,
-        prompt_ids: npt.NDArray[np.int64] | None,
-        before: int,
-        all_: int,
-        note: list[str],
-    ) -> list[Intervals]:
-        from pura.model.evidence import read
-
-        size = int(tokens.ids.size)
+        all_ = sum(int(found.ids.size) for found in tokens)
 
         def report(done: int, total: int) -> None:
             # The pass counts layers and tiles of the vocabulary; people count tokens.
-            read_ = before + (size * done // total if total else 0)
-            self._progress(Stage(number=5, name=STEPS[4], done=read_, total=all_))
+            read = all_ * done // total if total else 0
+            self._progress(Stage(number=5, name=STEPS[4], done=read, total=all_))
 
-        reading = read(
-            self._model,
-            tokens.ids,
-            keys=[key for key, _ in self._keys],
-            profile=self._profile,
-            prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
-            progress=report,
-            checkpoint=self._checkpoint,
-        )
-        said = [f"{reading.windows} window(s)"]
-        if reading.short_of_memory:
-            said.append(SHORT_OF_MEMORY)
-            self.notice(Notice.SHORT_OF_MEMORY)
-        note += [words for words in said if words not in note]
-        return [
-            Intervals(
-                ids=reading.ids,
-                entropy_bits=reading.entropy_bits,
-                probability=reading.probability,
-                lo=reading.lo[i],
-                hi=reading.hi[i],
-                prompt_known=prompt_ids is not None,
+        with self._step(5) as note:
+            readings = read_many(
+                self._model,
+                [found.ids for found in tokens],
+                keys=[key for key, _ in self._keys],
+                profile=self._profile,
+                prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
+                progress=report,
+                checkpoint=self._checkpoint,
             )
-            for i in range(len(self._keys))
+            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
+            note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
+            if any(reading.short_of_memory for reading in readings):
+                note.append(SHORT_OF_MEMORY)
+                self.notice(Notice.SHORT_OF_MEMORY)
+        return [
+            [
+                Intervals(
+                    ids=reading.ids,
+                    entropy_bits=reading.entropy_bits,
+                    probability=reading.probability,
+                    lo=reading.lo[i],
+                    hi=reading.hi[i],
+                    prompt_known=prompt_ids is not None,
+                )
+                for i in range(len(self._keys))
+            ]
+            for reading in readings
         ]
 
     def _try_keys(self, seen: list[list[Intervals]]) -> list[Trial]:
@@ -381,6 +380,9 @@ class _Audit:
         known = best.intervals.prompt_known
         table = load_power()
         usable = len(best.schedule)
+        if self._handled:
+            # Nothing was measured on texts that were handled like this.
+            return decide_outcome(log10_e, usable, policy, power=None)
         power = table.power(usable, profile, policy.t_found, known, model=self._model.fingerprint)
         needed = table.needed(
             profile, policy.t_found, policy.power_needed, known, model=self._model.fingerprint
@@ -423,6 +425,7 @@ class _Audit:
         readings: tuple[VariantFacts, ...],
     ) -> Audit:
         options, policy = self._options, self._options.policy
+        shown = self._variants[found.trial.variant]
         evidence = outcome.facts(
             keys_tried=len(self._keys),
             p_redraw=strong.p_redraw,
@@ -439,7 +442,7 @@ class _Audit:
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             input=facts.input_facts(self._document, found.spans.shape[0]),
-            text=self._variants[found.trial.variant].text if options.keep_text else None,
+            text=shown.in_record(self._document.text) if options.keep_text else None,
             prompt=facts.prompt_facts(
                 options.prompt, 0 if prompt_ids is None else int(prompt_ids.size)
             ),
@@ -484,6 +487,13 @@ class _Audit:
             erasures=int((readings == 0).sum()),
             repaired=int(found.repaired.sum()),
             unlike=unlike_study(self._document.text),
+            handled=self._handled,
             passages=len(found.passages.ranges),
             passage_share=assemble.passage_share(found),
         )
+
+
+def _why(variant: Variant) -> str:
+    """Say what was undone for a reading."""
+    undone = ", ".join(f"{s.count} {s.name}" for s in variant.substitutions)
+    return f" ({undone})" if undone else ""

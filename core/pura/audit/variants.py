@@ -8,7 +8,7 @@ for the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +18,10 @@ import numpy.typing as npt
 from pura.audit.trial import Trial, strongest
 from pura.base.errors import InputError
 from pura.decode.significance import combine
-from pura.documents.restore import Substitution, restore
+from pura.documents.casing import restore_case
+from pura.documents.layout import restore_layout
+from pura.documents.restore import restore
+from pura.documents.rewriting import Restored, Substitution, unchanged
 from pura.record.audit import ChangeFacts, VariantFacts
 
 if TYPE_CHECKING:
@@ -29,9 +32,13 @@ I64 = npt.NDArray[np.int64]
 
 FOUND: Final = "found"
 RESTORED: Final = "restored"
+LAYOUT: Final = "layout"
+CASE: Final = "case"
 IDS: Final = "ids"
-MAX_VARIANTS: Final = 4
+MAX_VARIANTS: Final = 6
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
+
+Spelling = Callable[[Iterable[str]], dict[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,32 +46,49 @@ class Variant:
     """One reading of a text.
 
     Attributes:
-        name: :data:`FOUND`, :data:`RESTORED`, :data:`IDS`, or the name of an alternative that a
-            document's reader offered (e.g. ``original``).
+        name: :data:`FOUND`, :data:`RESTORED`, :data:`LAYOUT`, :data:`CASE`, :data:`IDS`, or the
+            name of an alternative that a document's reader offered (e.g. ``original``).
         text: Its characters.
         ids: int64 [L], saved token ids; None tokenises the text.
-        substitutions: What was undone.
+        undone: How it was made from the text as found; None for a text of its own.
     """
 
     name: str
     text: str
     ids: I64 | None = None
-    substitutions: tuple[Substitution, ...] = ()
+    undone: Restored | None = None
+
+    @property
+    def substitutions(self) -> tuple[Substitution, ...]:
+        """What was undone."""
+        return self.undone.substitutions if self.undone is not None else ()
+
+    def in_record(self, text: str) -> str:
+        """Return the text that a record of this reading shows, given the text as found."""
+        return self.text if self.undone is None else text
+
+    def spans_in_record(self, spans: I64) -> I64:
+        """Return the tokens' characters in the text that a record of this reading shows."""
+        return spans if self.undone is None else self.undone.spans_in_found(spans)
 
 
 def variants_of(
     text: str,
     *,
     restored: bool = True,
+    spelt: Spelling | None = None,
     alternatives: Sequence[tuple[str, str]] = (),
     ids: I64 | None = None,
     ids_text: str | None = None,
 ) -> tuple[Variant, ...]:
     """Fix which readings are tried, each distinct one once.
 
+    Nothing but the text and the tokenizer's vocabulary is looked at: no key, no phase.
+
     Args:
         text: The text as found.
-        restored: Also try the text with typographic substitutions undone, where there are any.
+        restored: Also try the text as it was before it was handled, where it shows signs of that.
+        spelt: The usual spelling of words in small letters; None leaves the case alone.
         alternatives: Name and text of other readings of the same document.
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
@@ -72,12 +96,16 @@ def variants_of(
     Raises:
         InputError: More than :data:`MAX_VARIANTS`.
     """
-    found = [Variant(name=FOUND, text=text)]
-    if restored and (undone := restore(text)).changed and undone.text.strip():
-        found.append(Variant(name=RESTORED, text=undone.text, substitutions=undone.substitutions))
-    found += [Variant(name=name, text=other) for name, other in alternatives]
+    tried = [Variant(name=FOUND, text=text)]
+    if restored:
+        tried += [
+            Variant(name=name, text=undone.text, undone=undone)
+            for name, undone in _handled(text, spelt)
+            if undone.text.strip()
+        ]
+    tried += [Variant(name=name, text=other) for name, other in alternatives]
     known: dict[str, Variant] = {}
-    for variant in found:
+    for variant in tried:
         known.setdefault(variant.text, variant)
     distinct = list(known.values())
     if ids is not None:
@@ -89,6 +117,24 @@ def variants_of(
     return tuple(distinct)
 
 
+def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:
+    """Undo one kind of handling after the other; each further reading goes on from the last."""
+    steps: list[tuple[str, Callable[[str], Restored]]] = [
+        (RESTORED, restore),
+        (LAYOUT, restore_layout),
+    ]
+    if spelt is not None:
+        steps.append((CASE, lambda found: restore_case(found, spelt)))
+    done = unchanged(text)
+    readings = []
+    for name, undo in steps:
+        more = undo(done.text)
+        if more.changed:
+            done = done.then(more)
+            readings.append((name, done))
+    return readings
+
+
 def variant_facts(
     variants: Sequence[Variant],
     tokens: Sequence[Tokens],
@@ -98,6 +144,8 @@ def variant_facts(
 ) -> tuple[VariantFacts, ...]:
     """Return what each reading says alone.
 
+    The record's own text is left out where it is named a second time.
+
     Args:
         variants: The readings.
         tokens: Of each of them.
@@ -106,6 +154,7 @@ def variant_facts(
         verdict: What the decision rule makes of a log10 e-value and a trial.
     """
     facts = []
+    own = variants[shown.variant].in_record(variants[0].text)
     for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
         mine = [trial for trial in trials if trial.variant == number]
         best = strongest(mine)
@@ -114,7 +163,7 @@ def variant_facts(
             VariantFacts(
                 name=variant.name,
                 shown=number == shown.variant,
-                text=None if number == shown.variant else variant.text,
+                text=None if variant.text == own else variant.text,
                 characters=len(variant.text),
                 tokens=int(found.ids.size),
                 usable=len(best.schedule),

@@ -222,7 +222,7 @@ def audit_again(
         PuraError: Key or model cannot be used.
     """
     from pura.audit.run import Options, audit_document
-    from pura.audit.variants import FOUND, IDS, RESTORED
+    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
 
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:
@@ -230,7 +230,8 @@ def audit_again(
     if record.prompt.known:
         raise ReportFileError("report.prompt", code="repeat-prompt")
     found = readings.get(FOUND)
-    text = record.text if found is None or found.shown else found.text
+    # The record's own text is the one found, unless the reading has its characters beside it.
+    text = record.text if found is None or found.text is None else found.text
     if text is None:
         raise ReportFileError("repeat.text", code="repeat-text")
     refs = [KeyRef(fingerprint=key.fingerprint, label=key.label) for key in record.keys]
@@ -250,7 +251,7 @@ def audit_again(
             options=Options(
                 decoder=record.decoder,
                 policy=Policy.from_dict(record.policy),
-                restore=RESTORED in readings or not readings,
+                restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
             ),
             progress=progress,
             checkpoint=checkpoint,

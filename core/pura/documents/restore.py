@@ -11,52 +11,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
-
-I64 = npt.NDArray[np.int64]
-MAX_PLACES: Final = 20  # places that are listed of one kind of change
-
-
-@dataclass(frozen=True, kw_only=True)
-class Substitution:
-    """One kind of change that was found.
-
-    Attributes:
-        name: Stable name, e.g. ``curly-quotes``.
-        count: How often.
-        places: The first few places, characters of the text as found.
-        examples: What stands there and what it became, each pair once, written visibly.
-    """
-
-    name: str
-    count: int
-    places: tuple[int, ...]
-    examples: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Restored:
-    """A text with its substitutions undone.
-
-    Attributes:
-        text: The restored text, ``C`` characters.
-        origin: int64 [C + 1], for each character the place in the text as found that it came
-            from; the last entry is the length of that text.
-        substitutions: What was undone, in the order of :data:`KINDS`.
-    """
-
-    text: str
-    origin: I64
-    substitutions: tuple[Substitution, ...]
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was undone."""
-        return bool(self.substitutions)
+from pura.documents.rewriting import Change, Restored, rewrite
 
 
 def _pairs(found: str, put: str) -> dict[str, str]:
@@ -135,14 +92,6 @@ _LATIN: Final = re.compile(r"[A-Za-z]")
 _FOREIGN: Final = re.compile(f"[{''.join(_LOOKALIKES)}]")
 
 
-@dataclass(frozen=True)
-class _Change:
-    start: int
-    end: int
-    put: str
-    name: str
-
-
 def restore(text: str) -> Restored:
     """Undo every substitution of :data:`KINDS`.
 
@@ -152,81 +101,33 @@ def restore(text: str) -> Restored:
     Returns:
         The restored text with the way back to the characters of the found one.
     """
-    changes = sorted([*_signs(text), *_lookalikes(text)], key=lambda c: c.start)
-    pieces: list[str] = []
-    origins: list[I64] = []
-    place = 0
-    for change in changes:
-        if change.start < place:
-            continue
-        pieces += [text[place : change.start], change.put]
-        origins += [
-            np.arange(place, change.start, dtype=np.int64),
-            np.full(len(change.put), change.start, dtype=np.int64),
-        ]
-        place = change.end
-    pieces.append(text[place:])
-    origins.append(np.arange(place, len(text) + 1, dtype=np.int64))
-    return Restored(
-        text="".join(pieces),
-        origin=np.concatenate(origins),
-        substitutions=_summed(changes, text),
-    )
+    return rewrite(text, [*_signs(text), *_lookalikes(text)], KINDS)
 
 
-def _signs(text: str) -> list[_Change]:
-    found: list[_Change] = []
+def _signs(text: str) -> list[Change]:
+    found: list[Change] = []
     for match in _PATTERN.finditer(text):
         start, end = match.span()
         if match["c2pa"] or match["bare"]:
-            found.append(_Change(start, end, "", "provenance-characters"))
+            found.append(Change(start, end, "", "provenance-characters"))
         elif match["joiner"]:
-            found.append(_Change(start, end, "", "invisible-characters"))
+            found.append(Change(start, end, "", "invisible-characters"))
         elif match["marks"]:
             composed = unicodedata.normalize("NFC", match[0])
             if composed != match[0]:
-                found.append(_Change(start, end, composed, "decomposed-letters"))
+                found.append(Change(start, end, composed, "decomposed-letters"))
         else:
-            found.append(_Change(start, end, _PUT[match[0]], _NAMES[match[0]]))
+            found.append(Change(start, end, _PUT[match[0]], _NAMES[match[0]]))
     return found
 
 
-def _lookalikes(text: str) -> list[_Change]:
+def _lookalikes(text: str) -> list[Change]:
     if not _FOREIGN.search(text):
         return []
     return [
-        _Change(word.start() + i, word.start() + i + 1, _LOOKALIKES[char], "look-alikes")
+        Change(word.start() + i, word.start() + i + 1, _LOOKALIKES[char], "look-alikes")
         for word in _WORD.finditer(text)
         if _LATIN.search(word[0]) and _FOREIGN.search(word[0])
         for i, char in enumerate(word[0])
         if char in _LOOKALIKES
     ]
-
-
-def _summed(changes: list[_Change], text: str) -> tuple[Substitution, ...]:
-    found = []
-    for name in KINDS:
-        mine = [c for c in changes if c.name == name]
-        if not mine:
-            continue
-        pairs = dict.fromkeys((_visible(text[c.start : c.end]), _visible(c.put)) for c in mine)
-        found.append(
-            Substitution(
-                name=name,
-                count=len(mine),
-                places=tuple(c.start for c in mine[:MAX_PLACES]),
-                examples=tuple(pairs)[:8],
-            )
-        )
-    return tuple(found)
-
-
-def _visible(piece: str) -> str:
-    """Write characters without a picture by their code points; long runs are cut."""
-    shown = [
-        char
-        if char.isprintable() and not char.isspace() and not unicodedata.combining(char)
-        else f"U+{ord(char):04X}"
-        for char in piece[:6]
-    ]
-    return " ".join(shown) + (" …" if len(piece) > 6 else "")

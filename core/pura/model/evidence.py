@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.naive import full_order
 from pura.model.reading import Reading
+from pura.model.shared import Share, States, put_states, shares, states_of, wanted
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling, row_sums, tile_count
 from pura.model.windows import Window, plan
 from pura.scheme import Profile, SecretKey, ranks
@@ -66,25 +67,57 @@ def read(
         InputError: A token id outside the vocabulary.
         ModelError: No memory, or the model gave no finite numbers.
     """
+    return read_many(
+        model,
+        [ids],
+        keys=keys,
+        profile=profile,
+        prompt_ids=prompt_ids,
+        progress=progress,
+        checkpoint=checkpoint,
+        tiling=tiling,
+        window=window,
+    )[0]
+
+
+def read_many(
+    model: LanguageModel,
+    texts: Sequence[npt.NDArray[np.int64]],
+    *,
+    keys: Sequence[SecretKey],
+    profile: Profile,
+    prompt_ids: Sequence[int] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    checkpoint: Callable[[], None] | None = None,
+    tiling: Tiling | None = None,
+    window: int = MAX_WINDOW,
+) -> list[Reading]:
+    """Read several readings of one text; what they have in common is read once.
+
+    See :func:`read`; ``texts`` holds the tokens of each.
+    """
     import torch
 
-    _check(model, ids, profile)
+    for ids in texts:
+        _check(model, ids, profile)
     opening = _opening(model, profile)
     prompt = _without_opening(prompt_ids or (), opening)
-    windows = plan(
-        ids, context=max(4, min(model.context_length, window)), opening=opening, prompt=prompt
-    )
+    context = max(4, min(model.context_length, window))
+    windows = [plan(ids, context=context, opening=opening, prompt=prompt) for ids in texts]
     run = _Run(
         model=model,
         profile=profile,
         ranks=_rank_table(model, keys, profile),
         tiling=tiling or _tiling_for(model),
-        result=_blank(ids, len(keys), len(windows)),
+        texts=texts,
+        windows=windows,
+        results=[_blank(i, len(keys), len(w)) for i, w in zip(texts, windows, strict=True)],
+        shares=shares(texts, windows),
         progress=progress,
         checkpoint=checkpoint,
     )
     with torch.inference_mode(), _between_layers(model, run.tick):
-        run.all_windows(ids, windows)
+        run.all_windows()
     return run.finish()
 
 
@@ -143,18 +176,22 @@ def _blank(ids: npt.NDArray[np.int64], keys: int, windows: int) -> Reading:
 
 @dataclass(kw_only=True, eq=False)
 class _Run:
-    """The state of one reading."""
+    """The state of one pass over all texts."""
 
     model: LanguageModel
     profile: Profile
     ranks: torch.Tensor
     tiling: Tiling
-    result: Reading
+    texts: Sequence[npt.NDArray[np.int64]]
+    windows: Sequence[Sequence[Window]]
+    results: Sequence[Reading]
+    shares: Sequence[Sequence[Share | None]]
     progress: Callable[[int, int], None] | None
     checkpoint: Callable[[], None] | None
     done: int = 0
     total: int = 0
     short_of_memory: bool = False
+    kept: dict[tuple[int, int], States] = field(default_factory=dict)
 
     def tick(self) -> None:
         """One layer or one tile is through."""
@@ -164,67 +201,99 @@ class _Run:
         if self.progress is not None:
             self.progress(self.done, self.total)
 
-    def all_windows(self, ids: npt.NDArray[np.int64], windows: Sequence[Window]) -> None:
+    def all_windows(self) -> None:
         """Read window after window; a window for which memory is short is read again."""
-        for number, window in enumerate(windows):
+        places = [(text, w) for text, mine in enumerate(self.windows) for w in range(len(mine))]
+        for number, (text, place) in enumerate(places):
             while True:
-                left = sum(self.ticks(w) for w in windows[number:])
-                self.total = self.done + left
-                problem = self.attempt(ids, window)
+                self.total = self.done + sum(self.ticks(*rest) for rest in places[number:])
+                problem = self.attempt(text, place)
                 if problem is None:
                     break
                 self.shrink(problem)
-        if self.progress is not None and windows:
+            self.kept = {
+                key: states
+                for key, states in self.kept.items()
+                if any(
+                    (share := self.shares[t][w]) is not None and (share.text, w) == key
+                    for t, w in places[number + 1 :]
+                )
+            }
+        if self.progress is not None and places:
             self.progress(self.total, self.total)
 
-    def ticks(self, window: Window) -> int:
+    def ticks(self, text: int, place: int) -> int:
         """How many ticks a window takes."""
-        chunks = -(-int(window.inputs.size) // self.tiling.chunk)
-        tiles = tile_count(self.model.head, window.count, self.profile, self.tiling)
+        window, share = self.windows[text][place], self.shares[text][place]
+        taken = 0 if share is None else share.inputs
+        if share is not None and share.whole:
+            return 0
+        chunks = -(-(int(window.inputs.size) - taken) // self.tiling.chunk)
+        rows = window.count - max(taken - window.first, 0)
+        tiles = tile_count(self.model.head, rows, self.profile, self.tiling)
         return chunks * len(_layers(self.model)) + tiles
 
-    def attempt(self, ids: npt.NDArray[np.int64], window: Window) -> str | None:
+    def attempt(self, text: int, place: int) -> str | None:
         """Read one window; return the error's text when memory was short."""
         try:
-            self.one_window(ids, window)
+            self.one_window(text, place)
         except (MemoryError, RuntimeError) as error:
             if _is_out_of_memory(error):
                 return str(error) or "out of memory"
             raise ModelError("model.failed", kind=type(error).__name__) from None
         return None
 
-    def one_window(self, ids: npt.NDArray[np.int64], window: Window) -> None:
+    def one_window(self, text: int, place: int) -> None:
         """Feed a window in chunks and sum up the rows whose next token belongs to it."""
         import torch
 
+        window, share = self.windows[text][place], self.shares[text][place]
+        if share is not None and share.whole:
+            self.take_results(text, share.text, window.target, window.count)
+            return
         device = self.model.head.weight.device
         inputs = torch.from_numpy(window.inputs).to(device)
         size, step = int(inputs.shape[0]), self.tiling.chunk
         network = decoder_of(self.model.network)
-        cache = _cache(self.model) if size > step else None
-        for start in range(0, size, step):
+        states = self.kept.get((share.text, place)) if share is not None else None
+        begin = 0 if share is None or states is None else share.inputs
+        keep = wanted(self.shares, text, place)
+        cache = _cache(self.model) if size > step or begin or keep else None
+        if share is not None and states is not None:
+            put_states(cache, states, begin)
+            self.take_results(text, share.text, window.target, max(begin - window.first, 0))
+        for start in range(begin, size, step):
             fed = inputs[None, start : start + step]
             out = network(input_ids=fed, past_key_values=cache, use_cache=cache is not None)
             skip = max(window.first - start, 0)
             hidden = out.last_hidden_state[0, skip:]
             if hidden.shape[0]:
-                first = window.target + start + skip - window.first
-                self.sum_up(ids, first, hidden)
+                self.sum_up(text, window.target + start + skip - window.first, hidden)
+        if keep and (states := states_of(cache, keep)) is not None:
+            self.kept[text, place] = states
 
-    def sum_up(self, ids: npt.NDArray[np.int64], first: int, hidden: torch.Tensor) -> None:
+    def take_results(self, text: int, other: int, first: int, count: int) -> None:
+        """Copy what was found for the same tokens of another text."""
+        mine, theirs, at = self.results[text], self.results[other], slice(first, first + count)
+        mine.entropy_bits[at] = theirs.entropy_bits[at]
+        mine.probability[at] = theirs.probability[at]
+        mine.lo[:, at], mine.hi[:, at] = theirs.lo[:, at], theirs.hi[:, at]
+
+    def sum_up(self, text: int, first: int, hidden: torch.Tensor) -> None:
         """Write the results of the tokens from ``first`` on."""
         import torch
 
+        ids, result = self.texts[text], self.results[text]
         last = first + int(hidden.shape[0])
         targets = torch.from_numpy(np.ascontiguousarray(ids[first:last])).to(hidden.device)
         sums = row_sums(
             self.model.head, hidden, targets, self.ranks, self.profile, self.tiling, self.tick
         )
         probability, lo = sums.probability.numpy(), sums.lo.numpy()
-        self.result.entropy_bits[first:last] = np.maximum(sums.entropy_bits.numpy(), 0.0)
-        self.result.probability[first:last] = probability
-        self.result.lo[:, first:last] = np.clip(lo, 0.0, 1.0)
-        self.result.hi[:, first:last] = np.clip(lo + probability, 0.0, 1.0)
+        result.entropy_bits[first:last] = np.maximum(sums.entropy_bits.numpy(), 0.0)
+        result.probability[first:last] = probability
+        result.lo[:, first:last] = np.clip(lo, 0.0, 1.0)
+        result.hi[:, first:last] = np.clip(lo + probability, 0.0, 1.0)
 
     def shrink(self, problem: str) -> None:
         """Give memory back and go on with smaller pieces.
@@ -234,6 +303,7 @@ class _Run:
         """
         import torch
 
+        self.kept.clear()
         if self.model.device.kind == "cuda":
             torch.cuda.empty_cache()
         smaller = self.tiling.halved()
@@ -242,16 +312,16 @@ class _Run:
         self.tiling = smaller
         self.short_of_memory = True
 
-    def finish(self) -> Reading:
-        """Return the reading.
+    def finish(self) -> list[Reading]:
+        """Return the readings.
 
         Raises:
             ModelError: The model gave no finite numbers.
         """
-        result = self.result
-        if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
-            raise ModelError("model.not-finite", code="model-damaged")
-        return Reading(**{**vars(result), "short_of_memory": self.short_of_memory})
+        for result in self.results:
+            if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
+                raise ModelError("model.not-finite", code="model-damaged")
+        return [replace(result, short_of_memory=self.short_of_memory) for result in self.results]
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

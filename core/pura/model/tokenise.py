@@ -8,6 +8,7 @@ the text alone).
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +112,34 @@ def _close_gaps(offsets: npt.NDArray[np.int64], characters: int) -> npt.NDArray[
     spans[:, 1] = np.maximum(spans[:, 1], spans[:, 0])
     spans[-1, 1] = characters
     return spans
+
+
+def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
+    """Return words in small letters as the tokenizer's vocabulary spells them.
+
+    A vocabulary is learnt from text, so it is a lexicon: of a word in small letters, with a
+    capital, and in capitals, that form is the usual one that takes the fewest tokens, and of
+    single tokens the one with the lowest id, which was met most often. A word that is no single
+    token in any form keeps its small letters unless a capital saves tokens.
+
+    Args:
+        tokenizer: A bare tokenizer of the transformers library.
+        words: In small letters.
+    """
+    listed = list(words)
+    if not listed:
+        return {}
+    forms = [(word, word.capitalize(), word.upper()) for word in listed]
+    flat = [f" {form}" for three in forms for form in three]
+    ids = tokenizer(flat, add_special_tokens=False, split_special_tokens=True)["input_ids"]
+
+    usual = {}
+    for number, word in enumerate(listed):
+        three = ids[3 * number : 3 * number + 3]
+        # Several tokens: the first form, in small letters, unless another takes fewer.
+        ranks = [(len(t), t[0] if len(t) == 1 else place) for place, t in enumerate(three)]
+        usual[word] = forms[number][ranks.index(min(ranks))]
+    return usual
 
 
 def tokenizer_fingerprint(tokenizer: Any) -> str:

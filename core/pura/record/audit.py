@@ -308,9 +308,10 @@ class VariantFacts:
     """One reading of the text; all of them count in the evidence.
 
     Attributes:
-        name: ``found``, ``restored``, ``ids``, or the name of an alternative of the document.
+        name: ``found``, ``restored``, ``layout``, ``case``, ``ids``, or the name of an alternative
+            of the document.
         shown: The record's tokens, bits and passages are of this one.
-        text: Its characters; None for the one that is shown, and where the record leaves text out.
+        text: Its characters; None where they are the record's own text, or it leaves text out.
         characters: Code points.
         tokens: ``L``.
         usable: Steps that carry bits, for the key with the largest evidence.
@@ -402,7 +403,9 @@ class Audit:
         id: Random identifier, 32 hex digits.
         created: UTC, ISO 8601 with offset.
         input: What was examined.
-        text: The text itself; None when the record leaves it out.
+        text: The text as found, to which all spans refer, also those of a restored reading; the
+            text of saved ids or of an alternative where such a reading is shown; None when the
+            record leaves it out.
         prompt: Whether the prompt was known.
         key: The key the findings are about.
         keys: All keys that were tried, in order.

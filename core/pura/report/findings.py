@@ -156,7 +156,8 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
 
 
 def _variant_name(name: str, labels: Labels) -> str:
-    return labels(f"variant.{name}") if name in ("found", "restored", "ids") else name
+    own = ("found", "restored", "layout", "case", "ids")
+    return labels(f"variant.{name}") if name in own else name
 
 
 def _change(name: str, labels: Labels) -> str:

@@ -51,13 +51,14 @@ def conditions(audit: Audit, labels: Labels) -> list[str]:
         else t.note or f"{t.name}: {t.count}"
         for t in audit.input.transforms
     ]
-    for variant in audit.variants:
-        for change in variant.changes:
-            try:
-                words = labels(f"change.{change.name}")
-            except KeyError:
-                words = change.name
-            found.append(f"{words}: {change.count}")
+    # A further reading goes on from the one before, so it names the same changes again.
+    changes = {change.name: change.count for v in audit.variants for change in v.changes}
+    for name, count in changes.items():
+        try:
+            words = labels(f"change.{name}")
+        except KeyError:
+            words = name
+        found.append(f"{words}: {count}")
     return found
 
 

@@ -38,6 +38,7 @@ class Circumstances:
         repaired: Codeword positions that were repaired.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
+        handled: Signs of handling beyond what was measured: ``case``, ``lines``, ``typing``.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
         passage_margin: How many tokens their limits may be off, either way.
@@ -57,6 +58,7 @@ class Circumstances:
     erasures: int = 0
     repaired: int = 0
     unlike: str = ""
+    handled: tuple[str, ...] = ()
     passages: int = 0
     passage_share: float = 1.0
     passage_margin: int = 10
@@ -236,6 +238,7 @@ def cautions(
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
+        *((True, f"handled-{sign}", {}) for sign in c.handled),
         (outcome.power is None, "unmeasured", {}),
         # Both are about the measured rates, so they have nothing to add where there are none.
         (outcome.power is not None and c.unlike == "signs", "signs", {}),

@@ -1,0 +1,298 @@
+"""What ordinary handling does to the evidence, and what the restored readings bring back.
+
+Marked texts (the study's cell ``tbcc-36``, docs/study.md §1) are handled as mail programs, word
+processors and people do, some of them through files of real formats, and audited without the
+prompt. One audit gives both numbers: that of the reading as found, and that of all readings::
+
+    python bench/handling.py --cache DIR [--texts N] [--only NAME …]
+
+What was audited stands in ``DIR/handling.jsonl`` and is not audited again; ``--texts 0`` prints it.
+*Steps kept* needs no audit and is counted over all texts of the cell: the share of a text's tokens
+that still follow the same two tokens, as found and in the reading that keeps most of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import email.message
+import email.policy
+import html
+import io
+import json
+import random
+import re
+import statistics
+import string
+import sys
+import textwrap
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import _common
+from _study_generate import generate_cells
+from pura.audit.run import Options, audit_text
+from pura.audit.variants import variants_of
+from pura.documents import read_data
+from pura.embed.generate import decode
+from pura.lab.cells import CELLS, SEED
+from pura.lab.shelf import Shelf
+from pura.model.tokenise import tokenise, usual_spelling
+from pura.verdict.policy import Policy
+
+CELL = "tbcc-36"
+Handling = Callable[[str, random.Random], str]
+_GAP = re.compile(r"(?<=\S) (?=\S)")
+_SENTENCE = re.compile(r"(?<=[.!?]) +")
+
+
+def _wrap(text: str, column: int) -> str:
+    return "\n".join(textwrap.fill(line, column) for line in text.strip().split("\n"))
+
+
+def typographic(text: str, _: random.Random) -> str:
+    text = re.sub(r'(^|[\s(])"', r"\1“", text).replace('"', "”")
+    text = re.sub(r"(^|[\s(])'", r"\1‘", text).replace("'", "’")
+    return text.replace("--", "—").replace(" - ", " – ").replace("...", "…")
+
+
+def typing_errors(text: str, dice: random.Random) -> str:
+    def err(char: str) -> str:
+        if not char.isalpha() or dice.random() >= 0.03:
+            return char
+        other = dice.choice(string.ascii_lowercase)
+        return dice.choice((other, "", char + other))
+
+    return "".join(map(err, text))
+
+
+def contractions(text: str, _: random.Random) -> str:
+    for long, short in (
+        ("do not", "don't"),
+        ("does not", "doesn't"),
+        ("did not", "didn't"),
+        ("is not", "isn't"),
+        ("are not", "aren't"),
+        ("was not", "wasn't"),
+        ("cannot", "can't"),
+        ("it is", "it's"),
+        ("It is", "It's"),
+        ("that is", "that's"),
+        ("I am", "I'm"),
+        ("I have", "I've"),
+        ("you are", "you're"),
+        ("we are", "we're"),
+        ("they are", "they're"),
+        ("will not", "won't"),
+        ("would not", "wouldn't"),
+        ("has not", "hasn't"),
+        ("have not", "haven't"),
+    ):
+        text = re.sub(rf"\b{long}\b", short, text)
+    return text
+
+
+def sentences_dropped(text: str, dice: random.Random) -> str:
+    parts = re.split(r"(?<=[.!?])(\s+)", text)
+    kept = [
+        a + b for a, b in zip(parts[::2], [*parts[1::2], ""], strict=False) if dice.random() >= 0.3
+    ]
+    return "".join(kept) or text
+
+
+def by_docx(text: str) -> str:
+    import docx
+
+    document, sink = docx.Document(), io.BytesIO()
+    for line in text.split("\n"):
+        document.add_paragraph(line)
+    document.save(sink)
+    return read_data(sink.getvalue(), name="x.docx").chosen[0].text
+
+
+def by_mail(text: str, *, flowed: bool = False) -> str:
+    message = email.message.EmailMessage(policy=email.policy.SMTP)
+    message["From"], message["To"], message["Subject"] = "a@example.org", "b@example.org", "Memo"
+    if flowed:  # RFC 3676: a line that goes on ends in a blank
+        lines = [line for part in text.split("\n") for line in _flowed(part)]
+        text = "\n".join(lines)
+    message.set_content(text, cte="quoted-printable")
+    if flowed:
+        message.set_param("format", "flowed")
+    return read_data(message.as_bytes(), name="x.eml").chosen[0].text
+
+
+def _flowed(line: str) -> list[str]:
+    lines = textwrap.wrap(line, 72) or [""]
+    return [*(part + " " for part in lines[:-1]), lines[-1]]
+
+
+def by_page(text: str) -> str:
+    body = "\n".join(
+        f"<p>{html.escape(textwrap.fill(line, 72))}</p>"
+        for line in text.split("\n")
+        if line.strip()
+    )
+    page = f"<!doctype html><html><body>\n{body}\n</body></html>\n"
+    return read_data(page.encode(), name="x.html").chosen[0].text
+
+
+def by_text(text: str) -> str:
+    return (
+        read_data(text.replace("\n", "\r\n").encode("cp1252", "replace"), name="x.txt")
+        .chosen[0]
+        .text
+    )
+
+
+def _blanks(text: str, dice: random.Random, share: float, put: str) -> str:
+    return _GAP.sub(lambda _: put if dice.random() < share else " ", text)
+
+
+HANDLINGS: dict[str, Handling] = {
+    "as generated": lambda t, _: t,
+    "typographic quotes and dashes": typographic,
+    "white space collapsed": lambda t, _: " ".join(t.split()),
+    "wrapped at 72": lambda t, _: _wrap(t, 72),
+    "wrapped at 40": lambda t, _: _wrap(t, 40),
+    "wrapped at 76, then at 68": lambda t, _: _wrap(_wrap(t, 76), 68),
+    "wrapped at 72, quoted with >": lambda t, _: "\n".join(
+        "> " + line for line in _wrap(t, 72).split("\n")
+    ),
+    "wrapped at 72, paragraphs run together": lambda t, _: textwrap.fill(t, 72),
+    "two blanks after sentences": lambda t, _: _SENTENCE.sub("  ", t),
+    "justified by blanks (30 % of the gaps)": lambda t, d: _blanks(t, d, 0.3, "  "),
+    "tabs for 10 % of the gaps": lambda t, d: _blanks(t, d, 0.1, "\t"),
+    "non-breaking blanks, 20 % of the gaps": lambda t, d: _blanks(t, d, 0.2, "\u00a0"),
+    "two blanks at every line end": lambda t, _: "\n".join(x + "  " for x in t.split("\n")),
+    "all in small letters": lambda t, _: t.lower(),
+    "all in capitals": lambda t, _: t.upper(),
+    "small letters, wrapped at 72": lambda t, _: _wrap(t.lower(), 72),
+    "typing errors, 3 % of the letters": typing_errors,
+    "contractions": contractions,
+    "commas dropped": lambda t, _: t.replace(",", ""),
+    "30 % of the sentences dropped": sentences_dropped,
+    "text file, Windows, wrapped at 72": lambda t, _: by_text(_wrap(t, 72)),
+    "Word, a paragraph a wrapped line": lambda t, _: by_docx(_wrap(t, 72)),
+    "e-mail, quoted-printable, wrapped at 72": lambda t, _: by_mail(_wrap(t, 72)),
+    "e-mail, format=flowed": lambda t, _: by_mail(t, flowed=True),
+    "web page, wrapped in its source": lambda t, _: by_page(t),
+}
+
+
+def main() -> None:
+    """Audit what is missing and print one row a kind of handling."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--texts", type=int, default=32, help="of each handling")
+    parser.add_argument("--only", nargs="*", default=list(HANDLINGS))
+    arguments = parser.parse_args()
+    _common.print_facts("Handling", SEED)
+    model, shelf = _common.load_builtin(), Shelf(arguments.cache)
+    generate_cells(model, shelf, [CELL])
+    log = arguments.cache / "handling.jsonl"
+    rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
+    known = {(row["handling"], row["text"]) for row in rows}
+    texts = [decode(model.tokenizer, ids) for ids in shelf.get(f"texts.{CELL}")["ids"]]
+    kept = {name: _kept(model, texts, name) for name in arguments.only}
+    with log.open("a", encoding="utf-8") as sink:
+        for number, text in enumerate(texts[: arguments.texts]):
+            for name in arguments.only:
+                if (name, number) in known:
+                    continue
+                rows.append(_audit(model, _handled(text, name, number), name, number))
+                sink.write(json.dumps(rows[-1]) + "\n")
+                sink.flush()
+    _print(rows, kept)
+
+
+def _handled(text: str, name: str, number: int) -> str:
+    return HANDLINGS[name](text, random.Random(f"{SEED}/{name}/{number}"))  # noqa: S311
+
+
+def _kept(model: Any, texts: list[str], name: str) -> tuple[float, float]:
+    """Return the median share of steps whose token and context are kept: found, and restored."""
+
+    def spelt(words: Iterable[str]) -> dict[str, str]:
+        return usual_spelling(model.tokenizer, words)
+
+    def steps(text: str) -> list[tuple[int, ...]]:
+        ids = tokenise(model.tokenizer, text).ids.tolist()
+        return list(zip(ids, ids[1:], ids[2:], strict=False))
+
+    found, restored = [], []
+    for number, text in enumerate(texts):
+        whole = steps(text)
+        variants = variants_of(_handled(text, name, number), spelt=spelt)
+        there = [set(steps(variant.text)) for variant in variants]
+        shares = [sum(step in known for step in whole) / len(whole) for known in there]
+        found.append(shares[0])
+        restored.append(max(shares))
+    return statistics.median(found), statistics.median(restored)
+
+
+def _audit(model: Any, text: str, name: str, number: int) -> dict[str, Any]:
+    cell = CELLS[CELL]
+    audit = audit_text(
+        text,
+        model=model,
+        keys=[(cell.key(number), None)],
+        profile=cell.profile(model.vocab_size),
+        options=Options(policy=replace(Policy(), draws=0)),
+    )
+    return {
+        "handling": name,
+        "text": number,
+        "found": audit.variants[0].log10_e,
+        "all": audit.evidence.log10_e,
+        "right": audit.payload.bits == cell.payload(number).text,
+        "verdict": audit.verdict,
+        "readings": [v.name for v in audit.variants],
+        "carried": next(v.name for v in audit.variants if v.shown),
+        "cautions": [s.key for s in audit.cautions if s.key.startswith("caution.handled")],
+    }
+
+
+def _print(rows: list[dict[str, Any]], kept: dict[str, tuple[float, float]]) -> None:
+    table = []
+    for name, (before, after) in kept.items():
+        mine = [row for row in rows if row["handling"] == name]
+        if not mine:
+            continue
+        found, all_ = [r["found"] for r in mine], [r["all"] for r in mine]
+        table.append(
+            [
+                name,
+                f"{100 * before:.0f} → {100 * after:.0f}",
+                str(len(mine)),
+                f"{statistics.median(found):.1f} → {statistics.median(all_):.1f}",
+                f"{min(found):.1f} → {min(all_):.1f}",
+                f"{sum(x >= 6 for x in found)} → {sum(x >= 6 for x in all_)}",
+                str(sum(r["right"] and r["verdict"] == "mark" for r in mine)),
+                f"{statistics.mean(len(r['readings']) for r in mine):.1f}",
+                str(sum(r["verdict"] == "no-mark" for r in mine)),
+                str(sum(bool(r["cautions"]) for r in mine)),
+            ]
+        )
+    _common.print_table(
+        [
+            "handling",
+            "steps kept %",
+            "texts",
+            "log10 e, median",
+            "lowest",
+            "e ≥ 10^6",
+            "payload read",
+            "readings, mean",
+            "“no mark”",
+            "cautioned",
+        ],
+        table,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""Handled texts are read again by restored readings; where restoring is a guess, no "no mark"."""
+
+from __future__ import annotations
+
+import random
+import string
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pura.audit.handling import CASE, LINES, TYPING, handling_signs, pieces_of
+from pura.audit.run import Options, audit_text
+from pura.audit.variants import CASE as CAPITALS
+from pura.audit.variants import FOUND, LAYOUT, variants_of
+from pura.model.tokenise import usual_spelling
+from pura.record import json_io
+from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
+from pura.words.sentences import fill
+
+pytestmark = pytest.mark.model
+OTHER_KEY = SecretKey(bytes(range(7, 39)))
+
+
+def wrapped(text: str) -> str:
+    return "\n".join(textwrap.fill(line, 72) for line in text.split("\n"))
+
+
+def with_errors(text: str) -> str:
+    dice = random.Random(3)
+    return "".join(
+        dice.choice(string.ascii_lowercase) if c.isalpha() and dice.random() < 0.04 else c
+        for c in text
+    )
+
+
+@pytest.fixture(scope="module")
+def sample(samples: dict[str, Any]) -> dict[str, Any]:
+    data = samples["marked-tbcc"]
+    return {
+        "text": data["texts"][4]["text"],
+        "key": SecretKey.from_hex(data["key_hex"]),
+        "profile": Profile.from_dict(data["profile"]),
+        "payload": "".join(map(str, data["texts"][4]["payload"])),
+    }
+
+
+@pytest.fixture(scope="module")
+def audited(builtin_model: Any, sample: dict[str, Any]) -> Callable[..., Any]:
+    def audited(text: str, *, key: SecretKey | None = None, **options: Any) -> Any:
+        return audit_text(
+            text,
+            model=builtin_model,
+            keys=[(key or sample["key"], None)],
+            profile=sample["profile"],
+            options=Options(policy=replace(Policy(), draws=0), **options),
+        )
+
+    return audited
+
+
+def check_shown(audit: Any, text: str, name: str, payload: str) -> None:
+    """The strongest reading is a restored one; the record still shows what was found."""
+    assert audit.verdict == "mark"
+    assert audit.payload.bits == payload
+    by_name = {v.name: v for v in audit.variants}
+    assert by_name[name].shown
+    assert by_name[name].changes
+    assert by_name[name].log10_e > by_name[FOUND].log10_e + 3
+    mean = np.logaddexp.reduce([v.log10_e * np.log(10) for v in audit.variants])
+    wanted = mean / np.log(10) - np.log10(len(audit.variants))
+    assert audit.evidence.log10_e == pytest.approx(wanted)
+    assert audit.text == text
+    spans = audit.tokens.spans
+    assert spans[0, 0] == 0
+    assert spans[-1, 1] == len(text)
+    assert np.all(spans[1:, 0] == spans[:-1, 1])
+    assert all(0 <= p.start < p.end <= len(text) for p in audit.passages)
+    assert json_io.from_json(json_io.to_json(audit)).variants == audit.variants
+
+
+def test_wrapped_lines_are_joined(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+    text = wrapped(sample["text"]).strip()
+    found = audited(text)
+    check_shown(found, text, LAYOUT, sample["payload"])
+    assert "wrapped-lines" in found.log[2].note
+    assert [v.name for v in audited(text, restore=False).variants] == [FOUND]
+
+
+@pytest.mark.parametrize("case", [str.lower, str.upper])
+def test_capitals_are_given_back(
+    audited: Callable[..., Any], sample: dict[str, Any], case: Callable[[str], str]
+) -> None:
+    text = case(sample["text"])
+    found = audited(text)
+    check_shown(found, text, CAPITALS, sample["payload"])
+    assert "caution.handled-case" in {s.key for s in found.cautions}
+
+
+def test_collapsed_text_is_read(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+    found = audited(" ".join(sample["text"].split()))
+    assert found.verdict == "mark"
+    assert found.payload.bits == sample["payload"]
+
+
+def test_no_mark_is_not_said_of_a_handled_text(
+    audited: Callable[..., Any], sample: dict[str, Any]
+) -> None:
+    clean = audited(sample["text"], key=OTHER_KEY)
+    assert [v.name for v in clean.variants] == [FOUND]
+    assert clean.verdict == "no-mark"
+    assert not [s for s in clean.cautions if s.key.startswith("caution.handled")]
+    for handled, sign in ((str.lower, CASE), (with_errors, TYPING)):
+        found = audited(handled(sample["text"]), key=OTHER_KEY)
+        assert found.verdict == "insufficient"
+        assert found.evidence.power is None
+        [caution] = [s for s in found.cautions if s.key.startswith("caution.handled")]
+        assert caution.key == f"caution.handled-{sign}"
+        assert fill(caution, "en") != fill(caution, "de")
+
+
+def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
+    pieces = pieces_of(builtin_model)
+    texts = [t["text"] for t in samples["marked-tbcc"]["texts"][:5]]
+
+    def signs(change: Callable[[str], str], **options: Any) -> list[tuple[str, ...]]:
+        return [handling_signs(change(text), pieces, **options) for text in texts]
+
+    assert signs(str) == [()] * 5
+    assert signs(wrapped) == [()] * 5  # joined by their column: measured (docs/study.md)
+    assert all(LINES in found for found in signs(wrapped, restored=False))
+    twice = signs(lambda text: wrapped(text.replace(" ", "\n", 1)).replace(" of ", "\nof "))
+    assert sum(LINES in found for found in twice) >= 3
+    assert all(CASE in found for found in signs(str.lower))
+    assert all(found == (TYPING,) for found in signs(with_errors))
+
+
+def test_german_is_not_full_of_typing_errors(builtin_model: Any) -> None:
+    german = "Der Ausschuss hat sich gestern mit der Frage befasst, ob die Regeln angewendet "
+    assert handling_signs(german * 12, pieces_of(builtin_model)) == ()
+
+
+def test_the_readings_do_not_depend_on_key_or_phases(
+    builtin_model: Any, audited: Callable[..., Any], sample: dict[str, Any]
+) -> None:
+    """They are chosen from the text and the vocabulary; an audit adds none and leaves none out."""
+    text = wrapped(sample["text"].lower())
+
+    def spelt(words: Sequence[str]) -> dict[str, str]:
+        return usual_spelling(builtin_model.tokenizer, words)
+
+    chosen = variants_of(text, spelt=spelt)
+    assert [v.name for v in chosen] == [FOUND, LAYOUT, CAPITALS]
+    for key in (sample["key"], OTHER_KEY):
+        found = audited(text, key=key)
+        assert [v.name for v in found.variants] == [v.name for v in chosen]
+        assert [v.characters for v in found.variants] == [len(v.text) for v in chosen]
+        assert [v.text or found.text for v in found.variants] == [v.text for v in chosen]
+
+
+def test_a_vocabulary_is_a_lexicon(builtin_model: Any) -> None:
+    words = ["tuesday", "the", "eu", "i", "london", "harbour", "zzyzxq"]
+    found = usual_spelling(builtin_model.tokenizer, words)
+    assert found["tuesday"] == "Tuesday"
+    assert found["i"] == "I"
+    assert found["eu"] == "EU"
+    assert found["london"] == "London"
+    assert (found["the"], found["harbour"], found["zzyzxq"]) == ("the", "harbour", "zzyzxq")
+    assert usual_spelling(builtin_model.tokenizer, []) == {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pura.decode import default_model, log_evidence, passages
+from pura.decode import default_model, log_evidence
 from pura.lab.cells import CELLS, Cell
 from pura.lab.design import TRUNCATED, Job
 from pura.lab.evaluate import Outcome, TextReading, decide, evaluate
@@ -110,7 +110,7 @@ def _evidence_at(
             prompt_known=prompt,
             token_probability=part.probability,
         )
-        out.append(log_e / np.log(10))
+        out.append(log_e.both / np.log(10))
     return out
 
 
@@ -123,7 +123,7 @@ def passage_labels(shelf: Shelf, job: Job) -> list[dict[str, Any]]:
     for number, reading in readings(shelf, job):
         steps = schedule(reading.ids, reading.entropy_bits, cell.key(number), profile)
         decision = decide(reading, steps, profile, prompt_known=False)
-        found = passages(decision)
+        found = decision.marks[0]
         truth = origin[number] >= 0
         ranged = np.zeros(truth.size, dtype=bool)
         for first, last in found.ranges:

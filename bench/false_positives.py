@@ -30,10 +30,13 @@ from pura.scheme import Profile, SecretKey, ranks, schedule
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
+LONG_TOKENS = 1200
+LONG_TEXTS = 4
 KEYS = 20_000
 REDRAWN = 100  # every so many keys the redraw p-value too
 DRAWS = 99
 LEVELS = (0.1, 0.01, 0.001)
+HALVES = ("", ", whole text", ", list")
 CODES = {cell.code: cell for cell in MAIN}
 
 
@@ -45,14 +48,21 @@ def plain_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
     samples = json.loads((DATA / "samples" / "plain.json").read_text(encoding="utf-8"))["texts"]
     for i, sample in enumerate(samples):
         texts[f"model.sample-{i}"] = np.array(sample["tokens"])
-    for i, ids in enumerate(shelf.get("texts.plain")["ids"][:16]):
-        texts[f"model.study-{i}"] = ids
+    if "texts.plain" in shelf:
+        for i, ids in enumerate(shelf.get("texts.plain")["ids"][:16]):
+            texts[f"model.study-{i}"] = ids
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
     for i, ids in enumerate(shelf.get("texts.tbcc-36")["ids"][:5]):
         texts[f"foreign.{i}"] = ids
-    return {name: ids[:TOKENS] for name, ids in texts.items()}
+    texts = {name: ids[:TOKENS] for name, ids in texts.items()}
+    # Long ones, where windows name most of the list.
+    whole = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
+    ids = tokenise(model.tokenizer, whole).ids
+    for i in range(LONG_TEXTS):
+        texts[f"long.{i}"] = ids[i * LONG_TOKENS : (i + 1) * LONG_TOKENS]
+    return texts
 
 
 def distributions(model: Any, ids: Any) -> Any:
@@ -101,7 +111,7 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
     start = time.perf_counter()
     table = distributions(model, ids)
     entropy = entropies(table)
-    log_e: dict[str, list[float]] = {code: [] for code in CODES}
+    log_e: dict[str, list[float]] = {code + half: [] for code in CODES for half in HALVES}
     p: dict[str, list[float]] = {code: [] for code in CODES}
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
     given = {"token_probability": np.concatenate([[1.0], own])}
@@ -115,7 +125,9 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
             profile: Profile = cell.profile(model.vocab_size)
             steps = schedule(ids, entropy, key, profile)
             usable = len(steps)
-            log_e[code].append(log_evidence(steps, entropy, lo, hi, profile, **given))
+            found = log_evidence(steps, entropy, lo, hi, profile, **given)
+            for half, value in zip(HALVES, found, strict=True):
+                log_e[code + half].append(value)
             if number % REDRAWN == 0:
                 test = redraw_p(
                     steps,
@@ -138,7 +150,7 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
 
 def store_name(text: str, keys: int) -> str:
     """Name on the shelf: another likelihood or number of keys is another result."""
-    return f"null.{default_model().fingerprint}.{keys}.{text}"
+    return f"null.{default_model().fingerprint}.{'-'.join(CODES)}.{keys}.{text}"
 
 
 def tables(results: dict[str, dict[str, Any]]) -> None:
@@ -147,7 +159,7 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
 
     kinds = [*dict.fromkeys(name.split(".")[0] for name in results), "all"]
     rows = []
-    for code in CODES:
+    for code in (code + half for code in CODES for half in HALVES):
         for kind in kinds:
             chosen = [r for n, r in results.items() if kind in ("all", n.split(".")[0])]
             values = np.concatenate([r[f"log_e.{code}"][0] for r in chosen])
@@ -181,7 +193,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--keys", type=int, default=KEYS, help="over all texts together")
+    parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
+    if args.code:
+        for code in set(CODES) - {args.code}:
+            del CODES[code]
     import torch
 
     torch.set_num_threads(1)

@@ -9,8 +9,6 @@ from typing import NamedTuple, Protocol, TypeVar
 from PySide6.QtCore import QObject, Qt, SignalInstance
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
-from pura.base.errors import CaseLogError
-from pura.base.files import write_or_refuse
 from pura.caselog import (
     SEAL,
     Case,
@@ -18,8 +16,6 @@ from pura.caselog import (
     Event,
     Item,
     erase,
-    export_case,
-    load_audit,
     record_event,
     rename_case,
     set_closed,
@@ -28,6 +24,7 @@ from pura.caselog import (
     write_note,
 )
 from pura.caselog.reports import request_of_case
+from pura.desk.cases import ExportCase, OpenAudits, export_to_file, open_audits
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
@@ -37,6 +34,7 @@ from pura_audit.cases.pane import CasePane
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.cases.words import case_name
 from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import Work
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import language, translate
 from pura_audit.session.case_log import Cases
@@ -72,6 +70,9 @@ class Browser(Protocol):
 
     def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
         """Change the log; say when it does not work."""
+
+    def change(self, work: Work[T], then: Callable[[T], object] | None = None) -> None:
+        """Hand over a use case that changes the log; say when it does not work."""
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""
@@ -282,15 +283,13 @@ class CaseActs(QObject):
 
     def export_to(self, case: Case, path: Path) -> None:
         """Write a case as one file; the file dialog has asked about one that is there."""
-
-        def act(log: CaseLog, who: str) -> None:
-            data = export_case(log, case.id, log.person(who))
-            write_or_refuse(path, data, CaseLogError, private=True)
-
         words = translate("Cases", "Exported to “%1”. Whoever has the file can read the case.")
         self.named(
-            lambda who: self._browser.write(
-                lambda log: act(log, who),
+            lambda who: self._browser.change(
+                lambda _: export_to_file(
+                    self._browser.log.workplace,
+                    ExportCase(case=case.id, path=path, auditor=who, replace=True),
+                ),
                 lambda _: self._browser.say(words.replace("%1", path.name)),
             )
         )
@@ -340,17 +339,17 @@ class CaseActs(QObject):
         secret: Secret | None,
         then: Callable[[tuple[Audit, ...]], object],
     ) -> None:
-        def act(log: CaseLog, who: str) -> tuple[Audit, ...]:
-            actor = log.person(who)
-            words = secret.copy() if secret is not None else None
-            try:
-                return tuple(load_audit(log, item, passphrase=words, actor=actor) for item in items)
-            finally:
-                if words is not None and secret is not None:
-                    words[:] = bytes(len(words))
-                    secret.wipe()
-
-        self.named(lambda who: self._browser.write(lambda log: act(log, who), then))
+        at = self._browser.log.workplace
+        self.named(
+            lambda who: self._browser.change(
+                lambda context: open_audits(
+                    at,
+                    OpenAudits(items=tuple(items), auditor=who, passphrase=secret),
+                    checkpoint=context.checkpoint,
+                ),
+                then,
+            )
+        )
 
     def _show(self, audits: tuple[Audit, ...]) -> None:
         for audit in audits:

@@ -19,16 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.base.errors import CaseLogError
-from pura.base.files import read_bounded
-from pura.caselog import Case, CaseLog, Query, import_case, list_cases, open_case
-from pura.caselog.package import MAX_FILE
+from pura.caselog import Case, CaseLog, Query, list_cases, open_case
+from pura.desk.cases import ImportCase, import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, shown
 from pura_audit.cases.words import case_row
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.jobs.queue import Job
+from pura_audit.jobs.queue import Job, Work
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import plural, translate
 from pura_audit.widgets.card import Card, label
@@ -267,18 +265,24 @@ class CasesDialog(QDialog):
 
     def import_file(self, path: Path) -> None:
         """Take a case in."""
-
-        def act(log: CaseLog, who: str) -> str:
-            data = read_bounded(path, MAX_FILE, CaseLogError)
-            return import_case(log, data, log.person(who)).id
-
-        self.acts.named(lambda who: self.write(lambda log: act(log, who), self._opened))
+        at = self.log.workplace
+        self.acts.named(
+            lambda who: self.change(
+                lambda _: import_from_file(at, ImportCase(path=path, auditor=who)).id, self._opened
+            )
+        )
 
     # What is done
 
     def write(self, act: Callable[[CaseLog], T], then: Callable[[T], object] | None = None) -> None:
         """Change the log; say when it does not work."""
+        self.log.write(lambda log, _: act(log), self._ended(then), self)
 
+    def change(self, work: Work[T], then: Callable[[T], object] | None = None) -> None:
+        """Hand over a use case that changes the log; say when it does not work."""
+        self.log.change(work, self._ended(then), self)
+
+    def _ended(self, then: Callable[[T], object] | None) -> Callable[[Outcome[T]], None]:
         def ended(outcome: Outcome[T]) -> None:
             if isinstance(outcome, Failure):
                 self.say(outcome)
@@ -287,7 +291,7 @@ class CasesDialog(QDialog):
                 if then is not None:
                     then(outcome.result)
 
-        self.log.write(lambda log, _: act(log), ended, self)
+        return ended
 
     def say(self, what: Failure | str) -> None:
         """Say something below the list."""

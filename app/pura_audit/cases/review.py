@@ -5,7 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from pura.caselog import Case, Item, sign_off
+from pura.caselog import Case, Item
+from pura.desk.cases import ReviewFinding, review_finding
 from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
@@ -92,12 +93,11 @@ class ReviewDialog(FittedDialog):
         recomputed, remark = self.recomputed.text, self.remark.text
         self._working = True
         self._check()
-        self._cases.write(
-            lambda log, _: sign_off(
-                log, item, log.person(who), agree=agree, recomputed=recomputed, words=remark
-            ),
-            self._signed,
-            self,
+        request = ReviewFinding(
+            item=item, reviewer=who, agree=agree, recomputed=recomputed, words=remark
+        )
+        self._cases.change(
+            lambda _: review_finding(self._cases.workplace, request), self._signed, self
         )
 
     def _signed(self, outcome: Outcome[None]) -> None:

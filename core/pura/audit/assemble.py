@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.audit.trial import Trial
-from pura.decode.passages import Passages
+from pura.decode.exact import Mark
 from pura.record.audit import (
     BitEvidence,
     CandidateFacts,
+    MarkFacts,
     Passage,
     PayloadFacts,
     StepEvidence,
@@ -32,14 +34,12 @@ class Findings:
         profile: The profile.
         spans: int64 [L, 2], characters of each token.
         trial: The key that the findings are about.
-        passages: Where its mark stands.
         decoder: Whose payload is reported: ``exact`` or ``paper``.
     """
 
     profile: Profile
     spans: npt.NDArray[np.int64]
     trial: Trial
-    passages: Passages
     decoder: str
 
     @property
@@ -47,6 +47,16 @@ class Findings:
         """The reported payload."""
         paper = self.decoder == "paper"
         return self.trial.paper.payload if paper else self.trial.exact.payload
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The decoded payload and where it stands, then further marks; none without steps."""
+        return self.trial.exact.marks
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """Tokens of the strongest mark's passages."""
+        return self.marks[0].ranges if self.marks else ()
 
     @property
     def repaired(self) -> npt.NDArray[np.bool_]:
@@ -59,6 +69,9 @@ class Findings:
 def token_evidence(found: Findings) -> TokenEvidence:
     """Return everything that is known of each token."""
     seen = found.trial.intervals
+    none = np.zeros((1, seen.ids.size))
+    ratios = np.stack([m.log_ratio for m in found.marks]) if found.marks else none
+    marked = np.stack([m.marked for m in found.marks]) if found.marks else none
     return TokenEvidence(
         ids=seen.ids,
         spans=found.spans,
@@ -66,8 +79,8 @@ def token_evidence(found: Findings) -> TokenEvidence:
         lo=seen.lo,
         hi=seen.hi,
         gate=found.trial.schedule.gate,
-        log10_evidence=found.trial.exact.token_log_f / np.log(10.0),
-        marked=found.passages.marked,
+        log10_evidence=ratios.sum(axis=0) / np.log(10.0),
+        marked=marked.max(axis=0),
     )
 
 
@@ -130,24 +143,67 @@ def candidates(found: Findings) -> tuple[CandidateFacts, ...]:
 
 
 def passages(found: Findings) -> tuple[Passage, ...]:
-    """Return the marked passages as ranges of tokens and characters."""
-    return tuple(
-        Passage(
-            first_token=first,
-            last_token=last,
-            start=int(found.spans[first, 0]),
-            end=int(found.spans[last, 1]),
-        )
-        for first, last in found.passages.ranges
-    )
+    """Return the strongest mark's passages as ranges of tokens and characters."""
+    return _passages(found.ranges, found.spans)
 
 
 def passage_share(found: Findings) -> float:
-    """Return which share of the usable positions lies inside the marked passages."""
-    token = found.trial.schedule.token
+    """Return which share of the usable positions lies inside the strongest mark's passages."""
+    return _share(found.ranges, found.trial)
+
+
+def marks(
+    trials: Sequence[Trial],
+    found: Findings,
+    keys: Sequence[str],
+    log10_e: float,
+    threshold: float,
+) -> tuple[MarkFacts, ...]:
+    """Return the marks of a text in which one was found, the strongest first.
+
+    Args:
+        trials: Every key on every reading; those of the shown reading count.
+        found: The strongest of them.
+        keys: Fingerprints of the keys.
+        log10_e: Of the text as a whole; the first mark is there because of it.
+        threshold: log10 that the share of a further mark must reach by itself.
+    """
+    shown = [found.trial, *(t for t in trials if t is not found.trial)]
+    out: list[MarkFacts] = []
+    for trial in shown:
+        for mark in trial.exact.marks if trial.variant == found.trial.variant else ():
+            own = mark.log10_e - float(np.log10(len(trials)))
+            if out and own < threshold:
+                continue
+            out.append(
+                MarkFacts(
+                    key=keys[trial.number],
+                    bits=mark.payload.text,
+                    fields=unpack(found.profile.fields, mark.payload),
+                    passages=_passages(mark.ranges, found.spans),
+                    share=_share(mark.ranges, trial),
+                    log10_e=min(own, log10_e),
+                )
+            )
+    return tuple(out)
+
+
+def _passages(
+    ranges: Sequence[tuple[int, int]], spans: npt.NDArray[np.int64]
+) -> tuple[Passage, ...]:
+    return tuple(
+        Passage(
+            first_token=first, last_token=last, start=int(spans[first, 0]), end=int(spans[last, 1])
+        )
+        for first, last in ranges
+    )
+
+
+def _share(ranges: Sequence[tuple[int, int]], trial: Trial) -> float:
+    token = trial.schedule.token
     if not token.size:
         return 1.0
     inside = np.zeros(token.size, dtype=bool)
-    for first, last in found.passages.ranges:
+    for first, last in ranges:
         inside |= (token >= first) & (token <= last)
     return float(inside.mean())

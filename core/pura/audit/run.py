@@ -45,16 +45,15 @@ from pura.audit.variants import (
 )
 from pura.base.errors import InputError, KeyStoreError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
-from pura.decode.passages import passages
 from pura.documents import Document, from_text
-from pura.record.audit import Audit, RegisterFacts, StepReport, VariantFacts
+from pura.record.audit import Audit, MarkFacts, RegisterFacts, StepReport, VariantFacts
 from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
 from pura.verdict.expect import unlike_study
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import load_power
+from pura.verdict.power import Asked, load_power
 
 if TYPE_CHECKING:
     import numpy as np
@@ -226,24 +225,24 @@ class _Audit:
             strong = strength(
                 trials,
                 self._profile,
+                options.policy,
                 seed=options.policy.seed(document.sha256),
-                draws=options.policy.draws,
+                checkpoint=self._checkpoint,
             )
             note.append(strong.note)
-        with self._step(10) as note:
-            where = passages(best.exact)
-            note.append(f"{len(where.ranges)} found")
         found = assemble.Findings(
             profile=self._profile,
             spans=self._variants[best.variant].spans_in_record(tokens[best.variant].spans),
             trial=best,
-            passages=where,
             decoder=options.decoder,
         )
-        outcome = self._decide(strong, best)
+        with self._step(10) as note:
+            note.append(f"{len(found.ranges)} found")
+        outcome = self._decide(strong, trials, best)
+        marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
         readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
-        return self._record(found, outcome, strong, register, prompt_ids, readings)
+        return self._record(found, outcome, marks, strong, register, prompt_ids, readings)
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
@@ -363,31 +362,54 @@ class _Audit:
             for plan, weights, (variant, number, one) in zip(plans, local, tried, strict=True):
                 self._checkpoint()
                 count = self._options.candidates
-                trials.append(decode(number, plan, weights, one, profile, count, variant=variant))
+                trials.append(
+                    decode(
+                        number,
+                        plan,
+                        weights,
+                        one,
+                        profile,
+                        count,
+                        variant=variant,
+                        checkpoint=self._checkpoint,
+                    )
+                )
             note.append(f"payload by the decoder “{self._options.decoder}”")
             note.append(f"likelihood {trials[0].exact.model_fingerprint}")
         return trials
 
     def _verdict_alone(self, log10_e: float, trial: Trial) -> str:
         """What the rule would make of one reading alone."""
-        return self._outcome(log10_e, trial).verdict
+        return self._outcome(log10_e, trial, len(self._keys)).verdict
 
-    def _decide(self, strong: Strength, best: Trial) -> Outcome:
-        return self._outcome(strong.log10_e, best)
+    def _decide(self, strong: Strength, trials: Sequence[Trial], best: Trial) -> Outcome:
+        return self._outcome(strong.log10_e, best, len(trials))
 
-    def _outcome(self, log10_e: float, best: Trial) -> Outcome:
-        policy, profile = self._options.policy, self._profile
-        known = best.intervals.prompt_known
-        table = load_power()
-        usable = len(best.schedule)
+    def _outcome(self, log10_e: float, best: Trial, tried: int) -> Outcome:
+        policy, usable = self._options.policy, len(best.schedule)
         if self._handled:
             # Nothing was measured on texts that were handled like this.
             return decide_outcome(log10_e, usable, policy, power=None)
-        power = table.power(usable, profile, policy.t_found, known, model=self._model.fingerprint)
-        needed = table.needed(
-            profile, policy.t_found, policy.power_needed, known, model=self._model.fingerprint
+        asked = Asked(
+            profile=self._profile,
+            usable=usable,
+            # The evidence of one marked reading is divided by the number of those tried.
+            threshold=policy.t_found + math.log10(tried),
+            prompt_known=best.intervals.prompt_known,
+            reader=self._model.fingerprint,
+            dtype=self._model.device.dtype,
+            unlike=unlike_study(self._document.text),
         )
+        power, needed = load_power().run(asked, policy.power_needed)
         return decide_outcome(log10_e, usable, policy, power=power, needed=needed)
+
+    def _marks(
+        self, found: assemble.Findings, trials: Sequence[Trial], outcome: Outcome
+    ) -> tuple[MarkFacts, ...]:
+        if outcome.verdict != "mark" or not found.marks:
+            return ()
+        keys = [key.fingerprint for key, _ in self._keys]
+        return assemble.marks(trials, found, keys, outcome.log10_e, self._options.policy.t_found)
 
     def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
@@ -419,6 +441,7 @@ class _Audit:
         self,
         found: assemble.Findings,
         outcome: Outcome,
+        marks: tuple[MarkFacts, ...],
         strong: Strength,
         register: RegisterFacts | None,
         prompt_ids: npt.NDArray[np.int64] | None,
@@ -435,7 +458,15 @@ class _Audit:
         listed = assemble.candidates(found)
         around = self._circumstances(found)
         with self._step(12) as note:
-            said = findings(outcome, evidence, policy, around, candidates=listed, register=register)
+            said = findings(
+                outcome,
+                evidence,
+                policy,
+                around,
+                candidates=listed,
+                register=register,
+                marks=marks,
+            )
             weak = cautions(outcome, evidence, around)
             note.append(f"decision rule {policy.rule}: {outcome.verdict}")
         return Audit(
@@ -463,6 +494,7 @@ class _Audit:
             cautions=weak,
             # Passages are shown with a finding only: without one they would point at chance.
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
+            marks=marks,
             variants=readings if options.keep_text else without_text(readings),
             register=register,
             policy=policy.to_dict(),
@@ -488,7 +520,7 @@ class _Audit:
             repaired=int(found.repaired.sum()),
             unlike=unlike_study(self._document.text),
             handled=self._handled,
-            passages=len(found.passages.ranges),
+            passages=len(found.ranges),
             passage_share=assemble.passage_share(found),
         )
 

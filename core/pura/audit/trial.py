@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,10 @@ from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
 from pura.extract.local import LocalEvidence, local_evidence
 from pura.scheme import Profile, Schedule, SecretKey, schedule
+from pura.verdict.policy import Policy
+
+UNDECIDED: Final = 1.0
+"""log10 of the evidence above which, and below the threshold, phases are redrawn."""
 
 F64 = npt.NDArray[np.float64]
 
@@ -102,6 +107,7 @@ def decode(
     candidates: int,
     *,
     variant: int = 0,
+    checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
     """Decode with the published and with the exact decoder (step 8)."""
     exact = decide(
@@ -113,6 +119,7 @@ def decode(
         prompt_known=intervals.prompt_known,
         candidates=candidates,
         token_probability=intervals.probability,
+        checkpoint=checkpoint,
     )
     return Trial(
         number=number,
@@ -125,16 +132,24 @@ def decode(
     )
 
 
-def strength(trials: Sequence[Trial], profile: Profile, *, seed: int, draws: int) -> Strength:
-    """Combine keys and readings and redraw the strongest trial's phases (step 9).
+def strength(
+    trials: Sequence[Trial],
+    profile: Profile,
+    policy: Policy,
+    *,
+    seed: int,
+    checkpoint: Callable[[], None] | None = None,
+) -> Strength:
+    """Combine keys and readings; where it decides something, redraw the strongest trial's phases.
 
     The headline is the mean over all trials, never the best one. The redraw p-value of the best
-    trial is multiplied by their number (Bonferroni).
+    trial is multiplied by their number (Bonferroni). Where the bound has settled the matter
+    already, redraws would add minutes and no insight; a policy may ask for them all the same.
     """
     log10_e = significance.combine([trial.exact.log10_e for trial in trials])
     best = strongest(trials)
-    if not draws or not len(best.schedule):
-        return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note="not redrawn")
+    if why := _needless(log10_e, best, policy):
+        return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note=why)
     intervals = best.intervals
     test = significance.redraw_p(
         best.schedule,
@@ -143,9 +158,10 @@ def strength(trials: Sequence[Trial], profile: Profile, *, seed: int, draws: int
         intervals.hi,
         profile,
         seed=seed,
-        draws=draws,
+        draws=policy.draws,
         prompt_known=intervals.prompt_known,
         token_probability=intervals.probability,
+        checkpoint=checkpoint,
     )
     return Strength(
         log10_e=log10_e,
@@ -154,6 +170,19 @@ def strength(trials: Sequence[Trial], profile: Profile, *, seed: int, draws: int
         seed=seed,
         note=f"{test.draws} redraws of the phases, statistic “{test.statistic}”, seed {seed}",
     )
+
+
+def _needless(log10_e: float, best: Trial, policy: Policy) -> str:
+    """Say why no phases are redrawn; empty where they are."""
+    if not policy.draws:
+        return "not redrawn: the policy asks for no redraws"
+    if not len(best.schedule):
+        return "not redrawn: no position is usable"
+    if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:
+        return ""
+    if log10_e >= policy.t_found:
+        return "not redrawn: the bound reaches the threshold without it"
+    return "not redrawn: the evidence is too weak for a p-value to change anything"
 
 
 def strongest(trials: Sequence[Trial]) -> Trial:

@@ -4,10 +4,9 @@
 frozen numbers; never loads a model, never sees the truth.
 """
 
-from pura.decode.exact import Candidate, ExactDecision, decide, log_evidence
+from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
 from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
 from pura.decode.paper import PaperDecoding
-from pura.decode.passages import Passages, passages
 from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
 
 __all__ = [
@@ -16,8 +15,9 @@ __all__ = [
     "GridPoint",
     "LikelihoodError",
     "LikelihoodModel",
+    "LogEvidence",
+    "Mark",
     "PaperDecoding",
-    "Passages",
     "RedrawTest",
     "combine",
     "correct_p",
@@ -26,6 +26,5 @@ __all__ = [
     "e_bh",
     "log_evidence",
     "p_bound",
-    "passages",
     "redraw_p",
 ]

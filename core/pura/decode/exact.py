@@ -1,23 +1,30 @@
 """The exact decoder: evidence, payload, candidates and bit posteriors (docs/evidence.md §2, §3).
 
-For every member of the grid of likelihoods the trellis adds up the likelihood ratio of all
-payloads. Their mean over payloads and grid is the e-value. Decoding averages over the grid too: the
-strongest payloads of the members that carry weight are scored under all of them.
+The e-value has two halves. For every member of the grid of likelihoods the trellis adds up the
+likelihood ratio of all payloads, the text being marked from end to end; and a list of payloads is
+weighed by a chain that allows for passages and edits. Decoding averages over both: the strongest
+payloads of the grid, and those that windows of the text name, are scored under all of them.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.likelihood import (
-    StepLikelihoods,
-    log_likelihoods,
-    step_likelihoods,
-    window_likelihoods,
+from pura.decode import chain
+from pura.decode.chain import ChainText
+from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
+from pura.decode.listed import (
+    KEPT,
+    LISTED,
+    kept_payloads,
+    strongest_payloads,
+    window_payloads,
 )
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
 from pura.decode.trellis import Trellis, make_trellis
@@ -28,11 +35,19 @@ from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint8]
 
 _LEAST_WEIGHT: Final = 0.02  # grid members below this share name no candidates of their own
 _MOST_MEMBERS: Final = 3
+_NAMED: Final = 32  # payloads that each of them names
 _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
+_BLOCK: Final = 8192  # steps whose densities are worked out at a time
+_LOOK: Final = 0.3  # share of the grid member that windows are looked at with
+_NO_USE_NATS: Final = 20.0  # evidence below one by which a payload adds nothing to the sum
+_SEPARATE_NATS: Final = 3 * math.log(10)  # evidence of a further mark outside the stronger ones
+_MARKS: Final = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +69,30 @@ class Candidate:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mark:
+    """One payload and where in the text it stands.
+
+    Attributes:
+        payload: Its bits.
+        log_e: Natural log of its own share of the e-value, so never more than that.
+        marked: float64 [L], posterior that the token belongs to a passage of this mark.
+        log_ratio: float64 [L], what each token adds to the log likelihood ratio of this payload.
+        ranges: First and last token (inclusive) of each passage, in order.
+    """
+
+    payload: Payload
+    log_e: float
+    marked: F64
+    log_ratio: F64
+    ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def log10_e(self) -> float:
+        """``log10`` of its share."""
+        return float(self.log_e / np.log(10))
+
+
+@dataclass(frozen=True, kw_only=True)
 class ExactDecision:
     """What the exact decoder makes of a text.
 
@@ -62,33 +101,39 @@ class ExactDecision:
         codeword: uint8 [n], its codeword.
         candidates: The most probable payloads, strongest first.
         bit_posteriors: float64 [L_m], probability that each payload bit is 1.
-        log_e: Natural log of the e-value: the mean likelihood ratio over payloads and grid.
+        log_e: Natural log of the e-value, the mean of the next two.
+        log_e_whole: Of the text as marked from end to end: mean over payloads and grid.
+        log_e_list: Of passages and edits: sum over the listed payloads, divided by the number of
+            all payloads, mean over the chains.
         grid: The grid points.
         log_e_grid: float64 [G], natural log of the mean likelihood ratio at each of them.
         grid_point: The one with the largest evidence.
         log_sum_grid: float64 [G], log of the sum over payloads.
         potentials: ``φ``, float64 [G, n, 8].
-        token_log_f: float64 [L], natural log of each token's likelihood ratio for the decoded
-            payload at ``grid_point``; 0 for tokens that carry no bits.
-        token_density: float64 [L], the same without desynchronisation, as a plain ratio; 1 for
-            tokens that carry no bits. What :mod:`pura.decode.passages` works on.
+        listed: uint8 [C, L_m], the payloads that were weighed one by one.
+        log_listed: float64 [C], log likelihood ratio of each, mean over the chains.
+        marks: The payload and where it stands; then further ones that stand elsewhere, if any.
+            Empty without usable steps.
         usable: ``S``, steps that carry bits.
         prompt_known: Which grid was used.
         model_fingerprint: Of the frozen numbers.
     """
 
     payload: Payload
-    codeword: npt.NDArray[np.uint8]
+    codeword: Bits
     candidates: tuple[Candidate, ...]
     bit_posteriors: F64
     log_e: float
+    log_e_whole: float
+    log_e_list: float
     grid: tuple[GridPoint, ...]
     log_e_grid: F64
     grid_point: int
     log_sum_grid: F64
     potentials: F64
-    token_log_f: F64
-    token_density: F64
+    listed: Bits
+    log_listed: F64
+    marks: tuple[Mark, ...]
     usable: int
     prompt_known: bool
     model_fingerprint: str
@@ -98,7 +143,7 @@ class ExactDecision:
         """``log10`` of the e-value."""
         return float(self.log_e / np.log(10))
 
-    def log_posteriors(self, bits: npt.NDArray[np.uint8], profile: Profile) -> F64:
+    def log_posteriors(self, bits: Bits, profile: Profile) -> F64:
         """Return the log posterior of any payloads, all payloads being equally likely before.
 
         Args:
@@ -111,33 +156,50 @@ class ExactDecision:
         """
         parts = []
         for start in range(0, len(bits), _SCORED_AT_ONCE):
-            words = encode_rows(bits[start : start + _SCORED_AT_ONCE], profile)
-            scores = codeword_scores(self.potentials, words)
-            parts.append(_log_posteriors(scores, self.log_sum_grid))
+            some = bits[start : start + _SCORED_AT_ONCE]
+            weights = _log_weights(some, self.potentials, self.listed, self.log_listed, profile)
+            parts.append(np.minimum(weights - self.log_e, 0.0))
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Weighed:
-    """The evidence before anything is decoded; shapes as in :class:`ExactDecision`."""
+    """The evidence before a payload is chosen; shapes as in :class:`ExactDecision`."""
 
-    steps: StepLikelihoods
-    windows: F64
-    log_f: F64
+    text: ChainText
     phi: F64
     trellis: Trellis
     log_sums: F64
     log_e_grid: F64
+    named: Bits
+    listed: Bits
+    log_listed: F64
+    member: I64
 
     @property
-    def best(self) -> int:
-        return int(np.argmax(self.log_e_grid))
+    def usable(self) -> int:
+        return int(self.text.index.size)
+
+    @property
+    def log_e_whole(self) -> float:
+        if not self.usable:
+            return 0.0
+        return float(np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size))
+
+    @property
+    def log_e_list(self) -> float:
+        if not self.usable:
+            return 0.0
+        total = np.logaddexp.reduce(self.log_listed)
+        return float(total - self.trellis.payload_bits * np.log(2))
 
     @property
     def log_e(self) -> float:
-        if not self.steps.eta.shape[1]:
-            return 0.0
-        return float(np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size))
+        return float(np.logaddexp(self.log_e_whole, self.log_e_list) - np.log(2))
+
+
+def _nothing() -> None:
+    """The checkpoint of a caller that never stops."""
 
 
 def _weigh(
@@ -148,28 +210,125 @@ def _weigh(
     profile: Profile,
     *,
     model: LikelihoodModel,
-    grid: tuple[GridPoint, ...],
+    prompt_known: bool,
     token_probability: F64 | None,
+    checkpoint: Callable[[], None],
+    named_each: int = _NAMED,
 ) -> _Weighed:
-    steps = step_likelihoods(
-        schedule, entropy_bits, lo, hi, profile, model, grid, token_probability=token_probability
-    )
-    windows = window_likelihoods(steps)
-    log_f = log_likelihoods(steps, windows)
-    phi = window_potentials(log_f, schedule.index, profile.codeword_length)
+    grid, chains = model.grids[prompt_known], model.passages.members[prompt_known]
+    tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
+    length, count = profile.codeword_length, len(schedule)
+    phi = np.zeros((len(grid), length, 8))
+    windows = np.empty((2 * len(tables), count, 8))
+    look = _look(grid)
+    seen = np.empty((count, 8))
+    for first in range(0, count, _BLOCK):
+        checkpoint()
+        rows = slice(first, first + _BLOCK)
+        part = schedule.part(rows)
+        steps = step_likelihoods(
+            part,
+            entropy_bits,
+            lo,
+            hi,
+            profile,
+            model,
+            grid,
+            tables=tables,
+            passages=True,
+            token_probability=token_probability,
+        )
+        windows[:, rows] = window_likelihoods(steps)
+        log_f = log_likelihoods(steps, windows[:, rows])
+        phi += window_potentials(log_f, part.index, length)
+        seen[rows] = log_f[look]
     trellis = make_trellis(profile)
     log_payloads = profile.payload_bits * np.log(2)
     # Without a step every payload weighs 1: exactly, not up to rounding.
-    log_sums = trellis.log_sum(phi) if len(schedule) else np.full(len(grid), log_payloads)
-    return _Weighed(
-        steps=steps,
+    log_sums = trellis.log_sum(phi) if count else np.full(len(grid), log_payloads)
+    row = np.full(lo.size, -1, dtype=np.int64)
+    row[schedule.token] = np.arange(count)
+    text = ChainText(
         windows=windows,
-        log_f=log_f,
+        index=schedule.index,
+        row=row,
+        probability=hi - lo if token_probability is None else token_probability,
+        members=chains,
+        table=np.array([tables.index(p.table) for p in chains], dtype=np.int64),
+        model=model.passages,
+        context_window=profile.context_window,
+        vocab_size=profile.vocab_size,
+    )
+    named = _named(trellis, phi, log_sums, named_each)
+    pool = strongest_payloads(phi, named, profile, LISTED)
+    if count:
+        others = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
+        pool = np.unique(
+            np.concatenate([pool[: LISTED - min(len(others), LISTED // 2)], others]), axis=0
+        )
+        listed, log_listed, member = _score(text, pool, profile, checkpoint)
+    else:
+        listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
+    return _Weighed(
+        text=text,
         phi=phi,
         trellis=trellis,
         log_sums=log_sums,
         log_e_grid=log_sums - log_payloads,
+        named=named,
+        listed=listed,
+        log_listed=log_listed,
+        member=member,
     )
+
+
+def _look(grid: tuple[GridPoint, ...]) -> int:
+    """Return the grid member that windows are looked at with."""
+    return min(
+        range(len(grid)),
+        key=lambda g: (grid[g].family != "constant", abs(grid[g].share - _LOOK), g),
+    )
+
+
+def _first_members(text: ChainText) -> I64:
+    """Return the chains of the first look: of the first table, few edits and many."""
+    chosen = [
+        m
+        for m, point in enumerate(text.members)
+        if point.family == "constant" and point.table == text.members[0].table
+    ]
+    chosen = [m for m in chosen if text.members[m].mean_passage == text.members[0].mean_passage]
+    return np.array([chosen[len(chosen) // 3], chosen[-1]] if chosen else [0], dtype=np.int64)
+
+
+def _score(
+    text: ChainText, pool: Bits, profile: Profile, checkpoint: Callable[[], None]
+) -> tuple[Bits, F64, I64]:
+    """Weigh payloads by the chains; those that fall behind at a first look are left out.
+
+    Returns:
+        The payloads, strongest first, their log likelihood ratios, mean over the chains, and the
+        member that fits each of them best.
+    """
+    words = codeword_windows(encode_rows(pool, profile))
+    if len(pool) > KEPT:
+        first = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
+        worth = profile.payload_bits * math.log(2) - _NO_USE_NATS
+        kept = kept_payloads(pool, first, min(worth, float(first.max()) - _NO_USE_NATS))
+        pool, words = pool[kept], words[kept]
+    every = np.arange(len(text.members))
+    scores = chain.log_likelihoods(text, words, every, checkpoint)
+    mean = np.logaddexp.reduce(scores, axis=0) - np.log(every.size)
+    order = np.argsort(-mean, kind="stable")
+    return pool[order], mean[order], scores.argmax(axis=0)[order]
+
+
+class LogEvidence(NamedTuple):
+    """The evidence of a text, natural logs: all of it, and its halves."""
+
+    both: float
+    whole: float
+    listed: float
 
 
 def log_evidence(
@@ -182,19 +341,20 @@ def log_evidence(
     model: LikelihoodModel | None = None,
     prompt_known: bool = False,
     token_probability: F64 | None = None,
-) -> float:
-    """Return the natural log of the e-value and decode nothing; arguments as :func:`decide`."""
-    model = default_model() if model is None else model
-    return _weigh(
+) -> LogEvidence:
+    """Return the evidence and decode nothing; arguments as :func:`decide`."""
+    weighed = _weigh(
         schedule,
         entropy_bits,
         lo,
         hi,
         profile,
-        model=model,
-        grid=model.grids[prompt_known],
+        model=default_model() if model is None else model,
+        prompt_known=prompt_known,
         token_probability=token_probability,
-    ).log_e
+        checkpoint=_nothing,
+    )
+    return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
 
 
 def decide(
@@ -208,6 +368,7 @@ def decide(
     prompt_known: bool = False,
     candidates: int = 8,
     token_probability: F64 | None = None,
+    checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
 
@@ -221,13 +382,14 @@ def decide(
         prompt_known: The verifier read the prompt before the text.
         candidates: How many payloads to list, at least 1.
         token_probability: float64 [L]; ``hi - lo`` when absent.
+        checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         The decision. When no step carries bits, ``log_e`` is exactly 0 and every bit posterior
         one half: the text says nothing.
     """
     model = default_model() if model is None else model
-    grid = model.grids[prompt_known]
+    checkpoint = checkpoint or _nothing
     weighed = _weigh(
         schedule,
         entropy_bits,
@@ -235,76 +397,149 @@ def decide(
         hi,
         profile,
         model=model,
-        grid=grid,
+        prompt_known=prompt_known,
         token_probability=token_probability,
+        checkpoint=checkpoint,
+        named_each=max(_NAMED, candidates),
     )
-    found = _candidates(weighed, profile, max(1, candidates))
-    codeword = encode(found[0].payload, profile)
-    token_log_f, token_density = _by_token(weighed, codeword, schedule, lo.size)
+    found = _candidates(weighed, profile)
+    payload = found[0].payload
     return ExactDecision(
-        payload=found[0].payload,
-        codeword=codeword,
+        payload=payload,
+        codeword=encode(payload, profile),
         candidates=tuple(found[: max(1, candidates)]),
-        bit_posteriors=_bit_posteriors(weighed, found, usable=len(schedule)),
+        bit_posteriors=_bit_posteriors(weighed, found),
         log_e=weighed.log_e,
-        grid=grid,
+        log_e_whole=weighed.log_e_whole,
+        log_e_list=weighed.log_e_list,
+        grid=model.grids[prompt_known],
         log_e_grid=weighed.log_e_grid,
-        grid_point=weighed.best,
+        grid_point=int(np.argmax(weighed.log_e_grid)),
         log_sum_grid=weighed.log_sums,
         potentials=weighed.phi,
-        token_log_f=token_log_f,
-        token_density=token_density,
+        listed=weighed.listed,
+        log_listed=weighed.log_listed,
+        marks=_marks(weighed, payload, profile, checkpoint),
         usable=len(schedule),
         prompt_known=prompt_known,
         model_fingerprint=model.fingerprint,
     )
 
 
-def _by_token(
-    weighed: _Weighed, codeword: npt.NDArray[np.uint8], schedule: Schedule, tokens: int
-) -> tuple[F64, F64]:
-    """Return log likelihood and synchronised density of each token for one codeword."""
-    read = codeword_windows(codeword)[schedule.index]
-    rows = np.arange(len(schedule))
-    log_f = np.zeros(tokens)
-    log_f[schedule.token] = weighed.log_f[weighed.best, rows, read]
-    density = np.ones(tokens)
-    density[schedule.token] = weighed.windows[weighed.steps.table[weighed.best], rows, read]
-    return log_f, density
+def _marks(
+    weighed: _Weighed, payload: Payload, profile: Profile, checkpoint: Callable[[], None]
+) -> tuple[Mark, ...]:
+    """Return the decoded payload's passages, then those of payloads that stand elsewhere.
+
+    What the passages of the stronger marks hold is taken out before a further one is looked for,
+    so that the passages of two marks never overlap.
+    """
+    if not weighed.usable:
+        return ()
+    text, log_payloads = weighed.text, profile.payload_bits * math.log(2)
+    rows = {row.tobytes(): i for i, row in enumerate(weighed.listed)}
+    at = rows.get(payload.bits.tobytes())
+    listed, member = weighed.listed, weighed.member
+    if at is None:  # the whole text names it, and the chains left it behind
+        listed, _, member = _score(text, payload.bits[None].copy(), profile, checkpoint)
+        at = 0
+    words = codeword_windows(encode_rows(weighed.listed, profile))
+    marks: list[Mark] = []
+    while True:
+        found = chain.posteriors(
+            text,
+            codeword_windows(encode_rows(listed[at : at + 1], profile)),
+            member[at : at + 1],
+            checkpoint,
+        )
+        marks.append(
+            Mark(
+                payload=Payload.from_bits(listed[at]),
+                log_e=float(
+                    _log_weights(
+                        listed[at : at + 1],
+                        weighed.phi,
+                        weighed.listed,
+                        weighed.log_listed,
+                        profile,
+                    )[0]
+                ),
+                marked=found.marked[0],
+                log_ratio=found.log_ratio[0],
+                ranges=runs(found.marked[0], text.model.least_tokens),
+            )
+        )
+        text = text.without(marks[-1].ranges)
+        if (
+            len(marks) == _MARKS
+            or marks[-1].log_e < _SEPARATE_NATS
+            or np.count_nonzero(text.row >= 0) < text.model.least_tokens
+        ):
+            return tuple(marks)
+        listed, member = weighed.listed, weighed.member
+        elsewhere = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
+        at = int(np.argmax(elsewhere))
+        if elsewhere[at] - log_payloads - math.log(2) < _SEPARATE_NATS:
+            return tuple(marks)
 
 
-def _log_posteriors(scores: F64, log_sums: F64) -> F64:
-    """Average over the grid: scores [G, C] and log sums [G] to log posteriors [C]."""
-    total = np.logaddexp.reduce(log_sums)
-    return np.asarray(np.minimum(np.logaddexp.reduce(scores, axis=0) - total, 0.0))
+def runs(marked: F64, least: int) -> tuple[tuple[int, int], ...]:
+    """Return the stretches whose posterior is above one half, first and last token.
+
+    Shorter ones than ``least`` tokens are left out, and so are shorter gaps between two.
+    """
+    inside = np.concatenate([[False], marked > 0.5, [False]])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    joined: list[list[int]] = []
+    for first, after in edges.reshape(-1, 2).tolist():
+        if joined and first - joined[-1][1] < least:
+            joined[-1][1] = after
+        else:
+            joined.append([first, after])
+    return tuple((first, after - 1) for first, after in joined if after - first >= least)
 
 
-def _members(log_sums: F64) -> npt.NDArray[np.int64]:
+def _log_weights(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Profile) -> F64:
+    """Return the share of payloads in the e-value, natural log; uint8 [C, L_m] to [C]."""
+    scores = codeword_scores(phi, encode_rows(bits, profile))
+    whole = np.logaddexp.reduce(scores, axis=0) - np.log(phi.shape[0])
+    rows = {row.tobytes(): float(log_listed[i]) for i, row in enumerate(listed)}
+    chained = np.array([rows.get(row.tobytes(), -np.inf) for row in np.ascontiguousarray(bits)])
+    return np.asarray(np.logaddexp(whole, chained) - (profile.payload_bits + 1) * np.log(2))
+
+
+def _members(log_sums: F64) -> I64:
     """Return the grid points that carry weight, strongest first; at least one."""
     weight = np.exp(log_sums - np.logaddexp.reduce(log_sums))
     order = np.argsort(-weight, kind="stable")[:_MOST_MEMBERS]
     return np.asarray(order[(weight[order] >= _LEAST_WEIGHT) | (np.arange(order.size) == 0)])
 
 
-def _candidates(weighed: _Weighed, profile: Profile, count: int) -> list[Candidate]:
-    """Return the payloads that any strong grid point lists, by their averaged posterior."""
-    trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
-    payloads: dict[str, Payload] = {}
+def _named(trellis: Trellis, phi: F64, log_sums: F64, count: int) -> Bits:
+    """Return the payloads that any strong grid point names; uint8 [C, L_m], all different."""
+    rows: dict[bytes, Bits] = {}
     for g in _members(log_sums):
         for bits, _ in trellis.k_best(phi[g], count):
-            payload = Payload.from_bits(bits)
-            payloads.setdefault(payload.text, payload)
-    listed = list(payloads.values())
-    words = np.stack([encode(p, profile) for p in listed])
-    log_posterior = _log_posteriors(codeword_scores(phi, words), log_sums)
+            rows.setdefault(bits.tobytes(), bits)
+    return np.stack(list(rows.values()))
+
+
+def _candidates(weighed: _Weighed, profile: Profile) -> list[Candidate]:
+    """Return all payloads that were named, by their share in the e-value."""
+    bits = np.unique(np.concatenate([weighed.named, weighed.listed]), axis=0)
+    weights = _log_weights(bits, weighed.phi, weighed.listed, weighed.log_listed, profile)
+    log_posterior = np.minimum(weights - weighed.log_e, 0.0)
     order = np.argsort(-log_posterior, kind="stable")
-    return [Candidate(payload=listed[i], log_posterior=float(log_posterior[i])) for i in order]
+    return [
+        Candidate(payload=Payload.from_bits(bits[i]), log_posterior=float(log_posterior[i]))
+        for i in order
+    ]
 
 
-def _bit_posteriors(weighed: _Weighed, found: list[Candidate], *, usable: int) -> F64:
-    """Return the bits' posteriors, averaged over the grid points that carry weight."""
+def _bit_posteriors(weighed: _Weighed, found: list[Candidate]) -> F64:
+    """Return the bits' posteriors, averaged over grid and list."""
     trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
-    if not usable:
+    if not weighed.usable:
         return np.full(trellis.payload_bits, 0.5)
     weight = np.exp([c.log_posterior for c in found])
     bits = np.stack([c.payload.bits for c in found]).astype(np.float64)
@@ -314,5 +549,7 @@ def _bit_posteriors(weighed: _Weighed, found: list[Candidate], *, usable: int) -
         return np.asarray(np.clip(weight @ bits + max(rest, 0.0) / 2, 0.0, 1.0))
     members = _members(log_sums)
     share = np.exp(log_sums[members] - np.logaddexp.reduce(log_sums[members]))
-    each = np.stack([trellis.posteriors(phi[g]) for g in members])
-    return np.asarray(np.clip(share @ each, 0.0, 1.0))
+    whole = share @ np.stack([trellis.posteriors(phi[g]) for g in members])
+    chained = np.exp(weighed.log_listed - np.logaddexp.reduce(weighed.log_listed)) @ weighed.listed
+    of_list = np.exp(weighed.log_e_list - np.log(2) - weighed.log_e)
+    return np.asarray(np.clip((1 - of_list) * whole + of_list * chained, 0.0, 1.0))

@@ -11,6 +11,7 @@ because the source's entropy stood on the other side of a threshold).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -41,7 +42,8 @@ class StepLikelihoods:
 
     Attributes:
         density: float64 [T, S, J], the blurred interval of each mismatch table at the points
-            ``U_t + j / J``; its mean over the circle is 1.
+            ``U_t + j / J``; its mean over the circle is 1. Where passages were asked for, each
+            table stands here twice: as it is, then as at a passage's beginning.
         arity_weights: float64 [T, S, 4], probability that the source's arity was 0 … 3.
         eta: float64 [G, S], probability that the step is desynchronised.
         table: int64 [G], mismatch table of each grid point.
@@ -97,12 +99,18 @@ def blurred_interval(lo: F64, hi: F64, anchor: F64, sigma: F64) -> F64:
     return np.where(point, kernel_value("cosine", middle, sigma) / sigma, spread)
 
 
-def mixture_density(model: LikelihoodModel, bins: I64, lo: F64, hi: F64, anchor: F64) -> F64:
-    """Return the mixture of blurred intervals for every mismatch table.
+def mixture_density(
+    model: LikelihoodModel,
+    tables: Sequence[tuple[MismatchTable, I64]],
+    lo: F64,
+    hi: F64,
+    anchor: F64,
+) -> F64:
+    """Return the mixture of blurred intervals for some mismatch tables.
 
     Args:
-        model: Widths and weights.
-        bins: int64 [S], position bin of each step.
+        model: Widths.
+        tables: Weights, and int64 [S], the position bin of each step.
         lo: float64 [S].
         hi: float64 [S].
         anchor: float64 [S, J].
@@ -111,12 +119,12 @@ def mixture_density(model: LikelihoodModel, bins: I64, lo: F64, hi: F64, anchor:
         float64 [T, S, J]; the mean over a uniform anchor is 1.
     """
     scale = blur_scale(lo, hi)[:, None]
-    out = np.empty((len(model.tables), *anchor.shape))
-    for row, table in zip(out, model.tables, strict=True):
+    out = np.empty((len(tables), *anchor.shape))
+    for row, (table, bins) in zip(out, tables, strict=True):
         row[:] = table.uniform[bins][:, None]
     for c, width in enumerate(model.blur_widths.tolist()):
         part = blurred_interval(lo[:, None], hi[:, None], anchor, width * scale)
-        for row, table in zip(out, model.tables, strict=True):
+        for row, (table, bins) in zip(out, tables, strict=True):
             row += table.weights[bins, c][:, None] * part
     return out
 
@@ -195,6 +203,8 @@ def step_likelihoods(
     model: LikelihoodModel,
     grid: tuple[GridPoint, ...],
     *,
+    tables: Sequence[str] = (),
+    passages: bool = False,
     token_probability: F64 | None = None,
     resolution: int = SIXTEENTHS,
 ) -> StepLikelihoods:
@@ -208,6 +218,10 @@ def step_likelihoods(
         profile: Thresholds, context window, vocabulary size.
         model: The frozen numbers.
         grid: Which members of the family.
+        tables: Names of the mismatch tables, in the order of the result; those of the grid when
+            empty.
+        passages: Add every table once more, as at the beginning of a passage: the verifier knows
+            as little of what stood before it as after so many tokens of a text.
         token_probability: float64 [L]; ``hi - lo`` when absent.
         resolution: ``J``, points on the circle, a multiple of 16. 16 reads the anchors of the
             observed phases; more is for redrawn phases.
@@ -220,13 +234,18 @@ def step_likelihoods(
     bins = model.bins(token)
     anchor = (schedule.phase[:, None] + np.arange(resolution)[None, :] / resolution) % 1.0
     thresholds = profile.entropy_thresholds_bits
+    names = list(tables) or list(dict.fromkeys(p.table for p in grid))
+    chosen = [(model.tables[model.table_number(name)], bins) for name in names]
+    if passages:
+        young = np.minimum(bins, model.bins(np.array(model.passages.young_position)))
+        chosen += [(table, young) for table, _ in chosen]
     return StepLikelihoods(
-        density=mixture_density(model, bins, lo[token], hi[token], anchor),
+        density=mixture_density(model, chosen, lo[token], hi[token], anchor),
         arity_weights=np.stack(
-            [arity_weights(t, bins, entropy_bits[token], thresholds) for t in model.tables]
+            [arity_weights(t, b, entropy_bits[token], thresholds) for t, b in chosen]
         ),
         eta=np.stack([desynchronisation(p, token, probability, profile) for p in grid]),
-        table=np.array([model.table_number(p.table) for p in grid], dtype=np.int64),
+        table=np.array([names.index(p.table) for p in grid], dtype=np.int64),
     )
 
 

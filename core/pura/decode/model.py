@@ -26,7 +26,9 @@ F64 = npt.NDArray[np.float64]
 
 FAMILIES: Final = ("constant", "plausibility")
 MAX_GRID: Final = 12
+MAX_CHAINS: Final = 32
 _SUM_TOLERANCE: Final = 1e-6
+_PROMPT: Final = {False: "prompt-unknown", True: "prompt-known"}
 
 
 class LikelihoodError(PuraError):
@@ -79,20 +81,48 @@ class GridPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChainModel:
-    """The two-state chain of :mod:`pura.decode.passages`.
+class ChainPoint:
+    """One member of the family of chains that the list's evidence averages over.
 
     Attributes:
+        table: Name of the mismatch table.
+        family: ``constant``, every token of a passage was edited with the same probability, or
+            ``plausibility``, the more probably the less the model expected it.
+        share: That probability; with ``plausibility`` the prior share of edited tokens.
         mean_passage: Expected length of a marked passage, in tokens.
-        mean_gap: Expected length of a stretch without a mark, in tokens.
-        desynchronised: Share of edited steps inside a marked passage.
-        least_tokens: A shorter passage is not reported.
     """
 
+    table: str
+    family: str
+    share: float
     mean_passage: float
-    mean_gap: float
-    desynchronised: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class PassageModel:
+    """Frozen numbers of :mod:`pura.decode.chain`.
+
+    Attributes:
+        passages: How many passages a text is expected to begin, whatever its length …
+        least_gap: … with gaps of at least so many tokens between them, on average.
+        begins_marked: Chance that the text begins inside a passage.
+        residual: Share of clean steps whose anchor is anywhere all the same.
+        young_tokens: For how many tokens, on average, the verifier is as badly off in a passage …
+        young_position: … as it is at this position of a text.
+        young_residual: Share of steps there whose anchor is anywhere all the same.
+        least_tokens: A shorter passage is not reported.
+        members: Chains for a verifier that knows the prompt (True) or not (False).
+    """
+
+    passages: float
+    least_gap: float
+    begins_marked: float
+    residual: float
+    young_tokens: float
+    young_position: int
+    young_residual: float
     least_tokens: int
+    members: dict[bool, tuple[ChainPoint, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +136,7 @@ class LikelihoodModel:
         position_edges: int64 [P - 1], token positions at which a new bin begins.
         tables: The mismatch tables.
         grids: Grid points for a verifier that knows the prompt (True) or not (False).
-        chain: Parameters of the passages.
+        passages: Chains over marked passages and edits.
     """
 
     version: str
@@ -115,7 +145,7 @@ class LikelihoodModel:
     position_edges: npt.NDArray[np.int64]
     tables: tuple[MismatchTable, ...]
     grids: dict[bool, tuple[GridPoint, ...]]
-    chain: ChainModel
+    passages: PassageModel
 
     @classmethod
     def from_dict(cls, data: Any) -> LikelihoodModel:
@@ -132,10 +162,10 @@ class LikelihoodModel:
                 position_edges=np.array(data["position_edges"], dtype=np.int64),
                 tables=tuple(_table(entry) for entry in data["tables"]),
                 grids={
-                    False: tuple(GridPoint(**p) for p in data["grids"]["prompt-unknown"]),
-                    True: tuple(GridPoint(**p) for p in data["grids"]["prompt-known"]),
+                    known: tuple(GridPoint(**p) for p in data["grids"][name])
+                    for known, name in _PROMPT.items()
                 },
-                chain=ChainModel(**data["passages"]),
+                passages=_passages(data["passages"]),
             )
         except (KeyError, TypeError, ValueError):
             raise _refuse(phrase("likelihood.entry")) from None
@@ -156,7 +186,6 @@ class LikelihoodModel:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain JSON values."""
-        names = {False: "prompt-unknown", True: "prompt-known"}
         return {
             "version": self.version,
             "provenance": self.provenance,
@@ -172,8 +201,14 @@ class LikelihoodModel:
                 }
                 for t in self.tables
             ],
-            "grids": {names[k]: [vars(p).copy() for p in v] for k, v in self.grids.items()},
-            "passages": vars(self.chain).copy(),
+            "grids": {_PROMPT[k]: [vars(p).copy() for p in v] for k, v in self.grids.items()},
+            "passages": vars(self.passages)
+            | {
+                "members": {
+                    _PROMPT[k]: [vars(p).copy() for p in v]
+                    for k, v in self.passages.members.items()
+                }
+            },
         }
 
     @cached_property
@@ -202,6 +237,15 @@ def _table(entry: Any) -> MismatchTable:
     )
 
 
+def _passages(entry: Any) -> PassageModel:
+    plain = {name: value for name, value in entry.items() if name != "members"}
+    members = {
+        known: tuple(ChainPoint(**p) for p in entry["members"][name])
+        for known, name in _PROMPT.items()
+    }
+    return PassageModel(**plain, members=members)
+
+
 def _check(model: LikelihoodModel) -> None:
     widths, bins = model.blur_widths, model.position_edges.size + 1
     if widths.ndim != 1 or not widths.size or not np.all((widths > 0) & (widths <= 0.5)):
@@ -221,8 +265,28 @@ def _check(model: LikelihoodModel) -> None:
                 raise _refuse(phrase("likelihood.family"))
             if not 0 < point.share < 1:
                 raise _refuse(phrase("likelihood.share"))
-    chain = model.chain
-    if not (chain.mean_passage > 1 and chain.mean_gap > 1 and 0 < chain.desynchronised < 1):
+    _check_passages(model.passages, names)
+
+
+def _check_passages(passages: PassageModel, tables: list[str]) -> None:
+    for members in passages.members.values():
+        if not 1 <= len(members) <= MAX_CHAINS:
+            raise _refuse(phrase("likelihood.passages"))
+        for point in members:
+            if point.table not in tables or point.family not in FAMILIES:
+                raise _refuse(phrase("likelihood.passages"))
+            if not (0 < point.share < 1 and point.mean_passage > 1):
+                raise _refuse(phrase("likelihood.passages"))
+    if not (
+        passages.passages > 0
+        and passages.least_gap > 1
+        and 0 < passages.begins_marked < 1
+        and 0 < passages.residual < 1
+        and passages.young_tokens > 1
+        and passages.young_position >= 0
+        and 0 < passages.young_residual < 1
+        and passages.least_tokens >= 1
+    ):
         raise _refuse(phrase("likelihood.passages"))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -34,7 +35,8 @@ F64 = npt.NDArray[np.float64]
 
 STATISTICS: Final = ("walk", "e")
 TURNS: Final = 16 * SIXTEENTHS
-_CHUNK: Final = 64
+_CHUNK: Final = 64  # redraws worked out together …
+_BLOCK: Final = 4096  # … over so many steps: 70 MB
 _WALK_MEMBERS: Final = 2
 _ROUNDING: Final = 1e-9
 
@@ -134,6 +136,7 @@ def redraw_p(
     model: LikelihoodModel | None = None,
     prompt_known: bool = False,
     token_probability: F64 | None = None,
+    checkpoint: Callable[[], None] | None = None,
 ) -> RedrawTest:
     """Compare a text's phases with redrawn ones.
 
@@ -142,7 +145,8 @@ def redraw_p(
     p-value is exact, however coarse the turns (a randomisation test over a finite group).
 
     ``walk`` is the likelihood summed over all payloads with the ring left open, averaged over two
-    members of the grid: nearly as sharp as ``e`` and far cheaper. ``e`` is the e-value itself.
+    members of the grid: nearly as sharp as the sum over closed walks and far cheaper. ``e`` is that
+    sum, over the whole grid. Both take the text as marked from end to end.
 
     Args:
         schedule: The steps that carry bits.
@@ -158,6 +162,7 @@ def redraw_p(
         model: The frozen numbers; the shipped ones when absent.
         prompt_known: The verifier read the prompt.
         token_probability: float64 [L]; ``hi - lo`` when absent.
+        checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         The test. Without a usable step ``p`` is 1 and no redraw is made.
@@ -172,22 +177,24 @@ def redraw_p(
         )
     model = default_model() if model is None else model
     grid = model.grids[prompt_known]
-    steps = step_likelihoods(
-        schedule,
-        entropy_bits,
-        lo,
-        hi,
-        profile,
-        model,
-        walk_grid(grid) if statistic == "walk" else grid,
-        token_probability=token_probability,
-        resolution=TURNS,
-    )
+    grid = walk_grid(grid) if statistic == "walk" else grid
 
-    def value(turn: npt.NDArray[np.int64]) -> F64:
-        return _statistic(steps, turn, schedule, profile, statistic)
+    def prepare(first: int) -> StepLikelihoods:
+        rows = slice(first, first + _BLOCK)
+        return step_likelihoods(
+            schedule.part(rows),
+            entropy_bits,
+            lo,
+            hi,
+            profile,
+            model,
+            grid,
+            token_probability=token_probability,
+            resolution=TURNS,
+        )
 
-    made, exceeding = _count(value, len(schedule), seed, draws, stop_after)
+    redraws = _Redraws(prepare, schedule, profile, len(grid), statistic, checkpoint)
+    made, exceeding = _count(redraws, seed, draws, stop_after)
     stopped = exceeding == stop_after
     return RedrawTest(
         p=exceeding / made if stopped else (1 + exceeding) / (draws + 1),
@@ -199,22 +206,70 @@ def redraw_p(
     )
 
 
-def _count(
-    value: Callable[[npt.NDArray[np.int64]], F64],
-    steps: int,
-    seed: int,
-    draws: int,
-    stop_after: int | None,
-) -> tuple[int, int]:
+class _Redraws:
+    """The statistic of turned phases, a block of steps after the other.
+
+    A text of one block keeps its densities; a longer one works them out once for all redraws, so
+    that memory does not grow with the text.
+    """
+
+    def __init__(
+        self,
+        prepare: Callable[[int], StepLikelihoods],
+        schedule: Schedule,
+        profile: Profile,
+        members: int,
+        statistic: str,
+        checkpoint: Callable[[], None] | None,
+    ) -> None:
+        self._prepare = cache(prepare) if len(schedule) <= _BLOCK else prepare
+        self._schedule, self._length = schedule, profile.codeword_length
+        self._members, self._statistic = members, statistic
+        self._trellis = make_trellis(profile)
+        self._checkpoint = checkpoint or (lambda: None)
+
+    def together(self, draws: int) -> int:
+        """Return how many redraws to ask for at a time."""
+        return _CHUNK if len(self._schedule) <= _BLOCK else draws
+
+    def values(self, count: int, turns: Callable[[int, int], npt.NDArray[np.int64]]) -> F64:
+        """Return the statistic of each redraw; float64 [R].
+
+        Args:
+            count: ``R``.
+            turns: Gives the turns of so many redraws of so many steps, int64 [R', S'].
+        """
+        phi = np.zeros((self._members, count, self._length, 8))
+        for first in range(0, len(self._schedule), _BLOCK):
+            steps = self._prepare(first)
+            index = self._schedule.index[first : first + _BLOCK]
+            for begin in range(0, count, _CHUNK):
+                self._checkpoint()
+                some = min(_CHUNK, count - begin)
+                log_f = log_likelihoods(steps, window_likelihoods(steps, turns(some, index.size)))
+                phi[:, begin : begin + some] += window_potentials(log_f, index, self._length)
+        if self._statistic == "walk" and isinstance(self._trellis, RegisterTrellis):
+            found = open_log_mean(self._trellis, phi)
+        else:
+            found = self._trellis.log_sum(phi)
+        return np.asarray(np.logaddexp.reduce(found, axis=0))
+
+
+def _count(redraws: _Redraws, seed: int, draws: int, stop_after: int | None) -> tuple[int, int]:
     """Return how many redraws were made and how many of them reached the observed value."""
-    observed = float(value(np.zeros((1, steps), dtype=np.int64))[0])
+    still = redraws.values(1, lambda rows, size: np.zeros((rows, size), dtype=np.int64))
+    observed = float(still[0])
     # Ties count against the text, even when rounding parts them.
     threshold = observed - _ROUNDING * max(1.0, abs(observed))
     rng = np.random.default_rng(seed)
+
+    def turns(rows: int, size: int) -> npt.NDArray[np.int64]:
+        return rng.integers(0, TURNS, (rows, size))
+
     exceeding = made = 0
     while made < draws:
-        count = min(_CHUNK, draws - made)
-        reached = np.flatnonzero(value(rng.integers(0, TURNS, (count, steps))) >= threshold)
+        count = min(redraws.together(draws), draws - made)
+        reached = np.flatnonzero(redraws.values(count, turns) >= threshold)
         if stop_after is not None and exceeding + reached.size >= stop_after:
             return made + int(reached[stop_after - exceeding - 1]) + 1, stop_after
         exceeding += int(reached.size)
@@ -234,21 +289,3 @@ def walk_grid(grid: tuple[GridPoint, ...]) -> tuple[GridPoint, ...]:
         default=grid[-1],
     )
     return tuple(dict.fromkeys((grid[0], middle)))[:_WALK_MEMBERS]
-
-
-def _statistic(
-    steps: StepLikelihoods,
-    turn: npt.NDArray[np.int64],
-    schedule: Schedule,
-    profile: Profile,
-    statistic: str,
-) -> F64:
-    """Return the statistic of each redraw; float64 [R]."""
-    log_f = log_likelihoods(steps, window_likelihoods(steps, turn))
-    phi = window_potentials(log_f, schedule.index, profile.codeword_length)
-    trellis = make_trellis(profile)
-    if statistic == "walk" and isinstance(trellis, RegisterTrellis):
-        values = open_log_mean(trellis, phi)
-    else:
-        values = trellis.log_sum(phi)
-    return np.asarray(np.logaddexp.reduce(values, axis=0))

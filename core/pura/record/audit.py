@@ -150,8 +150,8 @@ class TokenEvidence:
         lo: float64 [L], start of the token's interval in the secret order.
         hi: float64 [L], end of it.
         gate: uint8 [L], a :class:`pura.scheme.Gate`.
-        log10_evidence: float64 [L], log10 likelihood ratio of the token for the decoded payload;
-            0 for tokens that carry no bits.
+        log10_evidence: float64 [L], what the token adds to the log10 likelihood ratio of the
+            payload, given the tokens before it; of several marks together.
         marked: float64 [L], posterior that the token belongs to a marked passage.
     """
 
@@ -250,11 +250,12 @@ class EvidenceFacts:
         draws: Number of redraws ``R``.
         seed: Seed of the redraws.
         scale_word: Word of the verbal scale, English, from the sentence catalogue.
-        power: Share of unedited marked texts with as many usable positions that reach the
-            threshold; None when no table covers the conditions.
+        power: Share of texts with ``needed`` usable positions marked in a row (all positions,
+            where that is None or more) that reach the threshold, as a lower limit; None when no
+            table covers the conditions.
         keys_tried: Keys and profiles that the mean runs over.
         usable: Steps that carry bits, ``S``.
-        needed: Usable positions at which the policy's power is reached, or None.
+        needed: Usable positions marked in a row at which the policy's power is reached, or None.
         lr_capped: Reported likelihood ratio, never above the policy's cap.
         capped: The cap was applied.
     """
@@ -288,6 +289,27 @@ class Passage:
     last_token: int
     start: int
     end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkFacts:
+    """One mark of the text: a payload, and the passages that carry it.
+
+    Attributes:
+        key: Fingerprint of the key under which it was read.
+        bits: ``L_m`` characters 0 and 1.
+        fields: What the layout makes of them.
+        passages: Where it stands; no passage belongs to two marks of one key.
+        share: Share of the usable positions inside these passages.
+        log10_e: log10 of its own share of the e-value.
+    """
+
+    key: str
+    bits: str
+    fields: tuple[FieldValue, ...]
+    passages: tuple[Passage, ...]
+    share: float
+    log10_e: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -422,7 +444,9 @@ class Audit:
         verdict: ``mark``, ``indication``, ``no-mark``, ``insufficient`` or ``not-examinable``.
         sentences: The findings in words, in the order in which they are read.
         cautions: What weakens the findings.
-        passages: Where the mark stands.
+        passages: Where the strongest mark stands.
+        marks: All marks, the strongest first; empty without a finding, and in records of versions
+            that knew one mark only.
         variants: The readings of the text that the evidence is the mean of.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
@@ -451,6 +475,7 @@ class Audit:
     sentences: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
     passages: tuple[Passage, ...]
+    marks: tuple[MarkFacts, ...] = ()
     variants: tuple[VariantFacts, ...] = ()
     register: RegisterFacts | None
     policy: dict[str, object]
@@ -459,7 +484,10 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole record as plain JSON values (``resources/audit.schema.json``)."""
-        return {"schema": SCHEMA, **encode(self)}
+        whole = {"schema": SCHEMA, **encode(self)}
+        if not self.marks:  # as records of earlier versions, which come out as they went in
+            del whole["marks"]
+        return whole
 
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.

@@ -23,6 +23,8 @@ from pura.record.audit import Audit
 from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
+# What records of earlier versions do not hold; its default stands in for it.
+_LATER: Final = {(Audit, "marks")}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -35,6 +37,7 @@ _SUMMARY: Final = (
     "key",
     "decoder",
     "passages",
+    "marks",
     "candidates",
     "register",
 )
@@ -44,7 +47,7 @@ _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
 def summary(audit: Audit) -> dict[str, Any]:
     """Return the part of the record that answers the question; the names are the record's."""
     whole = audit.to_dict()
-    return {name: whole[name] for name in _SUMMARY}
+    return {name: whole[name] for name in _SUMMARY if name in whole}
 
 
 def to_json(audit: Audit, *, indent: int | None = None) -> str:
@@ -128,7 +131,8 @@ def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
         raise _wrong(where, phrase("what.not-object"))
     hints = typing.get_type_hints(cls, vars(record))
     names = {json_name(f): f.name for f in dataclasses.fields(cls)}
-    if missing := sorted(names.keys() - value.keys()):
+    later = {name for owner, name in _LATER if owner is cls}
+    if missing := sorted(names.keys() - value.keys() - later):
         raise _wrong(f"{where}.{missing[0]}", phrase("what.missing"))
     if unknown := sorted(value.keys() - names.keys()):
         raise _wrong(f"{where}.{unknown[0]}", phrase("what.unknown"))
@@ -136,6 +140,7 @@ def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
         **{
             name: _decode(hints[name], value[alias], f"{where}.{alias}")
             for alias, name in names.items()
+            if alias in value
         }
     )
 
@@ -198,7 +203,7 @@ def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
         "type": "object",
         "description": (cls.__doc__ or "").split("\n", 1)[0],
         "properties": {name: _schema_of(hint) for name, hint in names.items()},
-        "required": sorted(names),
+        "required": sorted(name for name in names if (cls, name) not in _LATER),
         "additionalProperties": False,
     }
 

@@ -117,6 +117,16 @@ class Schedule:
     def __len__(self) -> int:
         return int(self.token.size)
 
+    def part(self, rows: slice) -> Schedule:
+        """Return some of the steps; the gate stays that of the whole text."""
+        return Schedule(
+            token=self.token[rows],
+            arity=self.arity[rows],
+            phase=self.phase[rows],
+            index=self.index[rows],
+            gate=self.gate,
+        )
+
 
 def schedule(
     ids: npt.NDArray[np.int64],

@@ -128,7 +128,12 @@ def expect(
     unlike = unlike_study(text)
     repeated = _ratio(text)
     usable = round(tokens * USABLE_SHARE * min(1.0, repeated / REPETITIVE))
-    power = (table or load_power()).power(usable, profile, threshold, prompt_known)
+    # The rule of the audit: without a named generator that was measured there is no rate.
+    power = (table or load_power()).power(
+        usable, profile, threshold, prompt_known, model=profile.model or ""
+    )
+    if unlike:
+        power = None
     notes = (
         ("signs", unlike == "signs"),
         ("language", unlike == "language"),

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import CandidateFacts, EvidenceFacts, RegisterFacts, RegisterMatch
+from pura.record.audit import (
+    CandidateFacts,
+    EvidenceFacts,
+    MarkFacts,
+    RegisterFacts,
+    RegisterMatch,
+)
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
 from pura.words.sentence import Sentence
@@ -77,6 +84,7 @@ def findings(
     *,
     candidates: Sequence[CandidateFacts] = (),
     register: RegisterFacts | None = None,
+    marks: Sequence[MarkFacts] = (),
 ) -> tuple[Sentence, ...]:
     """Return the findings in the order in which they are read.
 
@@ -90,15 +98,18 @@ def findings(
         circumstances: What else must be known.
         candidates: The most probable payloads, strongest first.
         register: What the register says, or None when it was not asked.
+        marks: The marks of the text, strongest first; one is not worth a sentence of its own.
     """
     out = [_headline(outcome, evidence, policy)]
     if outcome.verdict != "not-examinable":
         out += _strength(outcome, evidence, policy)
     if outcome.verdict == "mark":
+        out += _marks(marks)
         out += _several(candidates, policy)
         if register is not None:
             out += _register(register, circumstances)
-        out += _edited(circumstances)
+        # With several marks each sentence says where its own one stands.
+        out += _edited(circumstances) if len(marks) < 2 else []
     if circumstances.proxy and outcome.verdict != "not-examinable":
         out.append(
             Sentence(
@@ -121,8 +132,12 @@ def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sent
             return Sentence(key="outcome.mark", values=values)
         case "no-mark":
             # A share that was measured on some dozen texts is never written as all of them.
-            values = {"k": evidence.keys_tried, "power": min(outcome.power or 0.0, 0.99)}
-            return Sentence(key="outcome.no-mark", values=values)
+            values = {
+                "k": evidence.keys_tried,
+                "power": min(outcome.power or 0.0, 0.99),
+                "n": outcome.usable if outcome.needed is None else outcome.needed,
+            }
+            return Sentence(key="outcome.no-mark-in-a-row", values=values)
         case "insufficient" if outcome.needed is not None and outcome.needed > outcome.usable:
             values = {"n": outcome.usable, "nmin": outcome.needed}
             return Sentence(key="outcome.insufficient", values=values)
@@ -157,6 +172,23 @@ def _strength(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> list
         out.append(
             Sentence(key="note.n2", values={"p": evidence.p_redraw, "N": evidence.draws}),
         )
+    return out
+
+
+def _marks(marks: Sequence[MarkFacts]) -> list[Sentence]:
+    if len(marks) < 2:
+        return []
+    out = [Sentence(key="marks.several", values={"k": len(marks)})]
+    for number, mark in enumerate(marks, start=1):
+        values: dict[str, str | int | float] = {
+            "i": number,
+            "key": mark.key,
+            "payload": mark.bits,
+            "k": len(mark.passages),
+            "share": mark.share,
+            "e": max(0, math.floor(mark.log10_e)),
+        }
+        out.append(Sentence(key="marks.each", values=values))
     return out
 
 
@@ -239,10 +271,10 @@ def cautions(
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
         *((True, f"handled-{sign}", {}) for sign in c.handled),
-        (outcome.power is None, "unmeasured", {}),
-        # Both are about the measured rates, so they have nothing to add where there are none.
-        (outcome.power is not None and c.unlike == "signs", "signs", {}),
-        (outcome.power is not None and c.unlike == "language", "language", {}),
+        # A text unlike those of the study is one reason why no rate holds for it.
+        (outcome.power is None and not c.unlike, "unmeasured", {}),
+        (c.unlike == "signs", "signs", {}),
+        (c.unlike == "language", "language", {}),
         (
             c.proxy,
             "model-differs",

@@ -93,9 +93,10 @@ def decide_outcome(
         log10_e: log10 of the e-value: the mean over payloads, grid and keys. ``-inf`` is allowed.
         usable: Steps that carry bits, ``S``.
         policy: The decision rule.
-        power: Share of unedited marked texts with as many usable positions that reach
-            ``t_found``, as a lower limit; None when it was not measured.
-        needed: Usable positions from which ``policy.power_needed`` is reached, or None.
+        power: Share of texts with ``needed`` usable positions marked in a row (all of them, where
+            that is None or more than there are) that reach ``t_found``, as a lower limit; None
+            when it was not measured.
+        needed: Usable positions in a row from which ``policy.power_needed`` is reached, or None.
 
     Raises:
         ValueError: The evidence is not a number or plus infinity, or the power not a share. Such

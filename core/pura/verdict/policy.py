@@ -25,6 +25,7 @@ SCHEMA: Final = "pura-policy/1"
 MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
 MAX_DRAWS: Final = 99_999
 SEED_RULES: Final = ("input",)
+REDRAW_RULES: Final = ("undecided", "always")
 _SEED_HEX: Final = 13  # 52 bits: every JSON reader holds such a number exactly
 
 
@@ -47,6 +48,8 @@ class Policy:
         prior_none: Prior weight of "not in the register".
         draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
             p-values and take longer; the bound does not need them.
+        redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
+            reached; ``always``: for every text.
         seed_rule: ``input``: the seed follows from the hash of the item, so that a repeat gives
             the identical result.
         yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
@@ -67,6 +70,7 @@ class Policy:
     single_runner_up: float = 0.0005
     prior_none: float = 0.1
     draws: int = 999
+    redraw: str = "undecided"
     seed_rule: str = "input"
     yearly_volume: int = 0
     languages: tuple[str, ...] = ()
@@ -254,6 +258,7 @@ RULES: Final[dict[str, Rule]] = {
     "single_runner_up": _number(0.0, 0.1),
     "prior_none": _number(0.001, 0.999),
     "draws": _whole(0, MAX_DRAWS),
+    "redraw": _one_of(*REDRAW_RULES),
     "seed_rule": _one_of(*SEED_RULES),
     "yearly_volume": _whole(0, 10**12),
     "languages": _list_of_texts(100),

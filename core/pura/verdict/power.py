@@ -1,5 +1,10 @@
 """How often a marked text would be found: the table behind "no mark found".
 
+Power is a statement about how much of the text is marked: "of texts like this one in which at least
+so many usable positions in a row are marked". An entry measured on texts marked from end to end
+speaks of those only; one measured on passages inside longer texts (``text_usable``) of every text
+up to that length.
+
 Without it the absence of a mark says nothing. The table (``resources/power.json``) is measured by
 the study on unedited marked texts: for a class of usable positions, how many of so many texts
 reached the threshold. What is used is never the share itself but its lower confidence limit
@@ -14,14 +19,18 @@ Format of the file::
      "entries": [{"code": "tbcc", "payload_bits": 36, "threshold": 6.0, "prompt": false,
                   "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
                   "entropy_thresholds_bits": [1.0, 3.0, 5.0],
-                  "usable": [20, 40, …], "found": [3, 55, …], "texts": [64, 64, …]}]}
+                  "usable": [20, 40, …], "found": [3, 55, …], "texts": [64, 64, …],
+                  "text_usable": 1400}]}
 
-``usable[i]`` is the lower end of a class, which reaches up to the next one.
+``usable[i]`` is the lower end of a class, which reaches up to the next one. ``text_usable`` may be
+left out: the texts were marked from end to end, and what was counted is the half of the evidence
+that takes them so. The whole of it is at least half as large, hence ``WHOLE_COST``.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,6 +55,9 @@ _ENTRY_KEYS: Final = {
     "found",
     "texts",
 }
+_MAY_HAVE: Final = {"text_usable"}
+WHOLE_COST: Final = math.log10(2)
+"""log10 by which the evidence may be below its half that an entry of whole texts counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +75,8 @@ class PowerEntry:
         found: Texts of each class that reached the threshold.
         texts: Texts of each class.
         level: Confidence level of the limits.
+        text_usable: Usable positions of the longest texts that the passages stood in; 0 where the
+            texts were marked from end to end.
     """
 
     code: str
@@ -75,6 +89,7 @@ class PowerEntry:
     found: tuple[int, ...]
     texts: tuple[int, ...]
     level: float
+    text_usable: int = 0
 
     @cached_property
     def limits(self) -> tuple[float, ...]:
@@ -154,13 +169,64 @@ class PowerTable:
         entry = self._entry(profile, threshold, prompt_known, model)
         return None if entry is None else entry.needed(power)
 
+    def run(self, asked: Asked, power: float) -> tuple[float | None, int | None]:
+        """Return what may be said of marked positions in a row in the text at hand.
+
+        Args:
+            asked: The text and the conditions of its audit.
+            power: How often they must be found to say so.
+
+        Returns:
+            The share of such texts that would be found, as a lower limit, and how many positions
+            must be marked in a row for that. Where none reaches ``power``, what is known of the
+            text marked from end to end, and from how many positions such texts reach it. None
+            where nothing fits.
+        """
+        if not self._measured(asked):
+            return None, None
+        whole = self._entry(asked.profile, asked.threshold, asked.prompt_known, None)
+        inside = self._entry(
+            asked.profile, asked.threshold, asked.prompt_known, None, text_usable=asked.usable
+        )
+        if inside is not None:
+            needed = inside.needed(power)
+            if needed is not None and needed <= asked.usable:
+                return inside.power(needed), needed
+        if whole is None:
+            return None, None
+        reached = whole.power(asked.usable)
+        return reached, asked.usable if reached >= power else whole.needed(power)
+
+    def _measured(self, asked: Asked) -> bool:
+        """Whether the conditions of an audit are those of the study."""
+        profile, conditions = asked.profile, self.conditions
+        return (
+            asked.reader in self.models
+            # The measured texts were read by the model that wrote them.
+            and profile.model == asked.reader
+            and not asked.unlike
+            and asked.dtype in conditions.get("dtypes", [asked.dtype])
+            and all(
+                getattr(profile, name) == conditions[name]
+                for name in ("context_window", "history", "prefix")
+                if name in conditions
+            )
+        )
+
     def _entry(
-        self, profile: Profile, threshold: float, prompt_known: bool, model: str | None
+        self,
+        profile: Profile,
+        threshold: float,
+        prompt_known: bool,
+        model: str | None,
+        *,
+        text_usable: int = 0,
     ) -> PowerEntry | None:
         """Choose the measurement that cannot flatter the case at hand.
 
-        A longer payload, a higher threshold and an unknown prompt all make finding harder, so a
-        measurement under them is a lower limit too; among those that fit, the closest one.
+        A longer payload, a higher threshold, a longer text around the passage and an unknown
+        prompt all make finding harder, so a measurement under them is a lower limit too; among
+        those that fit, the closest one.
         """
         if model is not None and model not in self.models:
             return None
@@ -169,16 +235,45 @@ class PowerTable:
             for entry in self.entries
             if entry.code == profile.code
             and entry.payload_bits >= profile.payload_bits
-            and entry.threshold >= threshold
+            and entry.threshold >= threshold + (0.0 if entry.text_usable else WHOLE_COST)
             and (prompt_known or not entry.prompt)
             and entry.sampling == (profile.temperature, profile.top_k, profile.top_p)
             and entry.entropy_thresholds_bits == profile.entropy_thresholds_bits
+            and (entry.text_usable >= text_usable if text_usable else not entry.text_usable)
         ]
         return min(
             fitting,
-            key=lambda entry: (entry.payload_bits, entry.threshold, entry.prompt != prompt_known),
+            key=lambda entry: (
+                entry.text_usable,
+                entry.payload_bits,
+                entry.threshold,
+                entry.prompt != prompt_known,
+            ),
             default=None,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A text under audit, as far as the power depends on it.
+
+    Attributes:
+        profile: Code, payload, sampling, gate; names the model that generates.
+        usable: Steps of the text that carry bits, ``S``.
+        threshold: log10 of the evidence that one marked reading under one key must reach.
+        prompt_known: The verifier knows the prompt.
+        reader: Fingerprint of the model that reads.
+        dtype: Its number format.
+        unlike: In what the text differs from those of the study; empty where in nothing.
+    """
+
+    profile: Profile
+    usable: int
+    threshold: float
+    prompt_known: bool
+    reader: str
+    dtype: str
+    unlike: str
 
 
 def load_power(path: Path | None = None) -> PowerTable:
@@ -240,7 +335,7 @@ def _parse(data: object) -> PowerTable:
 
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
-    if not isinstance(entry, dict) or entry.keys() != _ENTRY_KEYS:
+    if not isinstance(entry, dict) or entry.keys() - _MAY_HAVE != _ENTRY_KEYS:
         raise _refuse(phrase("power.entry", number=number))
     try:
         sampling = entry["sampling"]
@@ -259,6 +354,7 @@ def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
             found=_whole_numbers(entry["found"]),
             texts=_whole_numbers(entry["texts"]),
             level=level,
+            text_usable=int(entry.get("text_usable", 0)),
         )
     except (TypeError, ValueError, KeyError):
         raise _refuse(phrase("power.type", number=number)) from None

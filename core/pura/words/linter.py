@@ -103,7 +103,10 @@ def out_of_order(sentences: Sequence[Sentence]) -> list[str]:
         kinds = findings()[key].blanks.values()
         if "ratio" in kinds and keys[place + 1 : place + 2] != ["note.n1"]:
             problems.append(f"{key} is not followed by note.n1")
-        if key.startswith(("register.", "candidates.", "text.")) and keys[0] != "outcome.mark":
+        if (
+            key.startswith(("register.", "candidates.", "marks.", "text."))
+            and keys[0] != "outcome.mark"
+        ):
             problems.append(f"{key} stands under an outcome other than a mark")
     if sum(key.startswith("outcome.") for key in keys) > 1:
         problems.append("there is more than one outcome")

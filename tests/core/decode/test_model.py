@@ -49,7 +49,11 @@ def test_bins_change_at_the_edges():
         (("grids", "prompt-known", 0, "family"), "guess"),
         (("grids", "prompt-known", 0, "share"), 1.0),
         (("grids", "prompt-known", 0, "table"), "nobody"),
-        (("passages", "mean_gap"), 0.5),
+        (("passages", "least_gap"), 0.5),
+        (("passages", "begins_marked"), 1.0),
+        (("passages", "members", "prompt-known"), []),
+        (("passages", "members", "prompt-unknown", 0, "table"), "nobody"),
+        (("passages", "members", "prompt-unknown", 0, "share"), 0.0),
         (("tables",), 5),
     ],
 )

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from pura.base.errors import Cancelled
+from pura.decode import significance
 from pura.decode.significance import combine, correct_p, e_bh, p_bound, redraw_p
 from pura.decode.trellis import make_trellis
 from pura.decode.walk import open_log_mean
@@ -100,6 +102,41 @@ def test_a_mark_reaches_the_least_p(profile, payload, text_maker):
     got = redraw_p(*text.arrays(), profile, seed=9, draws=199)
     assert got.p == pytest.approx(1 / 200)
     assert (got.draws, got.exceeding, got.seed, got.stopped) == (199, 0, 9, False)
+
+
+@pytest.mark.parametrize("statistic", ["walk", "e"])
+def test_blocks_of_steps_do_not_show(statistic, spc, text_maker, monkeypatch):
+    """A long text in blocks compares the same statistic as one block."""
+    text = text_maker(np.random.default_rng(5), spc, 90)
+    observed = []
+
+    class Watched(significance._Redraws):
+        def values(self, count, turns):
+            still = lambda rows, size: np.zeros((rows, size), dtype=np.int64)  # noqa: E731
+            observed.append(float(super().values(1, still)[0]))
+            return super().values(count, turns)
+
+    monkeypatch.setattr(significance, "_Redraws", Watched)
+    for block in (4096, 7):
+        monkeypatch.setattr(significance, "_BLOCK", block)
+        got = redraw_p(*text.arrays(), spc, seed=1, draws=99, statistic=statistic, stop_after=None)
+        assert got.draws == 99
+    np.testing.assert_allclose(observed, observed[0], rtol=1e-9)
+
+
+def test_redraws_can_be_stopped(spc, text_maker):
+    text = text_maker(np.random.default_rng(5), spc, 60)
+    calls = 0
+
+    def checkpoint():
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        redraw_p(*text.arrays(), spc, seed=1, draws=999, stop_after=None, checkpoint=checkpoint)
+    assert calls == 3
 
 
 def test_seed_decides(spc, text_maker):

@@ -96,7 +96,11 @@ def test_learnt_table_has_mean_one_for_every_step() -> None:
     bins = learnt.bins(steps.position[:40])
     grid = (np.arange(20_000) + 0.5) / 20_000
     density = mixture_density(
-        learnt, bins, steps.lo[:40], steps.hi[:40], np.broadcast_to(grid, (40, grid.size))
+        learnt,
+        [(table, bins)],
+        steps.lo[:40],
+        steps.hi[:40],
+        np.broadcast_to(grid, (40, grid.size)),
     )
     np.testing.assert_allclose(density.mean(axis=2), 1.0, atol=2e-3)
 

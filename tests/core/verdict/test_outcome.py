@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.base.numerals import LANGUAGES
-from pura.record.audit import CandidateFacts, RegisterFacts, RegisterMatch
+from pura.record.audit import CandidateFacts, MarkFacts, Passage, RegisterFacts, RegisterMatch
 from pura.verdict.findings import Circumstances, cautions, findings, single_candidate
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
@@ -220,7 +220,47 @@ def test_the_ratio_is_said_for_the_right_side():
 
 
 def test_no_mark_says_power_and_keys():
-    assert "with the 3 keys listed. About 97 %" in fill(said(decide(0.0, power=0.975), 3)[0], "en")
+    text = fill(said(decide(0.0, power=0.975, needed=80), 3)[0], "en")
+    assert "with the 3 keys listed. About 97 %" in text
+    assert "at least 80 usable positions in a row" in text
+    whole = fill(said(decide(0.0, usable=90, power=0.975))[0], "en")
+    assert "at least 90 usable positions in a row" in whole
+
+
+def mark(bits, log10_e, passages=1):
+    where = Passage(first_token=3, last_token=90, start=10, end=300)
+    return MarkFacts(
+        key="ab" * 8,
+        bits=bits,
+        fields=(),
+        passages=(where,) * passages,
+        share=0.25,
+        log10_e=log10_e,
+    )
+
+
+def test_one_mark_needs_no_sentence_of_its_own_and_several_have_one_each():
+    out = decide(20.0)
+    one = findings(out, out.facts(keys_tried=1), POLICY, circumstances(), marks=[mark("01", 20.0)])
+    assert not [k for k in keys_of(one) if k.startswith("marks")]
+    two = findings(
+        out,
+        out.facts(keys_tried=1),
+        POLICY,
+        circumstances(passages=1, passage_share=0.4),
+        marks=[mark("01", 20.0), mark("10", 7.9, passages=2)],
+    )
+    assert [k for k in keys_of(two) if k.startswith(("marks", "text"))] == [
+        "marks.several",
+        "marks.each",
+        "marks.each",
+    ]
+    assert out_of_order(two) == []
+    words = [fill(s, "en") for s in two if s.key.startswith("marks")]
+    assert "carries 2 marks" in words[0]
+    assert "Mark 1: payload 01" in words[1]
+    assert "2 passages" in words[2]
+    assert "10 to the power of 7" in words[2]
 
 
 def test_too_little_says_how_much_is_needed_or_that_nobody_knows():
@@ -319,9 +359,9 @@ def test_cautions_from_the_evidence():
     unmeasured = decide(8.0, power=None)
     facts = unmeasured.facts(keys_tried=1)
     assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured"]
-    # Where no rate is stated there is none that the language could change.
+    # The language is the reason why no rate is stated.
     other = circumstances(unlike="language")
-    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.unmeasured"]
+    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.language"]
 
 
 @given(

@@ -24,6 +24,7 @@ BAD = {
     "single_runner_up": [-0.1, 0.2],
     "prior_none": [0.0, 1.0, "0.1"],
     "draws": [-1, 100_000, 10.0],
+    "redraw": ["sometimes", "", None, 1],
     "seed_rule": ["clock", 1],
     "yearly_volume": [-1, 0.5],
     "languages": ["en", [1], ["e"], ["en"] * 101],

@@ -8,7 +8,7 @@ import pytest
 from pura.base.errors import PolicyError
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura.verdict.power import load_power, lower_limit
+from pura.verdict.power import Asked, load_power, lower_limit
 
 PROFILE = Profile(payload_bits=36, vocab_size=100, code="tbcc")
 MODEL = "0123456789abcdef"
@@ -18,7 +18,7 @@ def entry(**changes):
     return {
         "code": "tbcc",
         "payload_bits": 36,
-        "threshold": 6.0,
+        "threshold": 6.5,
         "prompt": False,
         "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
         "entropy_thresholds_bits": [1.0, 3.0, 5.0],
@@ -94,7 +94,7 @@ def test_harder_conditions_stand_in_for_easier_ones_never_the_other_way(tmp_path
         (PROFILE, 6.0, True),
     ):
         assert t.power(100, *easier) == t.power(100, PROFILE, 6.0, False)
-    for harder in ((PROFILE.with_(payload_bits=37), 6.0, False), (PROFILE, 6.1, False)):
+    for harder in ((PROFILE.with_(payload_bits=37), 6.0, False), (PROFILE, 6.3, False)):
         assert t.power(100, *harder) is None
         assert t.needed(*harder[:2], 0.5, harder[2]) is None
     known = table(tmp_path, entry(prompt=True))
@@ -129,6 +129,63 @@ def test_another_model_was_not_measured(tmp_path):
     t = table(tmp_path, entry())
     assert t.power(100, PROFILE, 6.0, False, model=MODEL) is not None
     assert t.power(100, PROFILE, 6.0, False, model="f" * 16) is None
+
+
+def asked(**changes):
+    return Asked(
+        **{
+            "profile": PROFILE.with_(model=MODEL),
+            "usable": 300,
+            "threshold": 6.0,
+            "prompt_known": False,
+            "reader": MODEL,
+            "dtype": "float32",
+            "unlike": "",
+        }
+        | changes
+    )
+
+
+def test_power_speaks_of_positions_in_a_row_where_passages_were_measured(tmp_path):
+    inside = entry(threshold=6.0, text_usable=400, usable=[90, 180], found=[80, 64], texts=[90, 64])
+    t = table(tmp_path, entry(), inside)
+    assert t.run(asked(), 0.95) == (pytest.approx(lower_limit(64, 64)), 180)
+    # A text longer than those measured, or shorter than the passage: only the whole of it.
+    whole = pytest.approx(lower_limit(100, 100))
+    assert t.run(asked(usable=401), 0.95) == (whole, 401)
+    assert t.run(asked(usable=179), 0.95) == (whole, 179)
+    # Too short even when marked from end to end: what is known, and what it takes.
+    assert t.run(asked(usable=50), 0.95) == (pytest.approx(lower_limit(80, 100)), 60)
+    # Passages are counted with the evidence as it is; keys and readings raise what it must reach.
+    assert t.run(asked(threshold=6.1), 0.95) == (whole, 300)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"profile": PROFILE},
+        {"profile": PROFILE.with_(model="f" * 16)},
+        {"reader": "f" * 16},
+        {"reader": "f" * 16, "profile": PROFILE.with_(model="f" * 16)},
+        {"dtype": "bfloat16"},
+        {"unlike": "language"},
+        {"threshold": 6.5},
+        {"profile": PROFILE.with_(model=MODEL, context_window=3)},
+        {"profile": PROFILE.with_(model=MODEL, history="all")},
+        {"profile": PROFILE.with_(model=MODEL, prefix="bos")},
+    ],
+)
+def test_nothing_is_said_where_a_condition_was_not_measured(tmp_path, changes):
+    conditions = {
+        "models": [MODEL],
+        "dtypes": ["float32"],
+        "context_window": 2,
+        "history": "used",
+        "prefix": "none",
+    }
+    t = table(tmp_path, entry(), conditions=conditions)
+    assert t.run(asked(), 0.95) == (pytest.approx(lower_limit(100, 100)), 300)
+    assert t.run(asked(**changes), 0.95) == (None, None)
 
 
 def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():

@@ -8,7 +8,7 @@ from pura.base.errors import PuraError, ReportFileError
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.findings_digest import findings_digest
-from pura.report.check.judge import BAD, GOOD, OPEN, Check
+from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check
 
 """In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
 
@@ -51,10 +51,18 @@ def compare(audit: Audit, fresh: Audit) -> Check:
         )
         if not same
     ]
+    if differing == ["evidence"] and _weighed_by(audit) != _weighed_by(fresh):
+        values = {"delta": f"{delta:.3f}"}
+        return Check(name="repeat", state=NOTICE, key="repeat.weighed", values=values)
     if differing:
         what = ", ".join(differing)
         return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
     return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
+
+
+def _weighed_by(audit: Audit) -> str:
+    """Return what the log says of the decoding: the table that weighed the evidence among it."""
+    return next((step.note for step in audit.log if step.name == "decoding"), "")
 
 
 def _not_possible(why: PuraError) -> Check:

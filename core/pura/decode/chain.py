@@ -1,0 +1,266 @@
+"""The likelihood of a codeword when only parts of a text carry it, and those were edited.
+
+docs/evidence.md §3, "Passages and edits". A hidden chain runs over the tokens. Its states are
+
+* *unmarked*: the token did not come from the source;
+* *young*: a passage has just begun, and what stood before it at the source is not known;
+* *broken* 0 … ``W``: so many tokens ago a token of the passage was edited (0: this one), so the
+  step's token or its context is not the source's;
+* *clean*: the step counts.
+
+Young and clean tokens are weighed, each with a density of its own; in every other state the factor
+is 1. The chances of the chain follow from the text and from frozen numbers, never from a phase, so
+for a fixed codeword the likelihood is a mixture of products of mean-one factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode.likelihood import edit_probability
+from pura.decode.model import ChainPoint, PassageModel
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+_BLOCK: Final = 512  # tokens whose factors are laid out at a time
+_RESCALED: Final = 16  # tokens between two rescalings; a density is at most e^8
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainText:
+    """What the chain needs of a text; nothing in it but ``windows`` knows a phase.
+
+    Attributes:
+        windows: float64 [2T, S, 8], densities of the steps for the bits ahead of them: of each
+            table in a clean state, then of each in a young one.
+        index: int64 [S], first codeword position of each step.
+        row: int64 [L], step of each token; -1 for tokens that carry no bits.
+        probability: float64 [L], what the model gave each token.
+        members: The chains that the mean runs over.
+        table: int64 [M], row of ``windows`` that each member reads.
+        model: Frozen numbers.
+        context_window: ``W``.
+        vocab_size: ``V``.
+    """
+
+    windows: F64
+    index: I64
+    row: I64
+    probability: F64
+    members: tuple[ChainPoint, ...]
+    table: I64
+    model: PassageModel
+    context_window: int
+    vocab_size: int
+
+    @property
+    def tokens(self) -> int:
+        """``L``."""
+        return int(self.row.size)
+
+    @property
+    def enter(self) -> float:
+        """The chance that a passage begins: so many passages a text, however long it is."""
+        return 1 / max(self.model.least_gap, self.tokens / self.model.passages)
+
+    def leave(self, members: I64) -> F64:
+        """Return the chance that a passage ends, of some members; [M', 1]."""
+        return np.array([[1 / self.members[m].mean_passage] for m in members])
+
+    def without(self, ranges: Sequence[tuple[int, int]]) -> ChainText:
+        """Return the text with the steps of some token ranges (inclusive) taken out."""
+        row = self.row.copy()
+        for first, last in ranges:
+            row[first : last + 1] = -1
+        return replace(self, row=row)
+
+    def edits(self, members: I64, first: int, last: int) -> F64:
+        """Return how probably each token was edited; [last - first, M', 1]."""
+        out = np.empty((last - first, members.size, 1))
+        for column, m in enumerate(members):
+            point = self.members[m]
+            out[:, column, 0] = (
+                point.share
+                if point.family == "constant"
+                else edit_probability(point.share, self.probability[first:last], self.vocab_size)
+            )
+        return out
+
+    def factors(self, words: I64, first: int, last: int) -> F64:
+        """Return the factors of clean and of young tokens for some codewords.
+
+        Args:
+            words: int64 [C, n], window index of each codeword at each ring position.
+            first: First token.
+            last: Token after the last.
+
+        Returns:
+            float64 [last - first, 2T, C]; 1 for tokens that carry no bits.
+        """
+        count = self.windows.shape[0]
+        out = np.ones((last - first, count, words.shape[0]))
+        carries = np.flatnonzero(self.row[first:last] >= 0)
+        row = self.row[first:last][carries]
+        read = words[:, self.index[row]].T
+        for t, table in enumerate(self.windows):
+            eta = self.model.residual if t < count // 2 else self.model.young_residual
+            out[carries, t] = (1 - eta) * table[row[:, None], read] + eta
+        return out
+
+
+class _Chances:
+    """Transition chances of some members over a block of tokens."""
+
+    def __init__(self, text: ChainText, members: I64, first: int, last: int) -> None:
+        leave, edited = text.leave(members), text.edits(members, first, last)
+        self.enter, self.leave = text.enter, leave
+        self.broken = (1 - leave) * edited
+        self.intact = (1 - leave) * (1 - edited)
+        grow = 1 / text.model.young_tokens
+        self.young, self.grown = (1 - leave) * (1 - grow), (1 - leave) * grow
+
+
+def _read_by(text: ChainText, members: I64) -> I64:
+    """Return the rows of the factors that members read: clean, then young; [2, M']."""
+    clean = text.table[members]
+    return np.stack([clean, clean + text.windows.shape[0] // 2])
+
+
+def _start(text: ChainText, columns: tuple[int, ...]) -> F64:
+    """Return the chances before the first token.
+
+    [W + 4, ...]: unmarked, young, broken 0 … W, clean.
+    """
+    state = np.zeros((text.context_window + 4, *columns))
+    state[0] = 1 - text.model.begins_marked
+    state[-1] = text.model.begins_marked
+    return state
+
+
+def _advance(state: F64, out: F64, chances: _Chances, at: int, factor: F64) -> None:
+    """Carry the chances over one token; all [W + 4, M, C] but ``factor``, [2, M, C]."""
+    broken, intact = chances.broken[at], chances.intact[at]
+    old = np.add.reduce(state[2:], axis=0)
+    np.multiply(state[-2] + state[-1], intact, out=out[-1])
+    np.multiply(state[2:-2], intact, out=out[3:-1])
+    np.multiply(old, broken, out=out[2])
+    out[-1] += state[1] * chances.grown
+    out[-1] *= factor[0]
+    entering = state[0] * chances.enter
+    np.multiply(state[1], chances.young, out=out[1])
+    out[1] += entering
+    out[1] *= factor[1]
+    old += state[1]
+    old *= chances.leave
+    np.subtract(state[0], entering, out=out[0])
+    out[0] += old
+
+
+def log_likelihoods(
+    text: ChainText, words: I64, members: I64, checkpoint: Callable[[], None]
+) -> F64:
+    """Return the log likelihood ratio of codewords under some members of the chain.
+
+    Args:
+        text: The text.
+        words: int64 [C, n], window indices of the codewords.
+        members: int64 [M'], which members.
+        checkpoint: Called often; may raise.
+
+    Returns:
+        float64 [M', C], in nats.
+    """
+    shape, read = (members.size, words.shape[0]), _read_by(text, members)
+    total = np.zeros(shape)
+    state = _start(text, shape)
+    spare = np.empty_like(state)
+    for first in range(0, text.tokens, _BLOCK):
+        checkpoint()
+        last = min(first + _BLOCK, text.tokens)
+        chances = _Chances(text, members, first, last)
+        factors = text.factors(words, first, last)[:, read]
+        for at in range(last - first):
+            _advance(state, spare, chances, at, factors[at])
+            state, spare = spare, state
+            if at % _RESCALED == _RESCALED - 1 or at == last - first - 1:
+                scale = np.add.reduce(state, axis=0)
+                state /= scale
+                total += np.log(scale)
+    return total
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainPosterior:
+    """What the chain says of each token, codeword and member given.
+
+    Attributes:
+        marked: float64 [K, L], posterior that the token belongs to a marked passage.
+        log_ratio: float64 [K, L], what each token adds to the log likelihood ratio, the tokens
+            before it being known; adds up to it.
+    """
+
+    marked: F64
+    log_ratio: F64
+
+
+def posteriors(
+    text: ChainText, words: I64, members: I64, checkpoint: Callable[[], None]
+) -> ChainPosterior:
+    """Return the posteriors of codewords, each under a member of its own.
+
+    Args:
+        text: The text.
+        words: int64 [K, n].
+        members: int64 [K], the member of each codeword.
+        checkpoint: Called often; may raise.
+    """
+    count, own, read = members.size, np.arange(members.size), _read_by(text, members)
+    past = np.empty((text.tokens, text.context_window + 4, count))
+    log_ratio = np.empty((count, text.tokens))
+    state = _start(text, (count, 1))
+    spare = np.empty_like(state)
+
+    def block(first: int) -> tuple[int, _Chances, F64]:
+        checkpoint()
+        last = min(first + _BLOCK, text.tokens)
+        factors = text.factors(words, first, last)[:, read, own]
+        return last, _Chances(text, members, first, last), factors[:, :, :, None]
+
+    for first in range(0, text.tokens, _BLOCK):
+        last, chances, factors = block(first)
+        for at in range(last - first):
+            _advance(state, spare, chances, at, factors[at])
+            scale = np.add.reduce(spare, axis=0)
+            spare /= scale
+            log_ratio[:, first + at] = np.log(scale[:, 0])
+            past[first + at] = spare[:, :, 0]
+            state, spare = spare, state
+    marked = np.empty((count, text.tokens))
+    future = np.ones((text.context_window + 4, count, 1))
+    for first in reversed(range(0, text.tokens, _BLOCK)):
+        last, chances, factors = block(first)
+        for at in reversed(range(last - first)):
+            joint = past[first + at] * future[:, :, 0]
+            marked[:, first + at] = 1 - joint[0] / joint.sum(axis=0)
+            future = _retreat(future, chances, at, factors[at])
+    return ChainPosterior(marked=marked.clip(0.0, 1.0), log_ratio=log_ratio)
+
+
+def _retreat(future: F64, chances: _Chances, at: int, factor: F64) -> F64:
+    """Carry the likelihood of what follows back over one token, scaled."""
+    broken, intact = chances.broken[at], chances.intact[at]
+    young, clean = future[1] * factor[1], future[-1] * factor[0]
+    out = np.empty_like(future)
+    out[0] = (1 - chances.enter) * future[0] + chances.enter * young
+    out[1:] = chances.leave * future[0]
+    out[1] += chances.young * young + chances.grown * clean
+    out[2:] += broken * future[2]
+    out[2:-2] += intact * future[3:-1]
+    out[-2:] += intact * clean
+    return np.asarray(out / out.sum(axis=0))

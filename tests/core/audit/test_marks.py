@@ -1,0 +1,110 @@
+"""A real text that holds two marked passages, and one that holds a passage and much else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.audit.run import Options, audit_text
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.record.findings_digest import findings_digest
+from pura.scheme import Profile, SecretKey
+from pura.verdict.policy import Policy
+from pura.words.sentences import fill
+
+pytestmark = pytest.mark.model
+HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
+
+
+def host(number: int) -> str:
+    return HUMAN.read_text(encoding="utf-8").split("\n%\n")[number].strip()
+
+
+@pytest.fixture(scope="module")
+def audit(builtin_model: Any, samples: dict[str, Any]) -> Audit:
+    sample = samples["marked-tbcc"]
+    first, second = sample["texts"][0]["text"], sample["texts"][1]["text"]
+    text = "\n\n".join([host(0)[:500], first.strip(), host(1)[:700], second.strip(), host(2)[:300]])
+    return audit_text(
+        text,
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"]),
+    )
+
+
+def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
+    texts = samples["marked-tbcc"]["texts"][:2]
+    assert audit.verdict == "mark"
+    assert {mark.bits for mark in audit.marks} == {t["payload"] for t in texts}
+    assert audit.marks[0].bits == audit.payload.bits == audit.candidates[0].bits
+    assert audit.marks[0].passages == audit.passages
+    assert audit.marks[0].log10_e <= audit.evidence.log10_e
+    assert audit.text is not None
+    for mark in audit.marks:
+        (passage,) = mark.passages
+        truth = next(t["text"].strip() for t in texts if t["payload"] == mark.bits)
+        start = audit.text.index(truth)
+        assert abs(passage.start - start) < 150
+        assert abs(passage.end - (start + len(truth))) < 150
+        assert mark.key == audit.key.fingerprint
+        assert mark.log10_e > 6
+        assert 0.2 < mark.share < 0.6
+
+
+def test_each_mark_has_its_sentence(audit: Audit) -> None:
+    said = [s for s in audit.sentences if s.key.startswith("marks.")]
+    assert [s.key for s in said] == ["marks.several", "marks.each", "marks.each"]
+    for language in ("en", "de"):
+        assert audit.marks[1].bits in fill(said[2], language)
+
+
+def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
+    assert audit.evidence.p_redraw is None
+    assert audit.evidence.draws == 0
+    assert "bound reaches the threshold" in next(s.note for s in audit.log if s.number == 9)
+
+
+def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) -> None:
+    assert json_io.from_json(json_io.to_json(audit)).marks == audit.marks
+    assert json_io.summary(audit)["marks"][1]["bits"] == audit.marks[1].bits
+    earlier = audit.to_dict()
+    del earlier["marks"]
+    opened = json_io.from_dict(earlier)
+    assert opened.marks == ()
+    assert opened.passages == audit.passages
+    assert findings_digest(opened) != findings_digest(audit)
+
+
+def test_a_policy_may_ask_for_redraws_all_the_same(
+    builtin_model: Any, samples: dict[str, Any]
+) -> None:
+    sample = samples["marked-tbcc"]
+    found = audit_text(
+        sample["texts"][0]["text"][:260],
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"]),
+        options=Options(policy=Policy(redraw="always", draws=99)),
+    )
+    assert found.evidence.p_redraw == pytest.approx(0.01)
+    assert found.evidence.draws == 99
+
+
+def test_a_text_without_a_named_generator_is_never_called_unmarked(
+    builtin_model: Any, samples: dict[str, Any]
+) -> None:
+    sample = samples["marked-tbcc"]
+    profile = Profile.from_dict(sample["profile"])
+    plain = host(4)[:1500]
+
+    def verdict(profile: Profile) -> str:
+        keys = [(SecretKey(bytes(32)), None)]
+        return audit_text(plain, model=builtin_model, keys=keys, profile=profile).verdict
+
+    assert profile.model is None
+    assert verdict(profile) == "insufficient"
+    assert verdict(profile.with_(model=builtin_model.fingerprint)) == "no-mark"

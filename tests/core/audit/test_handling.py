@@ -56,7 +56,8 @@ def audited(builtin_model: Any, sample: dict[str, Any]) -> Callable[..., Any]:
             text,
             model=builtin_model,
             keys=[(key or sample["key"], None)],
-            profile=sample["profile"],
+            # "No mark" is said only where the profile names the model that generates.
+            profile=replace(sample["profile"], model=builtin_model.fingerprint),
             options=Options(policy=replace(Policy(), draws=0), **options),
         )
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Bring the catalogues of the window up to date: collect every translate("Context", "text") of the
 # window, keep what is translated, drop what is gone, compile. New texts stay empty in the .ts file
-# until somebody translates them; tests/app/test_translation.py names them.
+# until somebody translates them; tests/app/platform/test_translation.py names them.
 set -eu
 cd "$(dirname "$0")/../.."
 bin=${BIN:-.venv/bin}

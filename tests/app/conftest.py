@@ -174,7 +174,7 @@ def _bits(
             bit=int(word[i]),
             repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
             parity=profile.code == "spc" and i % size == size - 1,
-            weak=abs(llr[i]) < 2,
+            weak=bool(abs(llr[i]) < 2),
         )
         for i in range(len(llr))
     )

@@ -23,8 +23,8 @@ from pura.caselog import (
     set_tags,
     write_note,
 )
-from pura.caselog.reports import request_of_case
 from pura.desk.cases import ExportCase, OpenAudits, export_to_file, open_audits
+from pura.desk.reports import filled_request
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
@@ -364,8 +364,9 @@ class CaseActs(QObject):
 
         def asked(audits: tuple[Audit, ...]) -> None:
             base = ReportRequest(language=language() if language() in ("en", "de") else "en")
-            self._browser.log.read(
-                lambda log, _: request_of_case(log, case, items, base),
+            cases = self._browser.log
+            cases.ask(
+                lambda _: filled_request(cases.workplace, case, items, base),
                 lambda outcome: self._begin_report(case, audits, outcome),
                 self,
             )

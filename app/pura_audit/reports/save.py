@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import BuildReport
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
@@ -25,7 +26,7 @@ from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import plural, translate
-from pura_audit.reports.making import BuildJob, InTheWay, ReportMaker, Saved, SaveJob
+from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import Remark, ask_first
@@ -79,16 +80,18 @@ class FilesGroup(Fold):
         """Whether there is an annex to be encrypted."""
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
-    def job(self, build: BuildJob, path: Path, secret: Secret | None = None) -> SaveJob:
+    def request(
+        self, build: BuildReport, path: Path, passphrase: Secret | None = None
+    ) -> SaveReport:
         """Return what is to be written."""
-        return SaveJob(
+        return SaveReport(
             build=build,
             path=path,
             record=self.record.isChecked(),
             tables=self.tables.isChecked(),
             html=self.html.isChecked(),
             annex=self.annex.isChecked(),
-            secret=secret,
+            passphrase=passphrase,
         )
 
 
@@ -140,14 +143,14 @@ class SaveLine(QWidget):
         """Whether a report is being saved."""
         return self._saving is not None
 
-    def save(self, job: SaveJob) -> None:
+    def save(self, request: SaveReport) -> None:
         """Write the files of a report."""
         if self.busy:
             return
         self.say(translate("Report", "Saving the report …"))
         self.bar.setRange(0, 0)
         self._saving = self._queue.do(
-            lambda context: self._maker.save(job, context),
+            lambda context: self._maker.save(request, context),
             self._ended,
             self,
             progressed=self._progressed,
@@ -205,25 +208,27 @@ class SaveLine(QWidget):
             question.replace("%2", listed),
             translate("Report", "What stands in them now is lost."),
             translate("Report", "Replace"),
-            lambda: self.save(replace(taken.job, force=True)),
+            lambda: self.save(replace(taken.request, replace=True)),
         )
 
 
 def saved_words(saved: Saved) -> str:
     """Say what was written, and where."""
-    words = translate("Report", "“%1” is saved.").replace("%1", saved.job.path.name)
-    if len(saved.files) > 1:
+    words = translate("Report", "“%1” is saved.").replace("%1", saved.path.name)
+    annex = saved.written.annex
+    beside = sum(file.path not in (saved.path, annex) for file in saved.written.files)
+    if beside:
         more = plural(
-            len(saved.files) - 1,
+            beside,
             translate("Report", "%1 more file stands beside it."),
             translate("Report", "%1 more files stand beside it."),
         )
         words = f"{words} {more}"
-    if saved.annex is not None:
-        annex = translate(
+    if annex is not None:
+        apart = translate(
             "Report", "The names are in “%1”, beside it, readable by you only; keep it apart."
         )
-        words = f"{words} {annex.replace('%1', saved.annex.name)}"
+        words = f"{words} {apart.replace('%1', annex.name)}"
     return words
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
+from pura.desk.reports import Built, note_built
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import number, plural, translate
 from pura_audit.workbench.actions import shortcut_rows
@@ -19,7 +20,7 @@ from pura_audit.workbench.actions import shortcut_rows
 if TYPE_CHECKING:
     from pura.caselog import Case
     from pura.record.audit import Audit
-    from pura.report import Report, ReportRequest
+    from pura.report import ReportRequest
     from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.keys.requests import KeyAct
@@ -165,20 +166,15 @@ def show_cases(host: Host) -> CasesDialog:
 
 def _report_of_case(host: Host, wanted: CaseReport) -> None:
     """Make a report of saved audits; the log notes what became of it."""
-    from pura.caselog.reports import note_report
-
     case = wanted.case
     audits = [(audit.input.name, audit) for audit in wanted.audits]
     dialog = make_report(host, audits, wanted.base, every=True)
     assert dialog is not None  # there are audits
-    who = host.session.settings.current.auditor
+    cases, who = host.session.cases, host.session.settings.current.auditor
 
-    def note(report: Report, request: ReportRequest, path: Path) -> None:
-        ids = [audit.id for audit in dialog.form.audits.chosen()]
-        host.session.cases.write(
-            lambda log, _: note_report(
-                log, case.id, ids, request, report.number, report.pdf, log.person(who)
-            ),
+    def note(built: Built, path: Path) -> None:
+        cases.change(
+            lambda _: note_built(cases.workplace, case, built, auditor=who),
             lambda outcome: host.say(
                 f"{outcome.message} {outcome.hint}"
                 if isinstance(outcome, Failure)

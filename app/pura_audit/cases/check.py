@@ -19,7 +19,7 @@ from pura.report.check import BAD, GOOD, NOTICE
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
@@ -115,12 +115,13 @@ class CheckDialog(QDialog):
     def _show(self, checks: tuple[LogCheck, ...]) -> None:
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
-        words = (
-            translate("Cases", "Of %1 checks, %2 found something amiss.")
+        words = filled(
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
             if faults
-            else translate("Cases", "%1 checks; none found anything amiss.")
+            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            checks=len(self.checks),
+            faults=faults,
         )
-        words = words.replace("%1", number(len(self.checks))).replace("%2", number(faults))
         self.words.setText(words)
         for check in self.checks:
             self.rows.addWidget(_row(check))

@@ -25,7 +25,7 @@ from pura.report.hiding import names
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
@@ -197,15 +197,19 @@ class SaveLine(QWidget):
         listed = ", ".join(f"“{path.name}”" for path in taken.paths[:4])
         if len(taken.paths) > 4:
             listed += ", …"
-        question = plural(
-            len(taken.paths),
-            translate("Report", "There already is %2. Replace it?"),
-            translate("Report", "There already are %1 of these files: %2. Replace them?"),
+        question = filled(
+            translate(
+                "Report",
+                "There already {n:plural(is {names:text}. Replace it?|are {n:count} of these "
+                "files: {names:text}. Replace them?)}",
+            ),
+            n=len(taken.paths),
+            names=listed,
         )
         self.question = ask_first(
             self,
             translate("Report", "Save the report"),
-            question.replace("%2", listed),
+            question,
             translate("Report", "What stands in them now is lost."),
             translate("Report", "Replace"),
             lambda: self.save(replace(taken.request, replace=True)),
@@ -214,21 +218,24 @@ class SaveLine(QWidget):
 
 def saved_words(saved: Saved) -> str:
     """Say what was written, and where."""
-    words = translate("Report", "“%1” is saved.").replace("%1", saved.path.name)
+    words = filled(translate("Report", "“{file:text}” is saved."), file=saved.path.name)
     annex = saved.written.annex
     beside = sum(file.path not in (saved.path, annex) for file in saved.written.files)
     if beside:
-        more = plural(
-            beside,
-            translate("Report", "%1 more file stands beside it."),
-            translate("Report", "%1 more files stand beside it."),
+        more = filled(
+            translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
+            n=beside,
         )
         words = f"{words} {more}"
     if annex is not None:
-        apart = translate(
-            "Report", "The names are in “%1”, beside it, readable by you only; keep it apart."
+        apart = filled(
+            translate(
+                "Report",
+                "The names are in “{file:text}”, beside it, readable by you only; keep it apart.",
+            ),
+            file=annex.name,
         )
-        words = f"{words} {apart.replace('%1', annex.name)}"
+        words = f"{words} {apart}"
     return words
 
 

@@ -23,7 +23,7 @@ from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
@@ -171,8 +171,10 @@ class Session(QObject):
         ]
         self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
-            words = translate("Session", "Only the first %1 parts of that file were taken.")
-            self.noticed.emit(words.replace("%1", str(MAX_PARTS)))
+            words = translate(
+                "Session", "Only the first {most:text} parts of that file were taken."
+            )
+            self.noticed.emit(filled(words, most=MAX_PARTS))
 
     def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
         """Let a row hold another reading of its file; further parts become rows behind it."""
@@ -186,9 +188,7 @@ class Session(QObject):
 
     def add_text(self, text: str, name: str | None = None) -> None:
         """Add a text that was pasted or dropped."""
-        label = name or translate("Session", "Pasted text %1").replace(
-            "%1", str(next(self._pastes))
-        )
+        label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
         item = Item(number=next(self._numbers), name=label)
         try:
             item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)

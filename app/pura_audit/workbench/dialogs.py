@@ -14,7 +14,7 @@ from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
 from pura.desk.reports import Built, note_built
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
@@ -115,10 +115,10 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
         match outcome:
             case Done(done):
                 words = translate(
-                    "Register", "%1 entries were added to the register; it has %2 now."
+                    "Register",
+                    "{n:count} entries were added to the register; it has {all:count} now.",
                 )
-                words = words.replace("%1", number(done.rows))
-                host.say(words.replace("%2", number(done.entries)))
+                host.say(filled(words, n=done.rows, all=done.entries))
             case Failure():
                 host.say(f"{outcome.message} {outcome.hint}")
 
@@ -142,12 +142,10 @@ def save_to_case(host: Host) -> QDialog | None:
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 
     def saved(case: Case, count: int) -> None:
-        words = plural(
-            count,
-            translate("Cases", "Saved to the case “%2”."),
-            translate("Cases", "%1 audits were saved to the case “%2”."),
+        words = translate(
+            "Cases", "{n:plural(Saved|{n:count} audits were saved)} to the case “{case:text}”."
         )
-        host.say(words.replace("%2", case.name or ""))
+        host.say(filled(words, n=count, case=case.name or ""))
 
     dialog.saved.connect(saved)
     return _open(dialog)

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.look.icons import app_icon, icon
 from pura_audit.look.theme import GAP, Mode, Theme
-from pura_audit.platform.i18n import error_words, translate
+from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import ItemState
 from pura_audit.session.selection import Selection
@@ -221,9 +221,10 @@ class MainWindow(QMainWindow):
 
     def _tell_report(self, path: Path) -> None:
         words = translate(
-            "Window", "“%1” carries the record of a report. To check it: File, Verify a report."
+            "Window",
+            "“{file:text}” carries the record of a report. To check it: File, Verify a report.",
         )
-        self.status.say(words.replace("%1", path.name))
+        self.status.say(filled(words, file=path.name))
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

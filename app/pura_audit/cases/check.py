@@ -108,7 +108,7 @@ class CheckDialog(QDialog):
         self.head.complain("")
         self.words.setText("")
         if isinstance(outcome, Failure):
-            self.head.complain(f"{outcome.message} {outcome.hint}")
+            self.head.complain(outcome.words)
         elif isinstance(outcome, Done):
             self._show(outcome.result)
 

@@ -372,7 +372,7 @@ class KeysDialog(QDialog):
         self._refresh_buttons()
         if not isinstance(outcome, Failure):
             return None
-        self._say(f"{outcome.message} {outcome.hint}".strip())
+        self._say(outcome.words)
         return outcome
 
     def _in_file(self, request: KeyRequest) -> bool:

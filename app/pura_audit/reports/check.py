@@ -245,7 +245,7 @@ class ReportCheckDialog(QDialog):
                 self.checked = checked
                 self._show(checked)
             case Failure():
-                self.summary.setText(f"{outcome.message} {outcome.hint}".strip())
+                self.summary.setText(outcome.words)
             case _:
                 self.summary.setText("")
         self._refresh()

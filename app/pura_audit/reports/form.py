@@ -129,7 +129,7 @@ class ReportForm(QScrollArea):
 
     def place_failure(self, failure: Failure) -> bool:
         """Say a failure where it belongs; return whether there is such a place."""
-        words = f"{failure.message} {failure.hint}".strip()
+        words = failure.words
         match failure.code:
             case code if code.startswith("report-words"):
                 name = code.removeprefix("report-words").lstrip("-") or "remark"

@@ -210,7 +210,7 @@ class ReportPreview(QWidget):
 
     def _say(self, failure: Failure | None) -> None:
         self.failure = failure
-        words = f"{failure.message} {failure.hint}".strip() if failure is not None else ""
+        words = failure.words if failure is not None else ""
         self.problem.setText(words)
         self.problem.setVisible(bool(words))
         self.again.setVisible(bool(words))

@@ -133,7 +133,7 @@ class Session(QObject):
                 self.left_out = summary
                 self.noticed.emit(folder_words(summary))
             case Failure():
-                self.noticed.emit(f"{outcome.message} {outcome.hint}")
+                self.noticed.emit(outcome.words)
 
     def load(self, item: Item) -> None:
         """Read the file of a row."""
@@ -392,7 +392,7 @@ class Session(QObject):
             if isValid(owner):
                 then(outcome)
             elif isinstance(outcome, Failure):
-                self.noticed.emit(f"{outcome.message} {outcome.hint}".strip())
+                self.noticed.emit(outcome.words)
             if words is not None and isinstance(outcome, Done):
                 self.noticed.emit(words(outcome.result))
 

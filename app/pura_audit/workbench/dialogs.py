@@ -120,7 +120,7 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
                 )
                 host.say(filled(words, n=done.rows, all=done.entries))
             case Failure():
-                host.say(f"{outcome.message} {outcome.hint}")
+                host.say(outcome.words)
 
     session.do(
         lambda context: add_register(session.workplace, request, checkpoint=context.checkpoint),
@@ -174,7 +174,7 @@ def _report_of_case(host: Host, wanted: CaseReport) -> None:
         cases.change(
             lambda _: note_built(cases.workplace, case, built, auditor=who),
             lambda outcome: host.say(
-                f"{outcome.message} {outcome.hint}"
+                outcome.words
                 if isinstance(outcome, Failure)
                 else translate("Cases", "The case log has noted the report.")
             ),

@@ -195,7 +195,7 @@ class Header(QWidget):
         if isinstance(device, Failure):
             self.badge.show_device(
                 translate("Header", "No device"),
-                f"{device.message} {device.hint}",
+                device.words,
                 gpu=False,
                 bad=True,
             )

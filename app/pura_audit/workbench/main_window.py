@@ -215,7 +215,7 @@ class MainWindow(QMainWindow):
     def _tell_problems(self) -> None:
         found = self.session.catalogue
         if found is not None and found.problems:
-            self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
+            self.status.say(" ".join(p.words for p in found.problems))
         elif mismatches := self.session.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 

@@ -118,7 +118,7 @@ class ReadingDialog(QDialog):
         self._documents = ()
         self.parts.clear()
         self.preview.setPlainText("")
-        self.notes.setText(f"{failure.message} {failure.hint}")
+        self.notes.setText(failure.words)
 
     def _take_in(self, extraction: Extraction) -> None:
         self._documents = extraction.documents

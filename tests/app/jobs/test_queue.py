@@ -93,6 +93,7 @@ def test_a_job_that_fails_never_stops_the_others(
     qtbot.waitUntil(lambda: len(outcomes) == 3)
     refused, broken, fine = outcomes
     assert refused == Failure(code="no", message=refusal.message, hint=refusal.hint)
+    assert refused.words == f"{refusal.message} {refusal.hint}"
     assert isinstance(broken, Failure)
     assert broken.code == "internal"
     assert "words of a text" not in broken.message + broken.hint

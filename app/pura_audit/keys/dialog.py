@@ -195,7 +195,7 @@ class KeysDialog(QDialog):
 
     @staticmethod
     def _unset(found: Catalogue) -> bool:
-        return found.backend in ("", "none") and found.files is State.NO_BACKEND
+        return found.place is None
 
     def _say(self, words: str) -> None:
         self.words.setText(words)
@@ -280,7 +280,7 @@ class KeysDialog(QDialog):
 
     def _unlock(self) -> None:
         found = self._session.catalogue or Catalogue()
-        if found.keyring is State.LOCKED and found.backend != "Encrypted key files":
+        if found.place is Place.KEYRING and found.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self._session.workplace), self._unlocked)
         else:
             self.ask_folder(None, new=self._unset(found))
@@ -360,7 +360,7 @@ class KeysDialog(QDialog):
         elif (
             failure.code == "keyring-locked"
             and found.files is State.LOCKED
-            and (found.backend == "Encrypted key files" or self._in_file(request))
+            and (found.place is Place.FILES or self._in_file(request))
         ):
             # The passphrase of an export was overwritten when it failed.
             again = None if isinstance(request, ExportKey) else request

@@ -107,7 +107,7 @@ class KeyForm(FittedDialog):
         self._form.addRow(translate("Keys", "or file"), row)
 
     def _add_places(self, found: Catalogue) -> None:
-        ring = found.backend not in ("", "none", "Encrypted key files")
+        ring = found.place is Place.KEYRING
         if ring:
             words = filled(translate("Keys", "In the keyring ({name:text})"), name=found.backend)
             self.places[Place.KEYRING] = QRadioButton(words)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pura.keys import KeyEntry, Role, State
+from pura.keys import KeyEntry, Place, Role, State
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 
 
 def state_words(found: Catalogue) -> tuple[str, str, str]:
     """Return the name of the store, the sentence of its state, and the way out."""
-    files = translate("Keys", "Encrypted key files")
-    ring = found.backend not in ("", "none", "Encrypted key files")
-    if ring:
+    if found.place is Place.KEYRING:
         return (found.backend, *_keyring(found.keyring))
-    if found.files is State.NO_BACKEND:
+    if found.place is None:
         return (
             translate("Keys", "No keyring"),
             translate("Keys", "This computer offers no keyring."),
@@ -22,7 +20,7 @@ def state_words(found: Catalogue) -> tuple[str, str, str]:
                 "Keep keys in encrypted files under a passphrase, or for this session only.",
             ),
         )
-    return (files, *_folder(found.files))
+    return (translate("Keys", "Encrypted key files"), *_folder(found.files))
 
 
 def _keyring(state: State) -> tuple[str, str]:

@@ -15,8 +15,9 @@ from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
-from pura.audit.run import SHORT_OF_MEMORY
+from pura.audit.run import Notice
 from pura.base.errors import PuraError
+from pura.desk.audits import Audited
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
@@ -297,12 +298,12 @@ class Session(QObject):
         item.progress = progress
         self._touch(item)
 
-    def _audited(self, item: Item, outcome: Outcome[Audit]) -> None:
+    def _audited(self, item: Item, outcome: Outcome[Audited]) -> None:
         item.job, item.progress = None, None
         match outcome:
-            case Done(audit):
-                item.state, item.audit = ItemState.DONE, audit
-                if SHORT_OF_MEMORY in _notes(audit):
+            case Done(audited):
+                item.state, item.audit = ItemState.DONE, audited.audit
+                if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
@@ -460,10 +461,6 @@ class Session(QObject):
         self.queue.touch(item)
         if item is self.current:
             self.item_changed.emit()
-
-
-def _notes(audit: Audit) -> str:
-    return " ".join(step.note for step in audit.log)
 
 
 def _short_of_memory() -> str:

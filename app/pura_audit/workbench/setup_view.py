@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from pura.model.fetch import builtin_model
+from pura_audit.keys.words import state_words
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Catalogue
@@ -96,10 +97,12 @@ class SetupView(QFrame):
         """Say what is there."""
         if found is None:
             return
-        where = found.backend if found.backend not in ("", "none") else ""
         keyring = (
-            filled(translate("Setup", "none yet · kept in {place:text}"), place=where)
-            if where
+            filled(
+                translate("Setup", "none yet · kept in {place:text}"),
+                place=state_words(found)[0],
+            )
+            if found.place is not None
             else translate("Setup", "none yet · no keyring here: in an encrypted file")
         )
         self.key.show(_there(len(found.keys), keyring), done=bool(found.keys))

@@ -4,12 +4,12 @@
 <context>
     <name>Answer</name>
     <message>
-        <source>%1 bits repaired</source>
-        <translation>%1 Bits berichtigt</translation>
+        <source>{k:text} bits repaired</source>
+        <translation>{k:text} Bits berichtigt</translation>
     </message>
     <message>
-        <source>%1 positions never read</source>
-        <translation>%1 Stellen nie gelesen</translation>
+        <source>{k:text} positions never read</source>
+        <translation>{k:text} Stellen nie gelesen</translation>
     </message>
     <message>
         <source>few usable positions</source>
@@ -72,8 +72,8 @@
         <translation>Antwort</translation>
     </message>
     <message>
-        <source>Candidates (%1)</source>
-        <translation>Kandidaten (%1)</translation>
+        <source>Candidates ({n:text})</source>
+        <translation>Kandidaten ({n:text})</translation>
     </message>
     <message>
         <source>no entry</source>
@@ -84,8 +84,8 @@
         <translation>Register</translation>
     </message>
     <message>
-        <source>Payload, %1 bits</source>
-        <translation>Nutzlast, %1 Bits</translation>
+        <source>Payload, {n:text} bits</source>
+        <translation>Nutzlast, {n:text} Bits</translation>
     </message>
     <message>
         <source>Scale of support</source>
@@ -103,12 +103,12 @@
 <context>
     <name>Bits</name>
     <message>
-        <source>Generator %1</source>
-        <translation>Generator %1</translation>
+        <source>Generator {n:text}</source>
+        <translation>Generator {n:text}</translation>
     </message>
     <message>
-        <source>Blocks %1</source>
-        <translation>Blöcke %1</translation>
+        <source>Blocks {range:text}</source>
+        <translation>Blöcke {range:text}</translation>
     </message>
     <message>
         <source>Bits</source>
@@ -139,16 +139,12 @@
         <translation>Log-Likelihood-Verhältnis, Nat</translation>
     </message>
     <message>
-        <source>Position %1: %2</source>
-        <translation>Stelle %1: %2</translation>
+        <source>Position {n:text}: {bit:text}</source>
+        <translation>Stelle {n:text}: {bit:text}</translation>
     </message>
     <message>
-        <source>%1 reading</source>
-        <translation>%1 Lesung</translation>
-    </message>
-    <message>
-        <source>%1 readings</source>
-        <translation>%1 Lesungen</translation>
+        <source>{n:count} {n:plural(reading|readings)}</source>
+        <translation>{n:count} {n:plural(Lesung|Lesungen)}</translation>
     </message>
     <message>
         <source>Position</source>
@@ -175,8 +171,8 @@
         <translation>Erscheint hier nach der Untersuchung.</translation>
     </message>
     <message>
-        <source>%1 positions of the codeword: %2 repaired, %3 weak, %4 never read. Readings per position: %5 to %6.</source>
-        <translation>%1 Stellen des Codeworts: %2 berichtigt, %3 schwach, %4 nie gelesen. Lesungen je Stelle: %5 bis %6.</translation>
+        <source>{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, {unread:count} never read. Readings per position: {least:count} to {most:count}.</source>
+        <translation>{n:count} Stellen des Codeworts: {repaired:count} berichtigt, {weak:count} schwach, {unread:count} nie gelesen. Lesungen je Stelle: {least:count} bis {most:count}.</translation>
     </message>
 </context>
 <context>
@@ -230,12 +226,12 @@
         <translation>Das Ergebnis wird in Worte gefasst</translation>
     </message>
     <message>
-        <source>%1 of %2 tokens</source>
-        <translation>%1 von %2 Token</translation>
+        <source>{n:count} of {all:count} tokens</source>
+        <translation>{n:count} von {all:count} Token</translation>
     </message>
     <message>
-        <source>%1 left</source>
-        <translation>noch %1</translation>
+        <source>{time:text} left</source>
+        <translation>noch {time:text}</translation>
     </message>
     <message>
         <source>Auditing</source>
@@ -261,12 +257,8 @@
         <translation>Es gibt keine fertige Untersuchung zu sichern. Untersuchen Sie erst einen Text.</translation>
     </message>
     <message>
-        <source>Saved to the case “%2”.</source>
-        <translation>Im Fall »%2« gesichert.</translation>
-    </message>
-    <message>
-        <source>%1 audits were saved to the case “%2”.</source>
-        <translation>%1 Untersuchungen wurden im Fall »%2« gesichert.</translation>
+        <source>{n:plural(Saved|{n:count} audits were saved)} to the case “{case:text}”.</source>
+        <translation>{n:plural(Im Fall »{case:text}« gesichert.|{n:count} Untersuchungen wurden im Fall »{case:text}« gesichert.)}</translation>
     </message>
     <message>
         <source>The case log has noted the report.</source>
@@ -341,12 +333,12 @@
         <translation>Grund</translation>
     </message>
     <message>
-        <source>The texts of “%1” are overwritten. Findings, names and notes stay. This cannot be undone.</source>
-        <translation>Die Texte von »%1« werden überschrieben. Befunde, Namen und Notizen bleiben. Das lässt sich nicht rückgängig machen.</translation>
+        <source>The texts of “{case:text}” are overwritten. Findings, names and notes stay. This cannot be undone.</source>
+        <translation>Die Texte von »{case:text}« werden überschrieben. Befunde, Namen und Notizen bleiben. Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
-        <source>Names, notes, records and texts of “%1” are overwritten. The log keeps that there was a case, and what happened when. This cannot be undone.</source>
-        <translation>Namen, Notizen, Aufzeichnungen und Texte von »%1« werden überschrieben. Das Fallbuch behält, dass es einen Fall gab und was wann geschah. Das lässt sich nicht rückgängig machen.</translation>
+        <source>Names, notes, records and texts of “{case:text}” are overwritten. The log keeps that there was a case, and what happened when. This cannot be undone.</source>
+        <translation>Namen, Notizen, Aufzeichnungen und Texte von »{case:text}« werden überschrieben. Das Fallbuch behält, dass es einen Fall gab und was wann geschah. Das lässt sich nicht rückgängig machen.</translation>
     </message>
     <message>
         <source>Erase</source>
@@ -365,8 +357,8 @@
         <translation>Ausgegebene Fälle (*.puracase)</translation>
     </message>
     <message>
-        <source>Exported to “%1”. Whoever has the file can read the case.</source>
-        <translation>In »%1« ausgegeben. Wer die Datei hat, kann den Fall lesen.</translation>
+        <source>Exported to “{file:text}”. Whoever has the file can read the case.</source>
+        <translation>In »{file:text}« ausgegeben. Wer die Datei hat, kann den Fall lesen.</translation>
     </message>
     <message>
         <source>Passphrase of the kept text</source>
@@ -409,12 +401,12 @@
         <translation>Nachprüfung läuft …</translation>
     </message>
     <message>
-        <source>Of %1 checks, %2 found something amiss.</source>
-        <translation>Von %1 Prüfschritten fanden %2 etwas, was nicht stimmt.</translation>
+        <source>Of {checks:count} checks, {faults:count} found something amiss.</source>
+        <translation>Von {checks:count} Prüfschritten fanden {faults:count} etwas, was nicht stimmt.</translation>
     </message>
     <message>
-        <source>%1 checks; none found anything amiss.</source>
-        <translation>%1 Prüfungen; keine fand etwas Auffälliges.</translation>
+        <source>{checks:count} checks; none found anything amiss.</source>
+        <translation>{checks:count} Prüfungen; keine fand etwas Auffälliges.</translation>
     </message>
     <message>
         <source>Audits</source>
@@ -485,12 +477,12 @@
         <translation>Noch keine Notizen.</translation>
     </message>
     <message>
-        <source>Audits (%1)</source>
-        <translation>Untersuchungen (%1)</translation>
+        <source>Audits ({n:count})</source>
+        <translation>Untersuchungen ({n:count})</translation>
     </message>
     <message>
-        <source>Notes (%1)</source>
-        <translation>Notizen (%1)</translation>
+        <source>Notes ({n:count})</source>
+        <translation>Notizen ({n:count})</translation>
     </message>
     <message>
         <source>Open the case again</source>
@@ -529,8 +521,8 @@
         <translation>Ein Befund braucht vier Augen: Wer den Text untersucht hat, kann ihn nicht selbst bestätigen. Beide Namen stehen im Fallbuch und in Berichten.</translation>
     </message>
     <message>
-        <source>examined by %1, %2</source>
-        <translation>untersucht von %1, %2</translation>
+        <source>examined by {who:text}, {when:text}</source>
+        <translation>untersucht von {who:text}, {when:text}</translation>
     </message>
     <message>
         <source>Save to a case</source>
@@ -565,12 +557,8 @@
         <translation>Der Text selbst</translation>
     </message>
     <message>
-        <source>Also the other finished audit of the list</source>
-        <translation>Auch die andere fertige Untersuchung der Liste</translation>
-    </message>
-    <message>
-        <source>Also the other %1 finished audits of the list</source>
-        <translation>Auch die anderen %1 fertigen Untersuchungen der Liste</translation>
+        <source>Also the other {n:plural(finished audit|{n:count} finished audits)} of the list</source>
+        <translation>Auch die {n:plural(andere fertige Untersuchung|anderen {n:count} fertigen Untersuchungen)} der Liste</translation>
     </message>
     <message>
         <source>Keep it, readable for whoever can open the log</source>
@@ -593,8 +581,8 @@
         <translation>Gelöschter Fall</translation>
     </message>
     <message>
-        <source>Opened %1 by %2</source>
-        <translation>Eröffnet %1 von %2</translation>
+        <source>Opened {when:text} by {who:text}</source>
+        <translation>Eröffnet {when:text} von {who:text}</translation>
     </message>
     <message>
         <source>closed</source>
@@ -609,12 +597,8 @@
         <translation>aus einem anderen Fallbuch übernommen</translation>
     </message>
     <message>
-        <source>1 examination failed</source>
-        <translation>1 Untersuchung misslang</translation>
-    </message>
-    <message>
-        <source>%1 examinations failed</source>
-        <translation>%1 Untersuchungen misslangen</translation>
+        <source>{n:count} {n:plural(examination|examinations)} failed</source>
+        <translation>{n:count} {n:plural(Untersuchung misslang|Untersuchungen misslangen)}</translation>
     </message>
     <message>
         <source>File</source>
@@ -633,8 +617,8 @@
         <translation>Untersucht von</translation>
     </message>
     <message>
-        <source>%1 (examination %2)</source>
-        <translation>%1 (Untersuchung %2)</translation>
+        <source>{name:text} (examination {run:count})</source>
+        <translation>{name:text} (Untersuchung {run:count})</translation>
     </message>
     <message>
         <source>record erased</source>
@@ -657,12 +641,12 @@
         <translation>noch nicht</translation>
     </message>
     <message>
-        <source>confirmed by %1</source>
-        <translation>bestätigt von %1</translation>
+        <source>confirmed by {who:text}</source>
+        <translation>bestätigt von {who:text}</translation>
     </message>
     <message>
-        <source>disputed by %1</source>
-        <translation>Widerspruch von %1</translation>
+        <source>disputed by {who:text}</source>
+        <translation>Widerspruch von {who:text}</translation>
     </message>
     <message>
         <source>No.</source>
@@ -897,12 +881,8 @@
         <translation>Fall übernehmen</translation>
     </message>
     <message>
-        <source>1 thing was erased.</source>
-        <translation>1 Angabe wurde gelöscht.</translation>
-    </message>
-    <message>
-        <source>%1 things were erased.</source>
-        <translation>%1 Angaben wurden gelöscht.</translation>
+        <source>{n:count} {n:plural(thing was|things were)} erased.</source>
+        <translation>{n:count} {n:plural(Angabe wurde|Angaben wurden)} gelöscht.</translation>
     </message>
     <message>
         <source>Record an event</source>
@@ -960,8 +940,8 @@
         <translation>Dazu braucht es zwei abgeschlossene Untersuchungen. Untersuchen Sie erst Texte.</translation>
     </message>
     <message>
-        <source>%1 of %2 lines differ.</source>
-        <translation>%1 von %2 Zeilen weichen ab.</translation>
+        <source>{n:count} of {all:count} lines differ.</source>
+        <translation>{n:count} von {all:count} Zeilen weichen ab.</translation>
     </message>
     <message>
         <source>Nothing differs, the evidence within its tolerance.</source>
@@ -1043,8 +1023,8 @@
         <translation>Entscheidungsschwelle</translation>
     </message>
     <message>
-        <source>%2 at token %1</source>
-        <translation>%2 bei Token %1</translation>
+        <source>{value:text} at token {n:text}</source>
+        <translation>{value:text} bei Token {n:text}</translation>
     </message>
     <message>
         <source>Token</source>
@@ -1075,16 +1055,12 @@
         <translation>Erscheint hier nach der Untersuchung.</translation>
     </message>
     <message>
-        <source>Evidence for the decoded payload over %1 tokens, in log10. It starts at %2, since the payload was chosen after seeing the text, and ends at %3.</source>
-        <translation>Anhaltspunkte für die gelesene Nutzlast über %1 Token, in log10. Sie beginnen bei %2, weil die Nutzlast erst nach Ansicht des Textes gewählt wurde, und enden bei %3.</translation>
+        <source>Evidence for the decoded payload over {n:count} tokens, in log10. It starts at {start:text}, since the payload was chosen after seeing the text, and ends at {end:text}.</source>
+        <translation>Anhaltspunkte für die gelesene Nutzlast über {n:count} Token, in log10. Sie beginnen bei {start:text}, weil die Nutzlast erst nach Ansicht des Textes gewählt wurde, und enden bei {end:text}.</translation>
     </message>
     <message>
-        <source>One passage is marked.</source>
-        <translation>Eine Passage ist markiert.</translation>
-    </message>
-    <message>
-        <source>%1 passages are marked.</source>
-        <translation>%1 Passagen sind markiert.</translation>
+        <source>{n:plural(One passage is|{n:count} passages are)} marked.</source>
+        <translation>{n:plural(Eine Passage ist|{n:count} Passagen sind)} markiert.</translation>
     </message>
 </context>
 <context>
@@ -1206,8 +1182,8 @@
         <translation>Token-Nummern wie gespeichert</translation>
     </message>
     <message>
-        <source>%1: log10 e %2, %3 tokens</source>
-        <translation>%1: log10 e %2, %3 Token</translation>
+        <source>{name:text}: log10 e {value:text}, {n:count} tokens</source>
+        <translation>{name:text}: log10 e {value:text}, {n:count} Token</translation>
     </message>
     <message>
         <source>shown</source>
@@ -1242,8 +1218,8 @@
         <translation>Verwertbare Stellen</translation>
     </message>
     <message>
-        <source>%1. The number is the mean over all of them.</source>
-        <translation>%1. Die Zahl ist das Mittel über alle.</translation>
+        <source>{names:text}. The number is the mean over all of them.</source>
+        <translation>{names:text}. Die Zahl ist das Mittel über alle.</translation>
     </message>
     <message>
         <source>Keys tried</source>
@@ -1330,8 +1306,8 @@
 <context>
     <name>Expect</name>
     <message>
-        <source>About %1 of %2 bits can be read (an estimate).</source>
-        <translation>Etwa %1 von %2 Bits sind lesbar (Schätzung).</translation>
+        <source>About {n:count} of {all:count} bits can be read (an estimate).</source>
+        <translation>Etwa {n:count} von {all:count} Bits sind lesbar (Schätzung).</translation>
     </message>
     <message>
         <source>The text is mostly code or numbers, which carry less.</source>
@@ -1396,8 +1372,8 @@
         <translation>Messwerte</translation>
     </message>
     <message>
-        <source>How well does “%1” read marks?</source>
-        <translation>Wie gut liest »%1« Markierungen?</translation>
+        <source>How well does “{model:text}” read marks?</source>
+        <translation>Wie gut liest »{model:text}« Markierungen?</translation>
     </message>
     <message>
         <source>Texts with known payloads are read with this model. They are made on the spot by the generating model, or come from a file.</source>
@@ -1436,8 +1412,8 @@
         <translation>JSON-Zeilen (*.jsonl)</translation>
     </message>
     <message>
-        <source>Texts of “%1” (change …)</source>
-        <translation>Texte aus »%1« (ändern …)</translation>
+        <source>Texts of “{file:text}” (change …)</source>
+        <translation>Texte aus »{file:text}« (ändern …)</translation>
     </message>
     <message>
         <source>What</source>
@@ -1452,32 +1428,32 @@
         <translation>95-%-Intervall</translation>
     </message>
     <message>
-        <source>A good proxy for this profile: %1</source>
-        <translation>Ein guter Stellvertreter für dieses Profil: %1</translation>
+        <source>A good proxy for this profile: {counts:text}</source>
+        <translation>Ein guter Stellvertreter für dieses Profil: {counts:text}</translation>
     </message>
     <message>
-        <source>A usable proxy for this profile; short or edited texts may be missed: %1</source>
-        <translation>Ein brauchbarer Stellvertreter für dieses Profil; kurze oder bearbeitete Texte können entgehen: %1</translation>
+        <source>A usable proxy for this profile; short or edited texts may be missed: {counts:text}</source>
+        <translation>Ein brauchbarer Stellvertreter für dieses Profil; kurze oder bearbeitete Texte können entgehen: {counts:text}</translation>
     </message>
     <message>
-        <source>A poor proxy for this profile; most marked texts would be missed: %1</source>
-        <translation>Ein schlechter Stellvertreter für dieses Profil; die meisten markierten Texte würden entgehen: %1</translation>
+        <source>A poor proxy for this profile; most marked texts would be missed: {counts:text}</source>
+        <translation>Ein schlechter Stellvertreter für dieses Profil; die meisten markierten Texte würden entgehen: {counts:text}</translation>
     </message>
     <message>
-        <source>Too few texts for a word: %1</source>
-        <translation>Zu wenige Texte für ein Urteil: %1</translation>
+        <source>Too few texts for a word: {counts:text}</source>
+        <translation>Zu wenige Texte für ein Urteil: {counts:text}</translation>
     </message>
     <message>
-        <source>of %1 marked texts, %2 reached the evidence of a mark and %3 gave their whole payload.</source>
-        <translation>von %1 markierten Texten erreichten %2 die Anhaltspunkte einer Markierung und %3 ergaben ihre ganze Nutzlast.</translation>
+        <source>of {n:count} marked texts, {reached:count} reached the evidence of a mark and {whole:count} gave their whole payload.</source>
+        <translation>von {n:count} markierten Texten erreichten {reached:count} die Anhaltspunkte einer Markierung und {whole:count} ergaben ihre ganze Nutzlast.</translation>
     </message>
     <message>
         <source>The texts were made by this model itself: this says how well the profile works, not how good a proxy it is.</source>
         <translation>Die Texte stammen von diesem Modell selbst: Das sagt, wie gut das Profil arbeitet, nicht, wie gut das Modell als Stellvertreter ist.</translation>
     </message>
     <message>
-        <source>Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below %1 texts there is no word.</source>
-        <translation>Gut: Mindestens 90 % der Texte erreichen log10 e = 6, und mindestens 80 % ergeben ihre ganze Nutzlast. Brauchbar: Mindestens 50 % erreichen es. Schlecht: weniger. Unter %1 Texten gibt es kein Urteil.</translation>
+        <source>Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below {least:count} texts there is no word.</source>
+        <translation>Gut: Mindestens 90 % der Texte erreichen log10 e = 6, und mindestens 80 % ergeben ihre ganze Nutzlast. Brauchbar: Mindestens 50 % erreichen es. Schlecht: weniger. Unter {least:count} Texten gibt es kein Urteil.</translation>
     </message>
     <message>
         <source>Texts that reach log10 e = 6</source>
@@ -1500,12 +1476,12 @@
         <translation>Anhaltspunkte je 100 Token (log10 e)</translation>
     </message>
     <message>
-        <source>Divergence from “%1” (bits a token)</source>
-        <translation>Abstand von »%1« (Bits je Token)</translation>
+        <source>Divergence from “{model:text}” (bits a token)</source>
+        <translation>Abstand von »{model:text}« (Bits je Token)</translation>
     </message>
     <message>
-        <source>%1 to %2</source>
-        <translation>%1 bis %2</translation>
+        <source>{low:text} to {high:text}</source>
+        <translation>{low:text} bis {high:text}</translation>
     </message>
 </context>
 <context>
@@ -1563,20 +1539,12 @@
         <translation>In diesem Ordner gibt es keine Datei, die gelesen werden kann.</translation>
     </message>
     <message>
-        <source>%1 file taken from the folder.</source>
-        <translation>%1 Datei aus dem Ordner genommen.</translation>
+        <source>{n:count} {n:plural(file|files)} taken from the folder.</source>
+        <translation>{n:count} {n:plural(Datei|Dateien)} aus dem Ordner genommen.</translation>
     </message>
     <message>
-        <source>%1 files taken from the folder.</source>
-        <translation>%1 Dateien aus dem Ordner genommen.</translation>
-    </message>
-    <message>
-        <source>%1 name was left out (File, What was left out).</source>
-        <translation>%1 Name wurde ausgelassen (Datei, Was ausgelassen wurde).</translation>
-    </message>
-    <message>
-        <source>%1 names were left out (File, What was left out).</source>
-        <translation>%1 Namen wurden ausgelassen (Datei, Was ausgelassen wurde).</translation>
+        <source>{n:count} {n:plural(name was|names were)} left out (File, What was left out).</source>
+        <translation>{n:count} {n:plural(Name wurde|Namen wurden)} ausgelassen (Datei, Was ausgelassen wurde).</translation>
     </message>
     <message>
         <source>hidden</source>
@@ -1669,8 +1637,8 @@
         <translation>Schlüssel</translation>
     </message>
     <message>
-        <source>%1 keys</source>
-        <translation>%1 Schlüssel</translation>
+        <source>{n:text} keys</source>
+        <translation>{n:text} Schlüssel</translation>
     </message>
     <message>
         <source>Manage keys …</source>
@@ -1745,8 +1713,8 @@
         <translation>Kein Gerät</translation>
     </message>
     <message>
-        <source>%1 bits</source>
-        <translation>%1 Bits</translation>
+        <source>{n:text} bits</source>
+        <translation>{n:text} Bits</translation>
     </message>
 </context>
 <context>
@@ -1820,12 +1788,12 @@
         <translation>Notiz</translation>
     </message>
     <message>
-        <source>Whoever has this file and its passphrase can forge marks of %1 and read every one. Keep file and passphrase in different places.</source>
-        <translation>Wer diese Datei und ihre Passphrase hat, kann Markierungen von %1 fälschen und jede lesen. Bewahren Sie Datei und Passphrase an verschiedenen Orten auf.</translation>
+        <source>Whoever has this file and its passphrase can forge marks of {key:text} and read every one. Keep file and passphrase in different places.</source>
+        <translation>Wer diese Datei und ihre Passphrase hat, kann Markierungen von {key:text} fälschen und jede lesen. Bewahren Sie Datei und Passphrase an verschiedenen Orten auf.</translation>
     </message>
     <message>
-        <source>Export “%1”, encrypted</source>
-        <translation>»%1« verschlüsselt exportieren</translation>
+        <source>Export “{key:text}”, encrypted</source>
+        <translation>»{key:text}« verschlüsselt exportieren</translation>
     </message>
     <message>
         <source>Choose the file …</source>
@@ -1840,8 +1808,8 @@
         <translation>Schlüssel löschen</translation>
     </message>
     <message>
-        <source>Delete %1?</source>
-        <translation>%1 löschen?</translation>
+        <source>Delete {key:text}?</source>
+        <translation>{key:text} löschen?</translation>
     </message>
     <message>
         <source>Delete for good</source>
@@ -1872,8 +1840,8 @@
         <translation>Entsperren</translation>
     </message>
     <message>
-        <source>Passphrase of %1</source>
-        <translation>Passphrase von %1</translation>
+        <source>Passphrase of {file:text}</source>
+        <translation>Passphrase von {file:text}</translation>
     </message>
     <message>
         <source>Open</source>
@@ -1896,8 +1864,8 @@
         <translation>oder Datei</translation>
     </message>
     <message>
-        <source>In the keyring (%1)</source>
-        <translation>Im Schlüsselbund (%1)</translation>
+        <source>In the keyring ({name:text})</source>
+        <translation>Im Schlüsselbund ({name:text})</translation>
     </message>
     <message>
         <source>In an encrypted file, under a passphrase</source>
@@ -1940,8 +1908,8 @@
         <translation>Importieren</translation>
     </message>
     <message>
-        <source>Derive a key from “%1”</source>
-        <translation>Schlüssel aus »%1« ableiten</translation>
+        <source>Derive a key from “{key:text}”</source>
+        <translation>Schlüssel aus »{key:text}« ableiten</translation>
     </message>
     <message>
         <source>The same master and the same label always give the same key. Whoever holds the derived key can work out neither the master nor another one.</source>
@@ -1952,8 +1920,8 @@
         <translation>Ableiten</translation>
     </message>
     <message>
-        <source>Rename “%1”</source>
-        <translation>»%1« umbenennen</translation>
+        <source>Rename “{key:text}”</source>
+        <translation>»{key:text}« umbenennen</translation>
     </message>
     <message>
         <source>The fingerprint stays the same.</source>
@@ -1964,8 +1932,8 @@
         <translation>Umbenennen</translation>
     </message>
     <message>
-        <source>Note on “%1”</source>
-        <translation>Notiz zu »%1«</translation>
+        <source>Note on “{key:text}”</source>
+        <translation>Notiz zu »{key:text}«</translation>
     </message>
     <message>
         <source>Save</source>
@@ -2040,8 +2008,8 @@
         <translation>Hauptschlüssel</translation>
     </message>
     <message>
-        <source>Derived: %1</source>
-        <translation>Abgeleitet: %1</translation>
+        <source>Derived: {deployment:text}</source>
+        <translation>Abgeleitet: {deployment:text}</translation>
     </message>
     <message>
         <source>This session only</source>
@@ -2060,20 +2028,20 @@
         <translation>Damit markierte Texte können auf diesem Rechner nicht mehr untersucht werden.</translation>
     </message>
     <message>
-        <source>Profiles that belong to it: %1.</source>
-        <translation>Zugehörige Profile: %1.</translation>
+        <source>Profiles that belong to it: {names:text}.</source>
+        <translation>Zugehörige Profile: {names:text}.</translation>
     </message>
     <message>
-        <source>Payloads in the register that fit these profiles: %1.</source>
-        <translation>Nutzlasten im Register, die zu diesen Profilen passen: %1.</translation>
+        <source>Payloads in the register that fit these profiles: {n:count}.</source>
+        <translation>Nutzlasten im Register, die zu diesen Profilen passen: {n:count}.</translation>
     </message>
     <message>
-        <source>Derived from it: %1. They stay, but cannot be derived again.</source>
-        <translation>Daraus abgeleitet: %1. Sie bleiben, können aber nicht noch einmal abgeleitet werden.</translation>
+        <source>Derived from it: {names:text}. They stay, but cannot be derived again.</source>
+        <translation>Daraus abgeleitet: {names:text}. Sie bleiben, können aber nicht noch einmal abgeleitet werden.</translation>
     </message>
     <message>
-        <source>Texts on the list that were audited with it: %1.</source>
-        <translation>Texte in der Liste, die damit untersucht wurden: %1.</translation>
+        <source>Texts on the list that were audited with it: {n:count}.</source>
+        <translation>Texte in der Liste, die damit untersucht wurden: {n:count}.</translation>
     </message>
     <message>
         <source>Recorded audits stay readable; they cannot be repeated.</source>
@@ -2084,16 +2052,16 @@
         <translation>Ohne eine exportierte Kopie lässt sich das nicht rückgängig machen.</translation>
     </message>
     <message>
-        <source>It serves the deployment “%1”. Whoever holds the master key %2 can derive it again.</source>
-        <translation>Er dient dem Einsatz »%1«. Wer den Hauptschlüssel %2 hat, kann ihn wieder ableiten.</translation>
+        <source>It serves the deployment “{deployment:text}”. Whoever holds the master key {master:text} can derive it again.</source>
+        <translation>Er dient dem Einsatz »{deployment:text}«. Wer den Hauptschlüssel {master:text} hat, kann ihn wieder ableiten.</translation>
     </message>
     <message>
-        <source>and %1 more</source>
-        <translation>und %1 weitere</translation>
+        <source>and {n:count} more</source>
+        <translation>und {n:count} weitere</translation>
     </message>
     <message>
-        <source>%1 of at least %2 characters</source>
-        <translation>%1 von mindestens %2 Zeichen</translation>
+        <source>{n:text} of at least {least:text} characters</source>
+        <translation>{n:text} von mindestens {least:text} Zeichen</translation>
     </message>
     <message>
         <source>Long enough. Longer is better.</source>
@@ -2338,16 +2306,16 @@
 <context>
     <name>Models</name>
     <message>
-        <source>The model “%1” is installed.</source>
-        <translation>Das Modell »%1« ist installiert.</translation>
+        <source>The model “{model:text}” is installed.</source>
+        <translation>Das Modell »{model:text}« ist installiert.</translation>
     </message>
     <message>
-        <source>“%1” is what was installed: all %2 files are unchanged.</source>
-        <translation>»%1« ist, was installiert wurde: Alle %2 Dateien sind unverändert.</translation>
+        <source>“{model:text}” is what was installed: all {n:count} files are unchanged.</source>
+        <translation>»{model:text}« ist, was installiert wurde: Alle {n:count} Dateien sind unverändert.</translation>
     </message>
     <message>
-        <source>The model “%1” was removed.</source>
-        <translation>Das Modell »%1« wurde entfernt.</translation>
+        <source>The model “{model:text}” was removed.</source>
+        <translation>Das Modell »{model:text}« wurde entfernt.</translation>
     </message>
     <message>
         <source>Copy folders into the store</source>
@@ -2450,16 +2418,16 @@
         <translation>Sein Ordner liegt außerhalb des Bestands und bleibt, wo er ist.</translation>
     </message>
     <message>
-        <source>Its files are deleted: %1.</source>
-        <translation>Seine Dateien werden gelöscht: %1.</translation>
+        <source>Its files are deleted: {size:text}.</source>
+        <translation>Seine Dateien werden gelöscht: {size:text}.</translation>
     </message>
     <message>
         <source>Remove a model</source>
         <translation>Modell entfernen</translation>
     </message>
     <message>
-        <source>Remove “%1”?</source>
-        <translation>»%1« entfernen?</translation>
+        <source>Remove “{model:text}”?</source>
+        <translation>»{model:text}« entfernen?</translation>
     </message>
     <message>
         <source>Remove</source>
@@ -2478,27 +2446,27 @@
         <translation>nein</translation>
     </message>
     <message>
-        <source>%1 M</source>
-        <translation>%1 Mio</translation>
+        <source>{number:text} M</source>
+        <translation>{number:text} Mio</translation>
     </message>
     <message>
         <source>in the store</source>
         <translation>im Bestand</translation>
     </message>
     <message>
-        <source>%1 · stored as %2 · %3 tokens · lies %4</source>
-        <translation>%1 · gespeichert als %2 · %3 Token · liegt %4</translation>
+        <source>{source:text} · stored as {format:text} · {n:count} tokens · lies {place:text}</source>
+        <translation>{source:text} · gespeichert als {format:text} · {n:count} Token · liegt {place:text}</translation>
     </message>
     <message>
-        <source>Fingerprint %1, tokenizer %2</source>
-        <translation>Fingerabdruck %1, Tokenizer %2</translation>
+        <source>Fingerprint {model:text}, tokenizer {tokenizer:text}</source>
+        <translation>Fingerabdruck {model:text}, Tokenizer {tokenizer:text}</translation>
     </message>
 </context>
 <context>
     <name>Plot</name>
     <message>
-        <source>Table, copy and export of “%1”</source>
-        <translation>Tabelle, Kopie und Export von »%1«</translation>
+        <source>Table, copy and export of “{title:text}”</source>
+        <translation>Tabelle, Kopie und Export von »{title:text}«</translation>
     </message>
     <message>
         <source>Appears here after the audit.</source>
@@ -2529,12 +2497,12 @@
         <translation>Exportieren</translation>
     </message>
     <message>
-        <source>Not exported: %1</source>
-        <translation>Nicht exportiert: %1</translation>
+        <source>Not exported: {reason:text}</source>
+        <translation>Nicht exportiert: {reason:text}</translation>
     </message>
     <message>
-        <source>Exported: %1</source>
-        <translation>Exportiert: %1</translation>
+        <source>Exported: {file:text}</source>
+        <translation>Exportiert: {file:text}</translation>
     </message>
 </context>
 <context>
@@ -2564,8 +2532,8 @@
         <translation>Felder der Nutzlast</translation>
     </message>
     <message>
-        <source>Fingerprint %1</source>
-        <translation>Fingerabdruck %1</translation>
+        <source>Fingerprint {profile:text}</source>
+        <translation>Fingerabdruck {profile:text}</translation>
     </message>
     <message>
         <source>This is another profile than before: texts that were marked with the old one cannot be read with it. Give it a new name to keep both.</source>
@@ -2652,8 +2620,8 @@
         <translation>Letztes Feld entfernen</translation>
     </message>
     <message>
-        <source>Field %1</source>
-        <translation>Feld %1</translation>
+        <source>Field {n:text}</source>
+        <translation>Feld {n:text}</translation>
     </message>
     <message>
         <source>How people call the profile. It changes nothing.</source>
@@ -2772,27 +2740,27 @@
         <translation>Wie viel Text ein Befund braucht, wurde für diese Einstellungen nicht gemessen; Modelle, Eignung misst es.</translation>
     </message>
     <message>
-        <source>A finding takes about %1 tokens of unedited text of the built-in model (%2 usable positions, nine texts in ten, prompt unknown).</source>
-        <translation>Ein Befund braucht etwa %1 Token unbearbeiteten Textes des mitgelieferten Modells (%2 verwertbare Stellen, neun von zehn Texten, Prompt unbekannt).</translation>
+        <source>A finding takes about {tokens:count} tokens of unedited text of the built-in model ({usable:count} usable positions, nine texts in ten, prompt unknown).</source>
+        <translation>Ein Befund braucht etwa {tokens:count} Token unbearbeiteten Textes des mitgelieferten Modells ({usable:count} verwertbare Stellen, neun von zehn Texten, Prompt unbekannt).</translation>
     </message>
 </context>
 <context>
     <name>Profiles</name>
     <message>
-        <source>The profile “%1” was saved.</source>
-        <translation>Das Profil »%1« wurde gespeichert.</translation>
+        <source>The profile “{profile:text}” was saved.</source>
+        <translation>Das Profil »{profile:text}« wurde gespeichert.</translation>
     </message>
     <message>
-        <source>The profile “%1” was imported.</source>
-        <translation>Das Profil »%1« wurde importiert.</translation>
+        <source>The profile “{profile:text}” was imported.</source>
+        <translation>Das Profil »{profile:text}« wurde importiert.</translation>
     </message>
     <message>
-        <source>The profile “%1” was exported.</source>
-        <translation>Das Profil »%1« wurde exportiert.</translation>
+        <source>The profile “{profile:text}” was exported.</source>
+        <translation>Das Profil »{profile:text}« wurde exportiert.</translation>
     </message>
     <message>
-        <source>The profile “%1” was deleted.</source>
-        <translation>Das Profil »%1« wurde gelöscht.</translation>
+        <source>The profile “{profile:text}” was deleted.</source>
+        <translation>Das Profil »{profile:text}« wurde gelöscht.</translation>
     </message>
     <message>
         <source>A profile is what generator and verifier share besides the key. It is not secret, and without it a mark cannot be read.</source>
@@ -2851,12 +2819,12 @@
         <translation>Notiz</translation>
     </message>
     <message>
-        <source>“%1” is not the generating model, and would read it as a proxy: see Models, Fitness.</source>
-        <translation>»%1« ist nicht das erzeugende Modell und würde als Stellvertreter lesen: siehe Modelle, Eignung.</translation>
+        <source>“{model:text}” is not the generating model, and would read it as a proxy: see Models, Fitness.</source>
+        <translation>»{model:text}« ist nicht das erzeugende Modell und würde als Stellvertreter lesen: siehe Modelle, Eignung.</translation>
     </message>
     <message>
-        <source>It fits the model “%1” and the chosen keys.</source>
-        <translation>Es passt zum Modell »%1« und zu den gewählten Schlüsseln.</translation>
+        <source>It fits the model “{model:text}” and the chosen keys.</source>
+        <translation>Es passt zum Modell »{model:text}« und zu den gewählten Schlüsseln.</translation>
     </message>
     <message>
         <source>Import a profile</source>
@@ -2875,8 +2843,8 @@
         <translation>Profil löschen</translation>
     </message>
     <message>
-        <source>Delete “%1”?</source>
-        <translation>»%1« löschen?</translation>
+        <source>Delete “{profile:text}”?</source>
+        <translation>»{profile:text}« löschen?</translation>
     </message>
     <message>
         <source>Texts that were marked with it cannot be read without it. Export it first if there may be such texts.</source>
@@ -2887,8 +2855,8 @@
         <translation>Löschen</translation>
     </message>
     <message>
-        <source>%1 bits</source>
-        <translation>%1 Bits</translation>
+        <source>{n:count} bits</source>
+        <translation>{n:count} Bits</translation>
     </message>
     <message>
         <source>Its file is of the first form (version 1): what it leaves out has the usual value. Edit and save it to bring it to the present form; its fingerprint stays.</source>
@@ -2922,28 +2890,20 @@
         <translation>Das Modell wird geladen</translation>
     </message>
     <message>
-        <source>Reading %1</source>
-        <translation>Gelesen: %1</translation>
+        <source>Reading {share:text}</source>
+        <translation>Gelesen: {share:text}</translation>
     </message>
     <message>
         <source>Working</source>
         <translation>Wird untersucht</translation>
     </message>
     <message>
-        <source>%1 token</source>
-        <translation>%1 Token</translation>
+        <source>{n:count} {n:plural(token|tokens)}</source>
+        <translation>{n:count} Token</translation>
     </message>
     <message>
-        <source>%1 tokens</source>
-        <translation>%1 Token</translation>
-    </message>
-    <message>
-        <source>%1 text</source>
-        <translation>%1 Text</translation>
-    </message>
-    <message>
-        <source>%1 texts</source>
-        <translation>%1 Texte</translation>
+        <source>{n:count} {n:plural(text|texts)}</source>
+        <translation>{n:count} {n:plural(Text|Texte)}</translation>
     </message>
     <message>
         <source>Queue</source>
@@ -3021,8 +2981,8 @@
         <translation>Vom Programm gewählt</translation>
     </message>
     <message>
-        <source>Read as %1 (%2).</source>
-        <translation>Gelesen als %1 (%2).</translation>
+        <source>Read as {encoding:text} ({source:text}).</source>
+        <translation>Gelesen als {encoding:text} ({source:text}).</translation>
     </message>
     <message>
         <source>the file begins with its mark</source>
@@ -3053,8 +3013,8 @@
         <translation>am Muster der Bytes erraten</translation>
     </message>
     <message>
-        <source>%1 characters</source>
-        <translation>%1 Zeichen</translation>
+        <source>{n:count} characters</source>
+        <translation>{n:count} Zeichen</translation>
     </message>
     <message>
         <source>The whole text</source>
@@ -3131,8 +3091,8 @@
         <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-        <source>%1 entries were added to the register; it has %2 now.</source>
-        <translation>%1 Einträge kamen in das Register; es hat jetzt %2.</translation>
+        <source>{n:count} entries were added to the register; it has {all:count} now.</source>
+        <translation>{n:count} Einträge kamen in das Register; es hat jetzt {all:count}.</translation>
     </message>
 </context>
 <context>
@@ -3186,8 +3146,8 @@
         <translation>Schließen</translation>
     </message>
     <message>
-        <source>This has %1 characters; a report takes %2. Shorten it.</source>
-        <translation>Das sind %1 Zeichen; ein Bericht fasst %2. Kürzen Sie es.</translation>
+        <source>This has {n:count} characters; a report takes {most:count}. Shorten it.</source>
+        <translation>Das sind {n:count} Zeichen; ein Bericht fasst {most:count}. Kürzen Sie es.</translation>
     </message>
     <message>
         <source>What the report is told</source>
@@ -3274,20 +3234,20 @@
         <translation>Untersuchungen dieses Berichts</translation>
     </message>
     <message>
-        <source>%1 of %2</source>
-        <translation>%1 von %2</translation>
+        <source>{n:count} of {all:count}</source>
+        <translation>{n:count} von {all:count}</translation>
     </message>
     <message>
         <source>Tick at least one audit.</source>
         <translation>Wählen Sie mindestens eine Untersuchung.</translation>
     </message>
     <message>
-        <source>A report takes at most %1 audits.</source>
-        <translation>Ein Bericht fasst höchstens %1 Untersuchungen.</translation>
+        <source>A report takes at most {most:count} audits.</source>
+        <translation>Ein Bericht fasst höchstens {most:count} Untersuchungen.</translation>
     </message>
     <message>
-        <source>%1 of %2 given</source>
-        <translation>%1 von %2 angegeben</translation>
+        <source>{n:count} of {all:count} given</source>
+        <translation>{n:count} von {all:count} angegeben</translation>
     </message>
     <message>
         <source>not given</source>
@@ -3514,12 +3474,8 @@
         <translation>Zu viele Stellen haben diese Wörter. Markieren Sie mehr davon.</translation>
     </message>
     <message>
-        <source>%1 stretch is blacked out, %2 of %3 characters.</source>
-        <translation>%1 Stelle ist geschwärzt, %2 von %3 Zeichen.</translation>
-    </message>
-    <message>
-        <source>%1 stretches are blacked out, %2 of %3 characters.</source>
-        <translation>%1 Stellen sind geschwärzt, %2 von %3 Zeichen.</translation>
+        <source>{n:count} {n:plural(stretch is|stretches are)} blacked out, {black:count} of {all:count} characters.</source>
+        <translation>{n:count} {n:plural(Stelle ist|Stellen sind)} geschwärzt, {black:count} von {all:count} Zeichen.</translation>
     </message>
     <message>
         <source>Nothing is blacked out yet. Select words in the text.</source>
@@ -3578,12 +3534,8 @@
         <translation>Angehalten; nichts wurde geschrieben.</translation>
     </message>
     <message>
-        <source>There already is %2. Replace it?</source>
-        <translation>%2 gibt es schon. Ersetzen?</translation>
-    </message>
-    <message>
-        <source>There already are %1 of these files: %2. Replace them?</source>
-        <translation>%1 dieser Dateien gibt es schon: %2. Ersetzen?</translation>
+        <source>There already {n:plural(is {names:text}. Replace it?|are {n:count} of these files: {names:text}. Replace them?)}</source>
+        <translation>{n:plural({names:text} gibt es schon. Ersetzen?|{n:count} dieser Dateien gibt es schon: {names:text}. Ersetzen?)}</translation>
     </message>
     <message>
         <source>Save the report</source>
@@ -3598,20 +3550,16 @@
         <translation>Ersetzen</translation>
     </message>
     <message>
-        <source>“%1” is saved.</source>
-        <translation>»%1« ist gespeichert.</translation>
+        <source>“{file:text}” is saved.</source>
+        <translation>»{file:text}« ist gespeichert.</translation>
     </message>
     <message>
-        <source>%1 more file stands beside it.</source>
-        <translation>%1 weitere Datei liegt daneben.</translation>
+        <source>{n:count} more {n:plural(file stands|files stand)} beside it.</source>
+        <translation>{n:count} weitere {n:plural(Datei liegt|Dateien liegen)} daneben.</translation>
     </message>
     <message>
-        <source>%1 more files stand beside it.</source>
-        <translation>%1 weitere Dateien liegen daneben.</translation>
-    </message>
-    <message>
-        <source>The names are in “%1”, beside it, readable by you only; keep it apart.</source>
-        <translation>Die Namen stehen daneben in »%1«, nur für Sie lesbar; bewahren Sie die Datei getrennt auf.</translation>
+        <source>The names are in “{file:text}”, beside it, readable by you only; keep it apart.</source>
+        <translation>Die Namen stehen daneben in »{file:text}«, nur für Sie lesbar; bewahren Sie die Datei getrennt auf.</translation>
     </message>
     <message>
         <source>Reports (*.pdf)</source>
@@ -3662,12 +3610,8 @@
         <translation>Diese Aufzeichnung enthält keinen Text; es gibt nichts zu zeigen.</translation>
     </message>
     <message>
-        <source>In %1 text nothing is blacked out; it appears whole.</source>
-        <translation>In %1 Text ist nichts geschwärzt; er erscheint ganz.</translation>
-    </message>
-    <message>
-        <source>In %1 texts nothing is blacked out; they appear whole.</source>
-        <translation>In %1 Texten ist nichts geschwärzt; sie erscheinen ganz.</translation>
+        <source>In {n:count} {n:plural(text|texts)} nothing is blacked out; {n:plural(it appears|they appear)} whole.</source>
+        <translation>In {n:count} {n:plural(Text|Texten)} ist nichts geschwärzt; {n:plural(er erscheint|sie erscheinen)} ganz.</translation>
     </message>
     <message>
         <source>open</source>
@@ -3682,8 +3626,8 @@
         <translation>Noch keine Seiten</translation>
     </message>
     <message>
-        <source>Page %1 of %2</source>
-        <translation>Seite %1 von %2</translation>
+        <source>Page {page:count} of {pages:count}</source>
+        <translation>Seite {page:count} von {pages:count}</translation>
     </message>
     <message>
         <source>Preview of the report</source>
@@ -3773,25 +3717,25 @@
         <translation>Zertifikate (*.pem *.crt *.cer *.der)</translation>
     </message>
     <message>
-        <source>Of %1 checks, none found anything that is not as it should be.</source>
-        <translation>Von %1 Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
+        <source>Of {checks:count} checks, none found anything that is not as it should be.</source>
+        <translation>Von {checks:count} Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
     </message>
     <message>
-        <source>Of %1 checks, %2 found something amiss.</source>
-        <translation>Von %1 Prüfschritten fanden %2 etwas, was nicht stimmt.</translation>
+        <source>Of {checks:count} checks, {faults:count} found something amiss.</source>
+        <translation>Von {checks:count} Prüfschritten fanden {faults:count} etwas, was nicht stimmt.</translation>
     </message>
 </context>
 <context>
     <name>Ring</name>
     <message>
-        <source>Sector %1
-Anchor %2
-Kernel weight %3
-Share %4</source>
-        <translation>Sektor %1
-Anker %2
-Kerngewicht %3
-Anteil %4</translation>
+        <source>Sector {name:text}
+Anchor {anchor:text}
+Kernel weight {weight:text}
+Share {share:text}</source>
+        <translation>Sektor {name:text}
+Anker {anchor:text}
+Kerngewicht {weight:text}
+Anteil {share:text}</translation>
     </message>
     <message>
         <source>of the circle</source>
@@ -3806,44 +3750,40 @@ Anteil %4</translation>
         <translation>Trägt keine Bits: Die Wörter davor standen weiter vorn im Text schon einmal.</translation>
     </message>
     <message>
-        <source>Carries no bits: the model was too sure of it, %1 bits of entropy where %2 are needed.</source>
-        <translation>Trägt keine Bits: Das Modell war sich zu gewiss, %1 Bit Entropie, wo %2 nötig sind.</translation>
+        <source>Carries no bits: the model was too sure of it, {bits:text} bits of entropy where {least:text} are needed.</source>
+        <translation>Trägt keine Bits: Das Modell war sich zu gewiss, {bits:text} Bit Entropie, wo {least:text} nötig sind.</translation>
     </message>
     <message>
-        <source>The best fitting bits ask for sector %1 here; they are not a finding.</source>
-        <translation>Die am besten passenden Bits verlangen hier Sektor %1; sie sind kein Befund.</translation>
+        <source>The best fitting bits ask for sector {sector:text} here; they are not a finding.</source>
+        <translation>Die am besten passenden Bits verlangen hier Sektor {sector:text}; sie sind kein Befund.</translation>
     </message>
     <message>
-        <source>Supports the payload, which asks for sector %1.</source>
-        <translation>Stützt die Nutzlast, die Sektor %1 verlangt.</translation>
+        <source>Supports the payload, which asks for sector {sector:text}.</source>
+        <translation>Stützt die Nutzlast, die Sektor {sector:text} verlangt.</translation>
     </message>
     <message>
-        <source>Speaks against the payload, which asks for sector %1.</source>
-        <translation>Spricht gegen die Nutzlast, die Sektor %1 verlangt.</translation>
+        <source>Speaks against the payload, which asks for sector {sector:text}.</source>
+        <translation>Spricht gegen die Nutzlast, die Sektor {sector:text} verlangt.</translation>
     </message>
     <message>
-        <source>Says next to nothing: the payload asks for sector %1.</source>
-        <translation>Besagt so gut wie nichts: Die Nutzlast verlangt Sektor %1.</translation>
+        <source>Says next to nothing: the payload asks for sector {sector:text}.</source>
+        <translation>Besagt so gut wie nichts: Die Nutzlast verlangt Sektor {sector:text}.</translation>
     </message>
     <message>
         <source>no bits</source>
         <translation>keine Bits</translation>
     </message>
     <message>
-        <source>%1 bit</source>
-        <translation>%1 Bit</translation>
+        <source>{n:count} {n:plural(bit|bits)}</source>
+        <translation>{n:count} {n:plural(Bit|Bits)}</translation>
     </message>
     <message>
-        <source>%1 bits</source>
-        <translation>%1 Bits</translation>
+        <source>position {n:text}</source>
+        <translation>Stelle {n:text}</translation>
     </message>
     <message>
-        <source>position %1</source>
-        <translation>Stelle %1</translation>
-    </message>
-    <message>
-        <source>positions %1</source>
-        <translation>Stellen %1</translation>
+        <source>positions {range:text}</source>
+        <translation>Stellen {range:text}</translation>
     </message>
     <message>
         <source>Token</source>
@@ -3909,12 +3849,12 @@ Anteil %4</translation>
         <translation>Öffnen</translation>
     </message>
     <message>
-        <source>Only the first %1 parts of that file were taken.</source>
-        <translation>Nur die ersten %1 Teile dieser Datei wurden genommen.</translation>
+        <source>Only the first {most:text} parts of that file were taken.</source>
+        <translation>Nur die ersten {most:text} Teile dieser Datei wurden genommen.</translation>
     </message>
     <message>
-        <source>Pasted text %1</source>
-        <translation>Eingefügter Text %1</translation>
+        <source>Pasted text {n:text}</source>
+        <translation>Eingefügter Text {n:text}</translation>
     </message>
     <message>
         <source>pasting</source>
@@ -4064,8 +4004,8 @@ Anteil %4</translation>
         <translation>Die Regel gehört zur Richtlinie der Organisation. Sie steht fest, bevor etwas untersucht wird, und in jeder Aufzeichnung.</translation>
     </message>
     <message>
-        <source>at most 1 in %1 texts without the mark</source>
-        <translation>höchstens einer von %1 Texten ohne die Markierung</translation>
+        <source>at most 1 in {n:count} texts without the mark</source>
+        <translation>höchstens einer von {n:count} Texten ohne die Markierung</translation>
     </message>
     <message>
         <source>Rule</source>
@@ -4076,16 +4016,16 @@ Anteil %4</translation>
         <translation>Markierung gefunden</translation>
     </message>
     <message>
-        <source>from log₁₀ %1 on: %2</source>
-        <translation>ab log₁₀ %1: %2</translation>
+        <source>from log₁₀ {bound:text} on: {rate:text}</source>
+        <translation>ab log₁₀ {bound:text}: {rate:text}</translation>
     </message>
     <message>
         <source>Indication only</source>
         <translation>Nur Anhaltspunkt</translation>
     </message>
     <message>
-        <source>from log₁₀ %1 on</source>
-        <translation>ab log₁₀ %1</translation>
+        <source>from log₁₀ {bound:text} on</source>
+        <translation>ab log₁₀ {bound:text}</translation>
     </message>
     <message>
         <source>Reported at most</source>
@@ -4096,20 +4036,20 @@ Anteil %4</translation>
         <translation>unbekannt: Die Richtlinie nennt keine Zahl von Texten im Jahr</translation>
     </message>
     <message>
-        <source>at most %1 a year, of %2 texts</source>
-        <translation>höchstens %1 im Jahr bei %2 Texten</translation>
+        <source>at most {alarms:text} a year, of {n:count} texts</source>
+        <translation>höchstens {alarms:text} im Jahr bei {n:count} Texten</translation>
     </message>
     <message>
         <source>False alarms expected</source>
         <translation>Erwartete Fehlalarme</translation>
     </message>
     <message>
-        <source>The settings could not be read, so the usual ones are in use. The old file is kept beside them as “%1”.</source>
-        <translation>Die Einstellungen konnten nicht gelesen werden, daher gelten die üblichen. Die alte Datei liegt als »%1« daneben.</translation>
+        <source>The settings could not be read, so the usual ones are in use. The old file is kept beside them as “{file:text}”.</source>
+        <translation>Die Einstellungen konnten nicht gelesen werden, daher gelten die üblichen. Die alte Datei liegt als »{file:text}« daneben.</translation>
     </message>
     <message>
-        <source>These settings did not fit and are back to what is usual: %1. The old file is kept beside them as “%2”.</source>
-        <translation>Diese Einstellungen passten nicht und sind wieder wie üblich: %1. Die alte Datei liegt als »%2« daneben.</translation>
+        <source>These settings did not fit and are back to what is usual: {names:text}. The old file is kept beside them as “{file:text}”.</source>
+        <translation>Diese Einstellungen passten nicht und sind wieder wie üblich: {names:text}. Die alte Datei liegt als »{file:text}« daneben.</translation>
     </message>
 </context>
 <context>
@@ -4167,28 +4107,24 @@ Anteil %4</translation>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>none yet · kept in %1</source>
-        <translation>noch keiner · Ablage: %1</translation>
+        <source>none yet · kept in {place:text}</source>
+        <translation>noch keiner · Ablage: {place:text}</translation>
     </message>
     <message>
         <source>none yet · no keyring here: in an encrypted file</source>
         <translation>noch keiner · kein Schlüsselbund: in verschlüsselter Datei</translation>
     </message>
     <message>
-        <source>none yet · %1, fetched once</source>
-        <translation>noch keines · %1, einmal zu laden</translation>
+        <source>none yet · {size:text}, fetched once</source>
+        <translation>noch keines · {size:text}, einmal zu laden</translation>
     </message>
     <message>
         <source>none yet · 36 bits for the model</source>
         <translation>noch keines · 36 Bits für das Modell</translation>
     </message>
     <message>
-        <source>one is there</source>
-        <translation>vorhanden</translation>
-    </message>
-    <message>
-        <source>%1 are there</source>
-        <translation>%1 vorhanden</translation>
+        <source>{n:plural(one is|{n:count} are)} there</source>
+        <translation>{n:plural(vorhanden|{n:count} vorhanden)}</translation>
     </message>
 </context>
 <context>
@@ -4278,8 +4214,8 @@ Anteil %4</translation>
         <translation>Alle Dateien (*)</translation>
     </message>
     <message>
-        <source>“%1” is signed as %2; the certificate is valid until %3.</source>
-        <translation>»%1« ist als %2 signiert; das Zertifikat gilt bis %3.</translation>
+        <source>“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.</source>
+        <translation>»{file:text}« ist als {who:text} signiert; das Zertifikat gilt bis {end:text}.</translation>
     </message>
 </context>
 <context>
@@ -4293,16 +4229,12 @@ Anteil %4</translation>
         <translation>angehalten</translation>
     </message>
     <message>
-        <source>%1 text audited</source>
-        <translation>%1 Text untersucht</translation>
+        <source>{n:count} {n:plural(text|texts)} audited</source>
+        <translation>{n:count} {n:plural(Text|Texte)} untersucht</translation>
     </message>
     <message>
-        <source>%1 texts audited</source>
-        <translation>%1 Texte untersucht</translation>
-    </message>
-    <message>
-        <source>%1 could not be</source>
-        <translation>%1 nicht untersuchbar</translation>
+        <source>{n:count} could not be</source>
+        <translation>{n:count} nicht untersuchbar</translation>
     </message>
     <message>
         <source>Ready</source>
@@ -4363,55 +4295,43 @@ Anteil %4</translation>
         <translation>Schattierung ausblenden</translation>
     </message>
     <message>
-        <source>%1 character</source>
-        <translation>%1 Zeichen</translation>
+        <source>{n:count} {n:plural(character|characters)}</source>
+        <translation>{n:count} Zeichen</translation>
     </message>
     <message>
-        <source>%1 characters</source>
-        <translation>%1 Zeichen</translation>
+        <source>{n:count} {n:plural(token|tokens)}</source>
+        <translation>{n:count} Token</translation>
     </message>
     <message>
-        <source>%1 token</source>
-        <translation>%1 Token</translation>
+        <source>{n:count} carry bits</source>
+        <translation>{n:count} tragen Bits</translation>
     </message>
     <message>
-        <source>%1 tokens</source>
-        <translation>%1 Token</translation>
-    </message>
-    <message>
-        <source>%1 carry bits</source>
-        <translation>%1 tragen Bits</translation>
-    </message>
-    <message>
-        <source>%1 passage</source>
-        <translation>%1 Passage</translation>
-    </message>
-    <message>
-        <source>%1 passages</source>
-        <translation>%1 Passagen</translation>
+        <source>{n:count} {n:plural(passage|passages)}</source>
+        <translation>{n:count} {n:plural(Passage|Passagen)}</translation>
     </message>
     <message>
         <source>speaks against the payload</source>
         <translation>spricht gegen die Nutzlast</translation>
     </message>
     <message>
-        <source>Token %1 of %2, “%3”, %4</source>
-        <translation>Token %1 von %2, »%3«, %4</translation>
+        <source>Token {n:text} of {all:text}, “{token:text}”, {word:text}</source>
+        <translation>Token {n:text} von {all:text}, »{token:text}«, {word:text}</translation>
     </message>
 </context>
 <context>
     <name>Units</name>
     <message>
-        <source>%1 s</source>
-        <translation>%1 s</translation>
+        <source>{n:text} s</source>
+        <translation>{n:text} s</translation>
     </message>
     <message>
-        <source>%1 min</source>
-        <translation>%1 min</translation>
+        <source>{n:text} min</source>
+        <translation>{n:text} min</translation>
     </message>
     <message>
-        <source>%1 h</source>
-        <translation>%1 h</translation>
+        <source>{n:text} h</source>
+        <translation>{n:text} h</translation>
     </message>
 </context>
 <context>
@@ -4441,8 +4361,8 @@ Anteil %4</translation>
         <translation>Bleiben</translation>
     </message>
     <message>
-        <source>“%1” carries the record of a report. To check it: File, Verify a report.</source>
-        <translation>»%1« enthält die Aufzeichnung eines Berichts. Zum Prüfen: Datei, Bericht prüfen.</translation>
+        <source>“{file:text}” carries the record of a report. To check it: File, Verify a report.</source>
+        <translation>»{file:text}« enthält die Aufzeichnung eines Berichts. Zum Prüfen: Datei, Bericht prüfen.</translation>
     </message>
     <message>
         <source>Open texts</source>

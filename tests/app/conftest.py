@@ -15,9 +15,10 @@ import pytest
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.decode.paper import decode
+from pura.desk.audits import Audited
 from pura.desk.workplace import Workplace
 from pura.extract.local import local_evidence
-from pura.keys import State
+from pura.keys import Place, State
 from pura.record.audit import (
     Audit,
     BitEvidence,
@@ -174,7 +175,7 @@ def _bits(
             bit=int(word[i]),
             repaired=bool(readings[i]) and int(llr[i] >= 0) != int(word[i]),
             parity=profile.code == "spc" and i % size == size - 1,
-            weak=abs(llr[i]) < 2,
+            weak=bool(abs(llr[i]) < 2),
         )
         for i in range(len(llr))
     )
@@ -204,6 +205,7 @@ class TestEngine:
             keys=(KeyChoice(label="Newsroom 2026", fingerprint=self.key.fingerprint),),
             models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=1, parameters=1),),
             profiles=(ProfileChoice(name="internal", profile=self.profile),),
+            place=Place.KEYRING,
             keyring=State.READY,
             backend="Test ring",
         )
@@ -211,7 +213,7 @@ class TestEngine:
     def device(self) -> DeviceWords:
         return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
 
-    def audit(self, request: Request, context: JobContext) -> Audit:
+    def audit(self, request: Request, context: JobContext) -> Audited:
         self.requests.append(request)
         self.threads.add(threading.current_thread().name)
         context.progress(Stage(number=5, name="reading", done=1, total=10))
@@ -221,7 +223,7 @@ class TestEngine:
         context.checkpoint()
         if self.error is not None:
             raise self.error
-        return make_audit(request.document.text, request.profile, self.key)
+        return Audited(audit=make_audit(request.document.text, request.profile, self.key))
 
 
 @pytest.fixture(scope="session")

@@ -23,8 +23,8 @@ from pura.caselog import (
     set_tags,
     write_note,
 )
-from pura.caselog.reports import request_of_case
 from pura.desk.cases import ExportCase, OpenAudits, export_to_file, open_audits
+from pura.desk.reports import filled_request
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
@@ -36,7 +36,7 @@ from pura_audit.cases.words import case_name
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Work
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.platform.i18n import language, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.session.session import Session
 
@@ -238,22 +238,23 @@ class CaseActs(QObject):
 
     def ask_erase(self, case: Case, *, text_only: bool) -> AskDialog:
         """Ask why something is erased for good."""
-        what = (
+        what = filled(
             translate(
                 "Cases",
-                "The texts of “%1” are overwritten. Findings, names and notes stay. This cannot "
-                "be undone.",
+                "The texts of “{case:text}” are overwritten. Findings, names and notes stay. "
+                "This cannot be undone.",
             )
             if text_only
             else translate(
                 "Cases",
-                "Names, notes, records and texts of “%1” are overwritten. The log keeps that "
-                "there was a case, and what happened when. This cannot be undone.",
-            )
+                "Names, notes, records and texts of “{case:text}” are overwritten. The log "
+                "keeps that there was a case, and what happened when. This cannot be undone.",
+            ),
+            case=case_name(case),
         )
         return self._ask(
             translate("Cases", "Erase"),
-            what.replace("%1", case_name(case)),
+            what,
             translate("Cases", "Erase for good"),
             (translate("Cases", "Reason"), 3),
             lambda log, text, who: erase(
@@ -283,14 +284,19 @@ class CaseActs(QObject):
 
     def export_to(self, case: Case, path: Path) -> None:
         """Write a case as one file; the file dialog has asked about one that is there."""
-        words = translate("Cases", "Exported to “%1”. Whoever has the file can read the case.")
+        words = filled(
+            translate(
+                "Cases", "Exported to “{file:text}”. Whoever has the file can read the case."
+            ),
+            file=path.name,
+        )
         self.named(
             lambda who: self._browser.change(
                 lambda _: export_to_file(
                     self._browser.log.workplace,
                     ExportCase(case=case.id, path=path, auditor=who, replace=True),
                 ),
-                lambda _: self._browser.say(words.replace("%1", path.name)),
+                lambda _: self._browser.say(words),
             )
         )
 
@@ -364,8 +370,9 @@ class CaseActs(QObject):
 
         def asked(audits: tuple[Audit, ...]) -> None:
             base = ReportRequest(language=language() if language() in ("en", "de") else "en")
-            self._browser.log.read(
-                lambda log, _: request_of_case(log, case, items, base),
+            cases = self._browser.log
+            cases.ask(
+                lambda _: filled_request(cases.workplace, case, items, base),
                 lambda outcome: self._begin_report(case, audits, outcome),
                 self,
             )

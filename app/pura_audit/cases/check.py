@@ -13,15 +13,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.caselog import CaseLog
-from pura.caselog.heads import parse_head
-from pura.caselog.verify import LogCheck, record_check, verify_log
+from pura.caselog.verify import LogCheck
+from pura.desk.cases import CheckLog, check_log
 from pura.report.check import BAD, GOOD, NOTICE
-from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
@@ -88,21 +86,18 @@ class CheckDialog(QDialog):
 
     def check(self) -> None:
         """Look at everything."""
-        text, who = self.head.text, self._settings.current.auditor
+        who, at = self._settings.current.auditor, self._cases.workplace
+        request = CheckLog(head=self.head.text, record=bool(who), auditor=who)
         self.checks = None
         self.bar.show()
         self.again.setEnabled(False)
         self.words.setText(translate("Cases", "Checking …"))
-
-        def act(log: CaseLog, context: JobContext) -> tuple[LogCheck, ...]:
-            head = parse_head(text, log.id) if text else None
-            checks = verify_log(log, head=head, checkpoint=context.checkpoint)
-            if who:
-                record_check(log, checks, log.person(who))
-            return checks
-
-        queue = self._cases.write if who else self._cases.read
-        self._asked = queue(act, self._checked, self)
+        queue = self._cases.change if who else self._cases.ask
+        self._asked = queue(
+            lambda context: check_log(at, request, checkpoint=context.checkpoint),
+            self._checked,
+            self,
+        )
 
     def _checked(self, outcome: Outcome[tuple[LogCheck, ...]]) -> None:
         self.bar.hide()
@@ -113,19 +108,20 @@ class CheckDialog(QDialog):
         self.head.complain("")
         self.words.setText("")
         if isinstance(outcome, Failure):
-            self.head.complain(f"{outcome.message} {outcome.hint}")
+            self.head.complain(outcome.words)
         elif isinstance(outcome, Done):
             self._show(outcome.result)
 
     def _show(self, checks: tuple[LogCheck, ...]) -> None:
         self.checks = checks
         faults = sum(check.state == BAD for check in self.checks)
-        words = (
-            translate("Cases", "Of %1 checks, %2 found something amiss.")
+        words = filled(
+            translate("Cases", "Of {checks:count} checks, {faults:count} found something amiss.")
             if faults
-            else translate("Cases", "%1 checks; none found anything amiss.")
+            else translate("Cases", "{checks:count} checks; none found anything amiss."),
+            checks=len(self.checks),
+            faults=faults,
         )
-        words = words.replace("%1", number(len(self.checks))).replace("%2", number(faults))
         self.words.setText(words)
         for check in self.checks:
             self.rows.addWidget(_row(check))

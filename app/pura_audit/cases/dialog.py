@@ -28,7 +28,7 @@ from pura_audit.cases.words import case_row
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import Remark, close_button, dialog_column, plain_button
 from pura_audit.widgets.tables import fill_table, make_table
@@ -300,10 +300,8 @@ class CasesDialog(QDialog):
     def say_erased(self, count: int) -> None:
         """Say how many things were erased."""
         self.say(
-            plural(
-                count,
-                translate("Cases", "1 thing was erased."),
-                translate("Cases", "%1 things were erased."),
+            filled(
+                translate("Cases", "{n:count} {n:plural(thing was|things were)} erased."), n=count
             )
         )
 

@@ -30,7 +30,7 @@ from pura_audit.cases.words import (
     moment,
 )
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.tables import fill_table, make_table
@@ -174,10 +174,10 @@ class CasePane(Card):
             or translate("Cases", "No notes yet.")
         )
         for place, words, count in (
-            (0, translate("Cases", "Audits (%1)"), len(items)),
-            (1, translate("Cases", "Notes (%1)"), len(notes)),
+            (0, translate("Cases", "Audits ({n:count})"), len(items)),
+            (1, translate("Cases", "Notes ({n:count})"), len(notes)),
         ):
-            self.tabs.setTabText(place, words.replace("%1", number(count)))
+            self.tabs.setTabText(place, filled(words, n=count))
         self._refresh()
 
     def _select(self, row: int) -> None:

@@ -11,7 +11,7 @@ from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.look.theme import GAP
-from pura_audit.platform.i18n import decimal, language, translate
+from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
@@ -114,10 +114,14 @@ def _finding(case: Case, item: Item) -> Card:
     card = Card(inner=GAP)
     card.body.addWidget(label(title(item.verdict, language()), "reading", wrap=True))
     evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)
-    who = translate("Cases", "examined by %1, %2").replace("%1", item.auditor or ERASED)
+    who = filled(
+        translate("Cases", "examined by {who:text}, {when:text}"),
+        who=item.auditor or ERASED,
+        when=moment(item.entry.time),
+    )
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
-        f"log₁₀ e = {evidence} · {who.replace('%2', moment(item.entry.time))}",
+        f"log₁₀ e = {evidence} · {who}",
     ]
     for line in lines:
         card.body.addWidget(label(line, "muted", wrap=True))

@@ -29,7 +29,7 @@ from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import label
@@ -116,10 +116,13 @@ class SaveDialog(FittedDialog):
         layout.addLayout(self._modes())
         count = len(self._others)
         self.all.setText(
-            plural(
-                count,
-                translate("Cases", "Also the other finished audit of the list"),
-                translate("Cases", "Also the other %1 finished audits of the list"),
+            filled(
+                translate(
+                    "Cases",
+                    "Also the other {n:plural(finished audit|{n:count} finished audits)} of the "
+                    "list",
+                ),
+                n=count,
             )
         )
         self.all.setVisible(count > 0)

@@ -6,7 +6,7 @@ from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review
 from pura.words.sentences import title
-from pura_audit.platform.i18n import decimal, language, number, plural, translate
+from pura_audit.platform.i18n import decimal, filled, language, number, translate
 
 ERASED = "—"
 
@@ -39,8 +39,13 @@ def case_row(case: Case) -> tuple[str, str, str]:
 
 def case_line(case: Case) -> str:
     """Return who opened a case and when, and what state it is in."""
-    words = translate("Cases", "Opened %1 by %2").replace("%1", moment(case.opened))
-    parts = [words.replace("%2", case.auditor or ERASED)]
+    parts = [
+        filled(
+            translate("Cases", "Opened {when:text} by {who:text}"),
+            when=moment(case.opened),
+            who=case.auditor or ERASED,
+        )
+    ]
     if case.closed:
         parts.append(translate("Cases", "closed"))
     if case.held:
@@ -49,10 +54,9 @@ def case_line(case: Case) -> str:
         parts.append(translate("Cases", "taken over from another log"))
     if case.failures:
         parts.append(
-            plural(
-                case.failures,
-                translate("Cases", "1 examination failed"),
-                translate("Cases", "%1 examinations failed"),
+            filled(
+                translate("Cases", "{n:count} {n:plural(examination|examinations)} failed"),
+                n=case.failures,
             )
         )
     return " · ".join(parts)
@@ -74,8 +78,8 @@ def item_row(item: Item) -> tuple[str, ...]:
     """Return a row of the table of audits."""
     name = item.name or ERASED
     if item.run > 1:
-        again = translate("Cases", "%1 (examination %2)").replace("%1", name)
-        name = again.replace("%2", number(item.run))
+        again = translate("Cases", "{name:text} (examination {run:count})")
+        name = filled(again, name=name, run=item.run)
     return (
         name,
         title(item.verdict, language()),
@@ -102,10 +106,10 @@ def review_words(review: Review | None) -> str:
     if review is None:
         return translate("Cases", "not yet")
     if review.state == "confirmed":
-        words = translate("Cases", "confirmed by %1")
+        words = translate("Cases", "confirmed by {who:text}")
     else:
-        words = translate("Cases", "disputed by %1")
-    return words.replace("%1", review.who or ERASED)
+        words = translate("Cases", "disputed by {who:text}")
+    return filled(words, who=review.who or ERASED)
 
 
 def history_headers() -> tuple[str, ...]:

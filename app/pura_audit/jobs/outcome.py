@@ -54,6 +54,11 @@ class Failure:
     message: str
     hint: str
 
+    @property
+    def words(self) -> str:
+        """Message and way out, one after the other."""
+        return f"{self.message} {self.hint}".strip()
+
     @classmethod
     def of(cls, error: PuraError) -> Failure:
         """Take the words of one of our errors."""

@@ -38,7 +38,7 @@ from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
@@ -195,7 +195,7 @@ class KeysDialog(QDialog):
 
     @staticmethod
     def _unset(found: Catalogue) -> bool:
-        return found.backend in ("", "none") and found.files is State.NO_BACKEND
+        return found.place is None
 
     def _say(self, words: str) -> None:
         self.words.setText(words)
@@ -225,12 +225,15 @@ class KeysDialog(QDialog):
         return form
 
     def _ask_export(self, key: KeyChoice) -> QDialog:
-        words = translate(
-            "Keys",
-            "Whoever has this file and its passphrase can forge marks of %1 and read every one. "
-            "Keep file and passphrase in different places.",
-        ).replace("%1", f"“{key.label}” ({key.fingerprint})")
-        title = translate("Keys", "Export “%1”, encrypted").replace("%1", key.label)
+        words = filled(
+            translate(
+                "Keys",
+                "Whoever has this file and its passphrase can forge marks of {key:text} and read "
+                "every one. Keep file and passphrase in different places.",
+            ),
+            key=f"“{key.label}” ({key.fingerprint})",
+        )
+        title = filled(translate("Keys", "Export “{key:text}”, encrypted"), key=key.label)
         action = translate("Keys", "Choose the file …")
         dialog = PassphraseDialog(title, words, action, self, new=True)
         dialog.given.connect(lambda secret: self._ask_target(key, secret))
@@ -261,7 +264,9 @@ class KeysDialog(QDialog):
         box.setIcon(QMessageBox.Icon.NoIcon)
         box.setWindowTitle(translate("Keys", "Delete a key"))
         box.setText(
-            translate("Keys", "Delete %1?").replace("%1", f"“{key.label}” ({key.fingerprint})")
+            filled(
+                translate("Keys", "Delete {key:text}?"), key=f"“{key.label}” ({key.fingerprint})"
+            )
         )
         box.setInformativeText(lost_words(key, audits))
         for words in box.findChildren(QLabel):
@@ -275,7 +280,7 @@ class KeysDialog(QDialog):
 
     def _unlock(self) -> None:
         found = self._session.catalogue or Catalogue()
-        if found.keyring is State.LOCKED and found.backend != "Encrypted key files":
+        if found.place is Place.KEYRING and found.keyring is State.LOCKED:
             self._work(lambda _: unlock_keyring(self._session.workplace), self._unlocked)
         else:
             self.ask_folder(None, new=self._unset(found))
@@ -299,7 +304,7 @@ class KeysDialog(QDialog):
 
     def _ask_file(self, request: ImportKey) -> None:
         name = request.source.name if isinstance(request.source, Path) else ""
-        title = translate("Keys", "Passphrase of %1").replace("%1", name)
+        title = filled(translate("Keys", "Passphrase of {file:text}"), file=name)
         dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self, new=False)
         dialog.given.connect(lambda secret: self.begin(replace(request, passphrase=secret)))
         self._opened(dialog)
@@ -355,7 +360,7 @@ class KeysDialog(QDialog):
         elif (
             failure.code == "keyring-locked"
             and found.files is State.LOCKED
-            and (found.backend == "Encrypted key files" or self._in_file(request))
+            and (found.place is Place.FILES or self._in_file(request))
         ):
             # The passphrase of an export was overwritten when it failed.
             again = None if isinstance(request, ExportKey) else request
@@ -367,7 +372,7 @@ class KeysDialog(QDialog):
         self._refresh_buttons()
         if not isinstance(outcome, Failure):
             return None
-        self._say(f"{outcome.message} {outcome.hint}".strip())
+        self._say(outcome.words)
         return outcome
 
     def _in_file(self, request: KeyRequest) -> bool:

@@ -20,7 +20,7 @@ from pura.desk.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
 from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import (
@@ -107,9 +107,9 @@ class KeyForm(FittedDialog):
         self._form.addRow(translate("Keys", "or file"), row)
 
     def _add_places(self, found: Catalogue) -> None:
-        ring = found.backend not in ("", "none", "Encrypted key files")
+        ring = found.place is Place.KEYRING
         if ring:
-            words = translate("Keys", "In the keyring (%1)").replace("%1", found.backend)
+            words = filled(translate("Keys", "In the keyring ({name:text})"), name=found.backend)
             self.places[Place.KEYRING] = QRadioButton(words)
         self.places[Place.FILES] = QRadioButton(
             translate("Keys", "In an encrypted file, under a passphrase")
@@ -211,7 +211,7 @@ def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
             )
         case KeyAct.DERIVE:
             return (
-                translate("Keys", "Derive a key from “%1”").replace("%1", name),
+                filled(translate("Keys", "Derive a key from “{key:text}”"), key=name),
                 translate(
                     "Keys",
                     "The same master and the same label always give the same key. Whoever holds "
@@ -221,13 +221,13 @@ def _texts(act: KeyAct, name: str) -> tuple[str, str, str]:
             )
         case KeyAct.RENAME:
             return (
-                translate("Keys", "Rename “%1”").replace("%1", name),
+                filled(translate("Keys", "Rename “{key:text}”"), key=name),
                 translate("Keys", "The fingerprint stays the same."),
                 translate("Keys", "Rename"),
             )
         case _:
             return (
-                translate("Keys", "Note on “%1”").replace("%1", name),
+                filled(translate("Keys", "Note on “{key:text}”"), key=name),
                 "",
                 translate("Keys", "Save"),
             )

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pura.keys import KeyEntry, Role, State
-from pura_audit.platform.i18n import number, translate
+from pura.keys import KeyEntry, Place, Role, State
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 
 
 def state_words(found: Catalogue) -> tuple[str, str, str]:
     """Return the name of the store, the sentence of its state, and the way out."""
-    files = translate("Keys", "Encrypted key files")
-    ring = found.backend not in ("", "none", "Encrypted key files")
-    if ring:
+    if found.place is Place.KEYRING:
         return (found.backend, *_keyring(found.keyring))
-    if found.files is State.NO_BACKEND:
+    if found.place is None:
         return (
             translate("Keys", "No keyring"),
             translate("Keys", "This computer offers no keyring."),
@@ -22,7 +20,7 @@ def state_words(found: Catalogue) -> tuple[str, str, str]:
                 "Keep keys in encrypted files under a passphrase, or for this session only.",
             ),
         )
-    return (files, *_folder(found.files))
+    return (translate("Keys", "Encrypted key files"), *_folder(found.files))
 
 
 def _keyring(state: State) -> tuple[str, str]:
@@ -73,7 +71,7 @@ def kind_words(choice: KeyChoice) -> str:
         return translate("Keys", "Single")
     if entry.role is Role.MASTER:
         return translate("Keys", "Master")
-    return translate("Keys", "Derived: %1").replace("%1", entry.deployment)
+    return filled(translate("Keys", "Derived: {deployment:text}"), deployment=entry.deployment)
 
 
 def place_words(choice: KeyChoice) -> str:
@@ -99,17 +97,19 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
     if entry is not None and entry.deployment:
         said.append(_derived(entry))
     if usage is not None and usage.profiles:
-        names = _names(usage.profiles)
-        said.append(translate("Keys", "Profiles that belong to it: %1.").replace("%1", names))
+        words = translate("Keys", "Profiles that belong to it: {names:text}.")
+        said.append(filled(words, names=_names(usage.profiles)))
     if usage is not None and usage.entries:
-        words = translate("Keys", "Payloads in the register that fit these profiles: %1.")
-        said.append(words.replace("%1", number(usage.entries)))
+        words = translate("Keys", "Payloads in the register that fit these profiles: {n:count}.")
+        said.append(filled(words, n=usage.entries))
     if usage is not None and usage.derived:
-        words = translate("Keys", "Derived from it: %1. They stay, but cannot be derived again.")
-        said.append(words.replace("%1", _names(tuple(e.name for e in usage.derived))))
+        words = translate(
+            "Keys", "Derived from it: {names:text}. They stay, but cannot be derived again."
+        )
+        said.append(filled(words, names=_names(tuple(e.name for e in usage.derived))))
     if audits:
-        words = translate("Keys", "Texts on the list that were audited with it: %1.")
-        said.append(words.replace("%1", number(audits)))
+        words = translate("Keys", "Texts on the list that were audited with it: {n:count}.")
+        said.append(filled(words, n=audits))
     said.append(translate("Keys", "Recorded audits stay readable; they cannot be repeated."))
     if entry is None or not entry.deployment:
         said.append(translate("Keys", "Without an exported copy this cannot be undone."))
@@ -119,23 +119,26 @@ def lost_words(choice: KeyChoice, audits: int) -> str:
 def _derived(entry: KeyEntry) -> str:
     words = translate(
         "Keys",
-        "It serves the deployment “%1”. Whoever holds the master key %2 can derive it again.",
+        "It serves the deployment “{deployment:text}”. Whoever holds the master key {master:text} "
+        "can derive it again.",
     )
-    return words.replace("%1", entry.deployment).replace("%2", entry.master)
+    return filled(words, deployment=entry.deployment, master=entry.master)
 
 
 def _names(names: tuple[str, ...], most: int = 6) -> str:
     shown = ", ".join(f"“{name}”" for name in names[:most])
     left = len(names) - most
-    more = translate("Keys", "and %1 more").replace("%1", number(left))
-    return f"{shown} {more}" if left > 0 else shown
+    if left <= 0:
+        return shown
+    more = filled(translate("Keys", "and {n:count} more"), n=left)
+    return f"{shown} {more}"
 
 
 def strength_words(size: int, least: int) -> tuple[str, bool]:
     """Say how strong a passphrase of this many characters is, and whether it will do."""
     if size < least:
-        words = translate("Keys", "%1 of at least %2 characters")
-        return words.replace("%1", str(size)).replace("%2", str(least)), False
+        words = translate("Keys", "{n:text} of at least {least:text} characters")
+        return filled(words, n=size, least=least), False
     if size < least + 8:
         return translate("Keys", "Long enough. Longer is better."), True
     return translate("Keys", "Good length."), True

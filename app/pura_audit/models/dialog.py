@@ -28,7 +28,7 @@ from pura.desk.models import (
 from pura.model.fetch import builtin_model
 from pura.model.installed import InstalledModel
 from pura_audit.look.theme import GAP
-from pura_audit.platform.i18n import decimal, number, size, translate
+from pura_audit.platform.i18n import decimal, filled, size, translate
 from pura_audit.session.choices import Catalogue, ModelChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.fields import name_input
@@ -196,14 +196,15 @@ class ModelsDialog(StoreDialog):
         words = (
             translate("Models", "Its folder lies outside the store and stays where it is.")
             if outside
-            else translate("Models", "Its files are deleted: %1.").replace(
-                "%1", size(model.size_bytes)
+            else filled(
+                translate("Models", "Its files are deleted: {size:text}."),
+                size=size(model.size_bytes),
             )
         )
         return ask_first(
             self,
             translate("Models", "Remove a model"),
-            translate("Models", "Remove “%1”?").replace("%1", model.name),
+            filled(translate("Models", "Remove “{model:text}”?"), model=model.name),
             words,
             translate("Models", "Remove"),
             lambda: self._remove(RemoveModel(name=model.name)),
@@ -226,16 +227,18 @@ class ModelsDialog(StoreDialog):
 
 
 def _installed(model: InstalledModel) -> str:
-    return translate("Models", "The model “%1” is installed.").replace("%1", model.name)
+    return filled(translate("Models", "The model “{model:text}” is installed."), model=model.name)
 
 
 def _unchanged(model: InstalledModel) -> str:
-    words = translate("Models", "“%1” is what was installed: all %2 files are unchanged.")
-    return words.replace("%1", model.name).replace("%2", number(len(model.files)))
+    words = translate(
+        "Models", "“{model:text}” is what was installed: all {n:count} files are unchanged."
+    )
+    return filled(words, model=model.name, n=len(model.files))
 
 
 def _removed(model: InstalledModel) -> str:
-    return translate("Models", "The model “%1” was removed.").replace("%1", model.name)
+    return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
 def _row(model: ModelChoice) -> tuple[str, ...]:
@@ -246,7 +249,7 @@ def _row(model: ModelChoice) -> tuple[str, ...]:
     return (
         model.name,
         facts.architecture if facts else "–",
-        translate("Models", "%1 M").replace("%1", decimal(model.parameters / 1e6, 0)),
+        filled(translate("Models", "{number:text} M"), number=decimal(model.parameters / 1e6, 0)),
         size(model.size_bytes),
         (facts.licence if facts else "") or unknown,
         facts.tokenizer_fingerprint[:8] if facts else "–",
@@ -260,16 +263,24 @@ def _detail(model: ModelChoice) -> str:
     if facts is not None:
         place = str(facts.path) if facts.referenced else translate("Models", "in the store")
         lines.append(
-            translate("Models", "%1 · stored as %2 · %3 tokens · lies %4")
-            .replace("%1", facts.source)
-            .replace("%2", facts.dtype)
-            .replace("%3", number(facts.vocab_size))
-            .replace("%4", place)
+            filled(
+                translate(
+                    "Models",
+                    "{source:text} · stored as {format:text} · {n:count} tokens · "
+                    "lies {place:text}",
+                ),
+                source=facts.source,
+                format=facts.dtype,
+                n=facts.vocab_size,
+                place=place,
+            )
         )
         lines.append(
-            translate("Models", "Fingerprint %1, tokenizer %2")
-            .replace("%1", facts.fingerprint)
-            .replace("%2", facts.tokenizer_fingerprint)
+            filled(
+                translate("Models", "Fingerprint {model:text}, tokenizer {tokenizer:text}"),
+                model=facts.fingerprint,
+                tokenizer=facts.tokenizer_fingerprint,
+            )
         )
     if model.room is not None:
         lines.append(model.room.reason)

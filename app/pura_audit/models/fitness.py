@@ -19,7 +19,7 @@ from pura.keys import KeyRef
 from pura.lab.fitness.measure import ProxyFitness
 from pura.lab.fitness.statistics import LEAST, Share
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
@@ -66,7 +66,9 @@ class FitnessDialog(WorkingDialog):
         self.refresh_buttons()
 
     def _lay_out(self) -> None:
-        title = translate("Fitness", "How well does “%1” read marks?").replace("%1", self._model)
+        title = filled(
+            translate("Fitness", "How well does “{model:text}” read marks?"), model=self._model
+        )
         layout = dialog_column(
             self,
             title,
@@ -132,7 +134,7 @@ class FitnessDialog(WorkingDialog):
 
     def _use(self, path: Path) -> None:
         self._path = path
-        words = translate("Fitness", "Texts of “%1” (change …)").replace("%1", path.name)
+        words = filled(translate("Fitness", "Texts of “{file:text}” (change …)"), file=path.name)
         self.samples.setText(words)
         self.refresh_buttons()
 
@@ -176,26 +178,28 @@ def sentence(found: ProxyFitness) -> str:
     """Return the plain sentence of a measurement."""
     count = len(found.results)
     judged = {
-        "good": translate("Fitness", "A good proxy for this profile: %1"),
+        "good": translate("Fitness", "A good proxy for this profile: {counts:text}"),
         "usable": translate(
-            "Fitness", "A usable proxy for this profile; short or edited texts may be missed: %1"
+            "Fitness",
+            "A usable proxy for this profile; short or edited texts may be missed: {counts:text}",
         ),
         "poor": translate(
-            "Fitness", "A poor proxy for this profile; most marked texts would be missed: %1"
+            "Fitness",
+            "A poor proxy for this profile; most marked texts would be missed: {counts:text}",
         ),
-        "undecided": translate("Fitness", "Too few texts for a word: %1"),
+        "undecided": translate("Fitness", "Too few texts for a word: {counts:text}"),
     }[found.word]
-    facts = (
+    counts = filled(
         translate(
             "Fitness",
-            "of %1 marked texts, %2 reached the evidence of a mark and %3 gave "
-            "their whole payload.",
-        )
-        .replace("%1", number(count))
-        .replace("%2", number(round(found.found.value * count)))
-        .replace("%3", number(round(found.matched.value * count)))
+            "of {n:count} marked texts, {reached:count} reached the evidence of a mark and "
+            "{whole:count} gave their whole payload.",
+        ),
+        n=count,
+        reached=round(found.found.value * count),
+        whole=round(found.matched.value * count),
     )
-    words = judged.replace("%1", facts)
+    words = filled(judged, counts=counts)
     if found.made_here and found.source is None:
         words += " " + translate(
             "Fitness",
@@ -207,11 +211,15 @@ def sentence(found: ProxyFitness) -> str:
 
 def rule() -> str:
     """Return the rule behind the word."""
-    return translate(
-        "Fitness",
-        "Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole "
-        "payload. Usable: at least 50 % reach it. Poor: fewer. Below %1 texts there is no word.",
-    ).replace("%1", number(LEAST))
+    return filled(
+        translate(
+            "Fitness",
+            "Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their "
+            "whole payload. Usable: at least 50 % reach it. Poor: fewer. Below {least:count} texts "
+            "there is no word.",
+        ),
+        least=LEAST,
+    )
 
 
 def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
@@ -230,8 +238,8 @@ def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
         ),
     ]
     if found.kl_bits is not None:
-        words = translate("Fitness", "Divergence from “%1” (bits a token)")
-        made.append((words.replace("%1", found.source or ""), *_cells(found.kl_bits, 1, 3, "")))
+        words = translate("Fitness", "Divergence from “{model:text}” (bits a token)")
+        made.append((filled(words, model=found.source or ""), *_cells(found.kl_bits, 1, 3, "")))
     return made
 
 
@@ -240,6 +248,6 @@ def _cells(value: Share, times: int, digits: int, unit: str) -> tuple[str, str]:
     if value.low is None or value.high is None:
         return middle, "–"
     low, high = decimal(times * value.low, digits), decimal(times * value.high, digits)
-    return middle, translate("Fitness", "%1 to %2").replace("%1", low).replace(
-        "%2", f"{high}{unit}"
+    return middle, filled(
+        translate("Fitness", "{low:text} to {high:text}"), low=low, high=f"{high}{unit}"
     )

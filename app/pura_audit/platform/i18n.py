@@ -1,17 +1,21 @@
 """Texts of the window: translation, numbers and the language of the findings.
 
 Every text is wrapped in ``translate("Context", "text")``, the call that Qt's ``lupdate`` collects.
-The catalogues stand in ``resources/translations``; ``make translations`` brings them up to date.
+What varies in it is a blank, written as in the catalogue of words: ``{name:kind}``; :func:`filled`
+puts the values in. The translations stand in ``resources/translations``; ``make translations``
+brings them up to date.
 """
 
 from __future__ import annotations
 
 import logging
+from operator import index
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
 from pura.base import numerals
+from pura.base.catalogue import Catalogue
 from pura.base.errors import PuraError
 from pura.base.resources import resource
 
@@ -19,6 +23,7 @@ translate = QCoreApplication.translate
 
 CATALOGUES: Final = ("de",)  # English stands in the code
 
+_CATALOGUE: Final = Catalogue({})  # the window's texts have no keys
 _language: list[str] = []
 _translators: list[QTranslator] = []
 _log = logging.getLogger(__name__)
@@ -78,9 +83,18 @@ def error_words(error: PuraError) -> str:
     return " ".join(filter(None, error.words(language())))
 
 
-def plural(count: int, one: str, other: str) -> str:
-    """Return the form that fits the count, with ``%1`` replaced by it."""
-    return (one if count == 1 else other).replace("%1", number(count))
+def filled(text: str, /, **values: str | int) -> str:
+    """Return a text with its blanks filled, as the catalogue of words fills its own.
+
+    The text is translated before: ``filled(translate("Cases", "Opened by {who:text}"), who=name)``.
+    ``lupdate`` would not collect a ``translate`` that takes more than two arguments.
+
+    Raises:
+        FillError: A value is missing or does not fit.
+    """
+    # Counts of arrays are integers of numpy's, which the catalogue does not take.
+    plain = {name: v if isinstance(v, str) else index(v) for name, v in values.items()}
+    return _CATALOGUE.fill_text(text, language(), plain)
 
 
 def number(value: int) -> str:
@@ -118,7 +132,7 @@ def size(count: int) -> str:
 def duration(seconds: float) -> str:
     """Write a time that is left, roughly: seconds, then minutes, then hours."""
     if seconds < 90:
-        return translate("Units", "%1 s").replace("%1", str(max(1, round(seconds))))
+        return filled(translate("Units", "{n:text} s"), n=max(1, round(seconds)))
     if seconds < 5400:
-        return translate("Units", "%1 min").replace("%1", str(round(seconds / 60)))
-    return translate("Units", "%1 h").replace("%1", decimal(seconds / 3600, 1))
+        return filled(translate("Units", "{n:text} min"), n=round(seconds / 60))
+    return filled(translate("Units", "{n:text} h"), n=decimal(seconds / 3600, 1))

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from pura.base.files import write_atomic
 from pura.report.request import LANGUAGES, MAX_FIELD, PAPERS
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 
 FILE: Final = "settings.json"
 MAX_BYTES: Final = 1 << 20
@@ -132,16 +132,16 @@ class SettingsFile:
             words = translate(
                 "Settings",
                 "The settings could not be read, so the usual ones are in use. The old file is "
-                "kept beside them as “%1”.",
+                "kept beside them as “{file:text}”.",
             )
-            return (words.replace("%1", self._aside.name),)
+            return (filled(words, file=self._aside.name),)
         if self._bad:
             words = translate(
                 "Settings",
-                "These settings did not fit and are back to what is usual: %1. The old file is "
-                "kept beside them as “%2”.",
+                "These settings did not fit and are back to what is usual: {names:text}. The old "
+                "file is kept beside them as “{file:text}”.",
             )
-            return (words.replace("%1", ", ".join(self._bad)).replace("%2", self._aside.name),)
+            return (filled(words, names=", ".join(self._bad), file=self._aside.name),)
         return ()
 
     def update(self, **changes: Any) -> None:

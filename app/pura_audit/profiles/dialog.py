@@ -20,7 +20,7 @@ from pura.desk.profiles import (
     save_profile,
 )
 from pura.scheme import Profile
-from pura_audit.platform.i18n import decimal, error_words, number, translate
+from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
@@ -104,12 +104,12 @@ class ProfilesDialog(StoreDialog):
         if profile.model not in (None, facts.fingerprint):
             words = translate(
                 "Profiles",
-                "“%1” is not the generating model, and would read it "
+                "“{model:text}” is not the generating model, and would read it "
                 "as a proxy: see Models, Fitness.",
             )
-            return words.replace("%1", facts.name)
-        words = translate("Profiles", "It fits the model “%1” and the chosen keys.")
-        return words.replace("%1", facts.name)
+        else:
+            words = translate("Profiles", "It fits the model “{model:text}” and the chosen keys.")
+        return filled(words, model=facts.name)
 
     def edit(self, choice: ProfileChoice | None) -> QDialog:
         """Open the editor, for a new profile or for a stored one."""
@@ -156,7 +156,7 @@ class ProfilesDialog(StoreDialog):
         return ask_first(
             self,
             translate("Profiles", "Delete a profile"),
-            translate("Profiles", "Delete “%1”?").replace("%1", one.title),
+            filled(translate("Profiles", "Delete “{profile:text}”?"), profile=one.title),
             translate(
                 "Profiles",
                 "Texts that were marked with it cannot be read without it. "
@@ -173,8 +173,9 @@ class ProfilesDialog(StoreDialog):
         workplace = self.session.workplace
         self.begin(
             lambda _: save_profile(workplace, request),
-            words=lambda done: _done(
-                translate("Profiles", "The profile “%1” was saved."), done.name
+            words=lambda done: filled(
+                translate("Profiles", "The profile “{profile:text}” was saved."),
+                profile=done.name or "",
             ),
         )
 
@@ -188,8 +189,9 @@ class ProfilesDialog(StoreDialog):
         workplace = self.session.workplace
         self.begin(
             lambda _: export_profile(workplace, request),
-            words=lambda done: _done(
-                translate("Profiles", "The profile “%1” was exported."), done.name
+            words=lambda done: filled(
+                translate("Profiles", "The profile “{profile:text}” was exported."),
+                profile=done.name or "",
             ),
         )
 
@@ -198,24 +200,23 @@ class ProfilesDialog(StoreDialog):
         workplace = self.session.workplace
         self.begin(
             lambda _: remove_profile(workplace, request),
-            words=lambda _: _done(
-                translate("Profiles", "The profile “%1” was deleted."), request.name
+            words=lambda _: filled(
+                translate("Profiles", "The profile “{profile:text}” was deleted."),
+                profile=request.name,
             ),
         )
 
 
-def _done(words: str, name: str | None) -> str:
-    return words.replace("%1", name or "")
-
-
 def _imported(done: ProfileDone) -> str:
-    words = _done(translate("Profiles", "The profile “%1” was imported."), done.name)
+    words = filled(
+        translate("Profiles", "The profile “{profile:text}” was imported."), profile=done.name or ""
+    )
     return " ".join((words, *imported_words(done.notes)))
 
 
 def _row(choice: ProfileChoice) -> tuple[str, ...]:
     profile = choice.profile
-    bits = translate("Profiles", "%1 bits").replace("%1", number(profile.payload_bits))
+    bits = filled(translate("Profiles", "{n:count} bits"), n=profile.payload_bits)
     fields = ", ".join(field.name for field in profile.fields)
     return (
         choice.title,

@@ -23,7 +23,7 @@ from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
 from pura.scheme.profile import CODES, HISTORIES, PREFIXES
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import error_words, translate
+from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import explain, length, odd
 from pura_audit.session.choices import Catalogue, ProfileChoice
@@ -175,7 +175,9 @@ class ProfileEditor(QDialog):
         self.fault.hide()
         self.length.setText(length(profile))
         self.odd.setText(odd(profile))
-        words = translate("ProfileEditor", "Fingerprint %1").replace("%1", profile.fingerprint)
+        words = filled(
+            translate("ProfileEditor", "Fingerprint {profile:text}"), profile=profile.fingerprint
+        )
         if self._start is not None and profile.fingerprint != self._start.fingerprint:
             words += "\n" + translate(
                 "ProfileEditor",

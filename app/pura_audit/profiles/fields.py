@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from pura.scheme.fields import KINDS, Field
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 
 
 class FieldsTable(QWidget):
@@ -114,7 +114,7 @@ class FieldsTable(QWidget):
 
     def _add(self) -> None:
         number = self.table.rowCount() + 1
-        name = translate("ProfileEditor", "Field %1").replace("%1", str(number))
+        name = filled(translate("ProfileEditor", "Field {n:text}"), n=number)
         self.append({"name": name, "bits": 8, "kind": "integer"})
         self.changed.emit()
 

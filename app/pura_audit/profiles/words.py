@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pura.scheme import Profile
 from pura.verdict.profile_advice import advise, length_needed
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 
 
 def explain(setting: str) -> str:
@@ -125,7 +125,7 @@ def length(profile: Profile) -> str:
         )
     words = translate(
         "ProfileEditor",
-        "A finding takes about %1 tokens of unedited text of the built-in model (%2 usable "
-        "positions, nine texts in ten, prompt unknown).",
+        "A finding takes about {tokens:count} tokens of unedited text of the built-in model "
+        "({usable:count} usable positions, nine texts in ten, prompt unknown).",
     )
-    return words.replace("%1", number(found.tokens)).replace("%2", number(found.usable))
+    return filled(words, tokens=found.tokens, usable=found.usable)

@@ -25,7 +25,7 @@ from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
@@ -245,7 +245,7 @@ class ReportCheckDialog(QDialog):
                 self.checked = checked
                 self._show(checked)
             case Failure():
-                self.summary.setText(f"{outcome.message} {outcome.hint}".strip())
+                self.summary.setText(outcome.words)
             case _:
                 self.summary.setText("")
         self._refresh()
@@ -254,12 +254,15 @@ class ReportCheckDialog(QDialog):
         self._clear()
         if checked.sound:
             words = translate(
-                "ReportCheck", "Of %1 checks, none found anything that is not as it should be."
+                "ReportCheck",
+                "Of {checks:count} checks, none found anything that is not as it should be.",
             )
         else:
-            words = translate("ReportCheck", "Of %1 checks, %2 found something amiss.")
-        words = words.replace("%1", number(len(checked.checks)))
-        self.summary.setText(words.replace("%2", number(checked.count(BAD))))
+            words = translate(
+                "ReportCheck", "Of {checks:count} checks, {faults:count} found something amiss."
+            )
+        words = filled(words, checks=len(checked.checks), faults=checked.count(BAD))
+        self.summary.setText(words)
         for single in checked.checks:
             self.rows.addWidget(_row(single))
 

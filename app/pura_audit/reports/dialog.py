@@ -46,11 +46,11 @@ class ReportDialog(QDialog):
         every: All audits are ticked.
 
     Signals:
-        saved: A report was written: Report, ReportRequest, path of the PDF.
+        saved: A report was written: what was built, and the path of the PDF.
         sign_wanted: A written report is to be signed: its path.
     """
 
-    saved = Signal(object, object, object)
+    saved = Signal(object, object)
     sign_wanted = Signal(object)
 
     def __init__(
@@ -149,7 +149,7 @@ class ReportDialog(QDialog):
     def _renew(self, *, now: bool = False) -> None:
         self.files.follow(self.form.audits.chosen())
         self.form.clear_failures()
-        self.preview.want(self.form.job() if self.form.check() else None, now=now)
+        self.preview.want(self.form.request() if self.form.check() else None, now=now)
 
     def _made(self) -> None:
         failure, built = self.preview.failure, self.preview.built
@@ -196,15 +196,13 @@ class ReportDialog(QDialog):
 
     def _write(self, path: Path, secret: Secret | None) -> None:
         self._path, self._where = None, path.parent
-        self.line.save(self.files.job(self.form.job(), path, secret))
+        self.line.save(self.files.request(self.form.request(), path, secret))
 
     def _saved(self, saved: Saved) -> None:
         self._dirty = False
-        if saved.job.secret is not None:
-            saved.job.secret.wipe()
-        self._path = saved.job.path
+        self._path = saved.path
         self._session.settings.update(**self.form.remembered())
-        self.saved.emit(saved.built.report, saved.built.request, saved.job.path)
+        self.saved.emit(saved.built, saved.path)
 
     def _failed(self, failure: Failure) -> None:
         self.form.place_failure(failure)

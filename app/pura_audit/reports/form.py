@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import BuildReport
 from pura.record.audit import Audit
 from pura.report import ReportRequest
 from pura_audit.jobs.outcome import Failure
@@ -31,7 +32,6 @@ from pura_audit.reports.groups import (
     PartiesGroup,
     RemarksGroup,
 )
-from pura_audit.reports.making import BuildJob
 from pura_audit.reports.text import TextGroup
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box
@@ -120,22 +120,23 @@ class ReportForm(QScrollArea):
             group.open()
         return not bad
 
-    def job(self) -> BuildJob:
+    def request(self) -> BuildReport:
         """Return what is to be made."""
         request = self.base
         for group in self.groups:
             request = group.into(request)
-        return BuildJob(audits=self.audits.chosen(), request=request, logo=self.layout_.logo)
+        return BuildReport(audits=self.audits.chosen(), request=request, logo=self.layout_.logo)
 
     def place_failure(self, failure: Failure) -> bool:
         """Say a failure where it belongs; return whether there is such a place."""
-        words = f"{failure.message} {failure.hint}".strip()
+        words = failure.words
         match failure.code:
             case code if code.startswith("report-words"):
                 name = code.removeprefix("report-words").lstrip("-") or "remark"
                 self.remarks.fields[name].complain(words)
                 self.remarks.open()
-            case "report-logo":
+            # The logo is the only file that a report is made of.
+            case "report-logo" | "file-unreadable" | "file-large":
                 self.layout_.logo_field.complain(words)
                 self.layout_.open()
             case _:

@@ -22,7 +22,7 @@ from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
 from pura.words.sentences import title
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import Settings
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
@@ -85,8 +85,8 @@ class AuditsGroup(FormGroup):
         )
 
     def _changed(self) -> None:
-        words = translate("Report", "%1 of %2").replace("%1", number(len(self.chosen())))
-        self.tell(words.replace("%2", number(len(self._audits))))
+        words = translate("Report", "{n:count} of {all:count}")
+        self.tell(filled(words, n=len(self.chosen()), all=len(self._audits)))
         self.changed.emit()
 
     def check(self) -> bool:
@@ -95,8 +95,8 @@ class AuditsGroup(FormGroup):
         if not count:
             words = translate("Report", "Tick at least one audit.")
         elif count > MAX_AUDITS:
-            words = translate("Report", "A report takes at most %1 audits.")
-            words = words.replace("%1", number(MAX_AUDITS))
+            words = translate("Report", "A report takes at most {most:count} audits.")
+            words = filled(words, most=MAX_AUDITS)
         self.wrong.setText(words)
         self.wrong.setVisible(bool(words))
         return not words
@@ -124,10 +124,10 @@ class _WordsGroup(FormGroup):
 
     def count(self) -> None:
         """Say how many fields are filled."""
-        filled = sum(bool(words.text) for words in self.fields.values())
-        words = translate("Report", "%1 of %2 given").replace("%1", number(filled))
+        given = sum(bool(words.text) for words in self.fields.values())
+        words = translate("Report", "{n:count} of {all:count} given")
         none = translate("Report", "not given")
-        self.tell(words.replace("%2", number(len(self.fields))) if filled else none)
+        self.tell(filled(words, n=given, all=len(self.fields)) if given else none)
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""

@@ -20,7 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 
 WIDTH: Final = "width"
 PAGE: Final = "page"
@@ -174,8 +174,8 @@ class PagesView(QAbstractScrollArea):
         """Say where one is."""
         if not self.pages:
             return translate("Report", "No pages yet")
-        words = translate("Report", "Page %1 of %2").replace("%1", number(self.page + 1))
-        return words.replace("%2", number(self.pages))
+        words = translate("Report", "Page {page:count} of {pages:count}")
+        return filled(words, page=self.page + 1, pages=self.pages)
 
     def _name(self) -> None:
         preview = translate("Report", "Preview of the report")

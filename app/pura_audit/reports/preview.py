@@ -16,12 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import BuildReport, Built
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import translate
-from pura_audit.reports.making import BuildJob, Built, ReportMaker, draw_pages
+from pura_audit.reports.making import ReportMaker, draw_pages
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
 from pura_audit.widgets.card import label
 
@@ -49,7 +50,7 @@ class ReportPreview(QWidget):
     def __init__(self, queue: JobQueue, maker: ReportMaker, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._queue, self._maker = queue, maker
-        self._wanted: BuildJob | None = None
+        self._wanted: BuildReport | None = None
         self._making: Job | None = None
         self._drawing: Job | None = None
         self._drawn_dpi = 0
@@ -126,7 +127,7 @@ class ReportPreview(QWidget):
         """Whether what is on screen is about to be replaced."""
         return self._timer.isActive() or self._making is not None
 
-    def want(self, job: BuildJob | None, *, now: bool = False) -> None:
+    def want(self, job: BuildReport | None, *, now: bool = False) -> None:
         """Renew the preview a moment from now; None when there is nothing to be made."""
         self._stop()
         self._wanted = job
@@ -144,7 +145,9 @@ class ReportPreview(QWidget):
         self._stop()
         wanted = self._wanted
         if wanted is not None:
-            self._making = self._queue.do(lambda _: self._maker.build(wanted), self._made_one, self)
+            self._making = self._queue.do(
+                lambda context: self._maker.build(wanted, context), self._made_one, self
+            )
         self._say(None)
 
     def _stop(self) -> None:
@@ -207,7 +210,7 @@ class ReportPreview(QWidget):
 
     def _say(self, failure: Failure | None) -> None:
         self.failure = failure
-        words = f"{failure.message} {failure.hint}".strip() if failure is not None else ""
+        words = failure.words if failure is not None else ""
         self.problem.setText(words)
         self.problem.setVisible(bool(words))
         self.again.setVisible(bool(words))

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from pura_audit.look import fonts
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.widgets.form_dialog import plain_button
@@ -158,14 +158,19 @@ class RedactionView(QWidget):
             marks.append(mark)
         self.view.setExtraSelections(marks)
         count = sum(end - start for start, end in self.ranges)
-        words = plural(
-            len(self.ranges),
-            translate("Report", "%1 stretch is blacked out, %2 of %3 characters."),
-            translate("Report", "%1 stretches are blacked out, %2 of %3 characters."),
+        words = filled(
+            translate(
+                "Report",
+                "{n:count} {n:plural(stretch is|stretches are)} blacked out, {black:count} of "
+                "{all:count} characters.",
+            ),
+            n=len(self.ranges),
+            black=count,
+            all=len(self.text),
         )
         if not self.ranges:
             words = translate("Report", "Nothing is blacked out yet. Select words in the text.")
-        self.words.setText(words.replace("%2", number(count)).replace("%3", number(len(self.text))))
+        self.words.setText(words)
         self.undo_button.setEnabled(bool(self._before))
         self._allow()
 

@@ -18,14 +18,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.desk.reports import BuildReport
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, JobQueue
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import plural, translate
-from pura_audit.reports.making import BuildJob, InTheWay, ReportMaker, Saved, SaveJob
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import Remark, ask_first
@@ -79,16 +80,18 @@ class FilesGroup(Fold):
         """Whether there is an annex to be encrypted."""
         return self._there and self.annex.isChecked() and self.lock.isChecked()
 
-    def job(self, build: BuildJob, path: Path, secret: Secret | None = None) -> SaveJob:
+    def request(
+        self, build: BuildReport, path: Path, passphrase: Secret | None = None
+    ) -> SaveReport:
         """Return what is to be written."""
-        return SaveJob(
+        return SaveReport(
             build=build,
             path=path,
             record=self.record.isChecked(),
             tables=self.tables.isChecked(),
             html=self.html.isChecked(),
             annex=self.annex.isChecked(),
-            secret=secret,
+            passphrase=passphrase,
         )
 
 
@@ -140,14 +143,14 @@ class SaveLine(QWidget):
         """Whether a report is being saved."""
         return self._saving is not None
 
-    def save(self, job: SaveJob) -> None:
+    def save(self, request: SaveReport) -> None:
         """Write the files of a report."""
         if self.busy:
             return
         self.say(translate("Report", "Saving the report …"))
         self.bar.setRange(0, 0)
         self._saving = self._queue.do(
-            lambda context: self._maker.save(job, context),
+            lambda context: self._maker.save(request, context),
             self._ended,
             self,
             progressed=self._progressed,
@@ -194,36 +197,45 @@ class SaveLine(QWidget):
         listed = ", ".join(f"“{path.name}”" for path in taken.paths[:4])
         if len(taken.paths) > 4:
             listed += ", …"
-        question = plural(
-            len(taken.paths),
-            translate("Report", "There already is %2. Replace it?"),
-            translate("Report", "There already are %1 of these files: %2. Replace them?"),
+        question = filled(
+            translate(
+                "Report",
+                "There already {n:plural(is {names:text}. Replace it?|are {n:count} of these "
+                "files: {names:text}. Replace them?)}",
+            ),
+            n=len(taken.paths),
+            names=listed,
         )
         self.question = ask_first(
             self,
             translate("Report", "Save the report"),
-            question.replace("%2", listed),
+            question,
             translate("Report", "What stands in them now is lost."),
             translate("Report", "Replace"),
-            lambda: self.save(replace(taken.job, force=True)),
+            lambda: self.save(replace(taken.request, replace=True)),
         )
 
 
 def saved_words(saved: Saved) -> str:
     """Say what was written, and where."""
-    words = translate("Report", "“%1” is saved.").replace("%1", saved.job.path.name)
-    if len(saved.files) > 1:
-        more = plural(
-            len(saved.files) - 1,
-            translate("Report", "%1 more file stands beside it."),
-            translate("Report", "%1 more files stand beside it."),
+    words = filled(translate("Report", "“{file:text}” is saved."), file=saved.path.name)
+    annex = saved.written.annex
+    beside = sum(file.path not in (saved.path, annex) for file in saved.written.files)
+    if beside:
+        more = filled(
+            translate("Report", "{n:count} more {n:plural(file stands|files stand)} beside it."),
+            n=beside,
         )
         words = f"{words} {more}"
-    if saved.annex is not None:
-        annex = translate(
-            "Report", "The names are in “%1”, beside it, readable by you only; keep it apart."
+    if annex is not None:
+        apart = filled(
+            translate(
+                "Report",
+                "The names are in “{file:text}”, beside it, readable by you only; keep it apart.",
+            ),
+            file=annex.name,
         )
-        words = f"{words} {annex.replace('%1', saved.annex.name)}"
+        words = f"{words} {apart}"
     return words
 
 

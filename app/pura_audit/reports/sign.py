@@ -18,7 +18,7 @@ from pura.desk.reports import Signed, SignReport, sign_report
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import language, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
@@ -200,9 +200,12 @@ class ReportSignDialog(WorkingDialog):
 
 
 def _signed(done: Signed) -> str:
-    words = translate("SignReport", "“%1” is signed as %2; the certificate is valid until %3.")
-    return (
-        words.replace("%1", done.path.name)
-        .replace("%2", done.certificate.subject)
-        .replace("%3", done.certificate.not_after.date().isoformat())
+    return filled(
+        translate(
+            "SignReport",
+            "“{file:text}” is signed as {who:text}; the certificate is valid until {end:text}.",
+        ),
+        file=done.path.name,
+        who=done.certificate.subject,
+        end=done.certificate.not_after.date().isoformat(),
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pura.record.audit import Audit
 from pura.report import ReportRequest
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED
-from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.reports.groups import FormGroup
 from pura_audit.reports.redact import Ranges, RedactionView
 from pura_audit.widgets.card import label
@@ -119,10 +119,13 @@ class TextGroup(FormGroup):
         if mode == REDACTED and not there:
             words = translate("Report", "This record holds no text; there is nothing to show.")
         elif mode == REDACTED and several and (whole := self._whole()):
-            words = plural(
-                whole,
-                translate("Report", "In %1 text nothing is blacked out; it appears whole."),
-                translate("Report", "In %1 texts nothing is blacked out; they appear whole."),
+            words = filled(
+                translate(
+                    "Report",
+                    "In {n:count} {n:plural(text|texts)} nothing is blacked out; "
+                    "{n:plural(it appears|they appear)} whole.",
+                ),
+                n=whole,
             )
         self.caution.setText(words)
         self.caution.setVisible(bool(words))

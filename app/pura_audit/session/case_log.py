@@ -50,11 +50,15 @@ class Cases(QObject):
 
     def read(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue something that leaves the log as it is; see :meth:`JobQueue.do`."""
-        return self._queue.do(lambda context: self._opened(act, context), then, owner)
+        return self.ask(lambda context: self._opened(act, context), then, owner)
 
     def write(self, act: Act[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue something that changes the log."""
         return self.change(lambda context: self._opened(act, context), then, owner)
+
+    def ask(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
+        """Queue a use case that opens the log by itself, and leaves it as it is."""
+        return self._queue.do(work, then, owner)
 
     def change(self, work: Work[T], then: Callable[[Outcome[T]], None], owner: QObject) -> Job:
         """Queue a use case that opens the log by itself, and changes it."""

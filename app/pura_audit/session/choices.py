@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pura.documents import Document
-from pura.keys import KeyEntry, State
+from pura.keys import KeyEntry, Place, State
 from pura.model.installed import InstalledModel
 from pura.model.memory import Room
 from pura.register.key_usage import Usage
@@ -82,8 +82,9 @@ class Catalogue:
         keys: Known keys.
         models: Installed models.
         profiles: Stored profiles that are sound.
-        keyring: State of the keyring.
-        backend: How the keyring is called.
+        place: Where new keys go; None when there is neither keyring nor folder yet.
+        keyring: State of that place.
+        backend: How that place is called.
         files: State of the folder of encrypted key files; "no backend" when it was never set up.
         problems: What could not be read, in words.
         policy: The decision rule in force; None when its file is damaged.
@@ -92,6 +93,7 @@ class Catalogue:
     keys: tuple[KeyChoice, ...] = ()
     models: tuple[ModelChoice, ...] = ()
     profiles: tuple[ProfileChoice, ...] = ()
+    place: Place | None = None
     keyring: State = State.NO_BACKEND
     backend: str = ""
     files: State = State.NO_BACKEND

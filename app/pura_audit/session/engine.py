@@ -12,9 +12,8 @@ from pura.base.errors import PuraError
 from pura.base.paths import Paths
 from pura.desk import audits
 from pura.desk.workplace import Workplace
-from pura.keys import KeyRef, KeyStore, SessionKeys, State
+from pura.keys import KeyRef, KeyStore, SessionKeys
 from pura.model.memory import free_on, room_for
-from pura.record.audit import Audit
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy, load_policy
@@ -45,7 +44,7 @@ class Engine(Protocol):
     def device(self) -> DeviceWords:
         """Say where a model would run."""
 
-    def audit(self, request: Request, context: JobContext) -> Audit:
+    def audit(self, request: Request, context: JobContext) -> audits.Audited:
         """Audit one text."""
 
 
@@ -84,6 +83,7 @@ class PuraEngine:
         problems: list[Failure] = []
         free, place = free_on(self._kind)
         store = self.workplace.keys
+        standing = store.standing()
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
             for ref in self.workplace.session_keys.refs()
@@ -109,9 +109,10 @@ class PuraEngine:
             keys=tuple(keys),
             models=models,
             profiles=profiles,
-            keyring=store.state() if store.available else State.NO_BACKEND,
-            backend=store.title,
-            files=store.files.state(),
+            place=standing.place,
+            keyring=standing.state,
+            backend=standing.title,
+            files=standing.files,
             problems=tuple(problems),
             policy=policy,
         )
@@ -124,7 +125,7 @@ class PuraEngine:
             kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason
         )
 
-    def audit(self, request: Request, context: JobContext) -> Audit:
+    def audit(self, request: Request, context: JobContext) -> audits.Audited:
         """Audit one text; the model stays loaded for the next."""
         refs = tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys)
         return audits.audit(
@@ -133,7 +134,7 @@ class PuraEngine:
             audits.AuditText(document=request.document, prompt=request.prompt),
             progress=context.progress,
             checkpoint=context.checkpoint,
-        ).audit
+        )
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
         entries, paths = store.list(), self.workplace.paths

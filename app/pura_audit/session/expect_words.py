@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pura.verdict.expect import Expectation, expect
 from pura.verdict.power import PowerTable
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.session import Session
 
@@ -22,8 +22,8 @@ def expectation_words(item: Item, session: Session) -> str:
 
 
 def _words(found: Expectation) -> str:
-    first = translate("Expect", "About %1 of %2 bits can be read (an estimate).")
-    parts = [first.replace("%1", number(found.bits)).replace("%2", number(found.payload_bits))]
+    first = translate("Expect", "About {n:count} of {all:count} bits can be read (an estimate).")
+    parts = [filled(first, n=found.bits, all=found.payload_bits)]
     notes = {
         "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),
         "language": translate(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pura.documents import folders
 from pura.documents.folders import Summary
-from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.platform.i18n import filled, number, translate
 
 
 def folder_words(summary: Summary) -> str:
@@ -12,17 +12,18 @@ def folder_words(summary: Summary) -> str:
     if not summary.found:
         found = translate("Folder", "There is no file in that folder that can be read.")
     else:
-        found = plural(
-            summary.found,
-            translate("Folder", "%1 file taken from the folder."),
-            translate("Folder", "%1 files taken from the folder."),
+        found = filled(
+            translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
+            n=summary.found,
         )
     if not summary.total_skipped:
         return found
-    left = plural(
-        summary.total_skipped,
-        translate("Folder", "%1 name was left out (File, What was left out)."),
-        translate("Folder", "%1 names were left out (File, What was left out)."),
+    left = filled(
+        translate(
+            "Folder",
+            "{n:count} {n:plural(name was|names were)} left out (File, What was left out).",
+        ),
+        n=summary.total_skipped,
     )
     return f"{found} {left}"
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import (
 )
 
 from pura.words.sentences import title
-from pura_audit.platform.i18n import language, number, plural, size, translate
+from pura_audit.platform.i18n import filled, language, size, translate
 from pura_audit.session.items import Item, ItemState
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
@@ -46,7 +46,7 @@ def _running(item: Item) -> str:
         return translate("Queue", "Loading the model")
     if progress.total:
         share = f"{100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
-        return translate("Queue", "Reading %1").replace("%1", share)
+        return filled(translate("Queue", "Reading {share:text}"), share=share)
     return translate("Queue", "Working")
 
 
@@ -54,7 +54,7 @@ def measure_words(item: Item) -> str:
     """Return the size of a row's text: tokens when they are known, else bytes."""
     if item.audit is not None:
         count = item.audit.input.tokens
-        return plural(count, translate("Queue", "%1 token"), translate("Queue", "%1 tokens"))
+        return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
     return size(item.document.size_bytes) if item.document is not None else ""
 
 
@@ -144,7 +144,4 @@ class QueueModel(QAbstractListModel):
         count = len(self._items)
         if count == 0:
             return ""
-        return plural(count, translate("Queue", "%1 text"), translate("Queue", "%1 texts"))
-
-
-__all__ = ["ITEM_ROLE", "QueueModel", "measure_words", "number", "verdict_words"]
+        return filled(translate("Queue", "{n:count} {n:plural(text|texts)}"), n=count)

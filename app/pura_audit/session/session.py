@@ -15,15 +15,16 @@ from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
-from pura.audit.run import SHORT_OF_MEMORY
+from pura.audit.run import Notice
 from pura.base.errors import PuraError
+from pura.desk.audits import Audited
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
@@ -133,7 +134,7 @@ class Session(QObject):
                 self.left_out = summary
                 self.noticed.emit(folder_words(summary))
             case Failure():
-                self.noticed.emit(f"{outcome.message} {outcome.hint}")
+                self.noticed.emit(outcome.words)
 
     def load(self, item: Item) -> None:
         """Read the file of a row."""
@@ -171,8 +172,10 @@ class Session(QObject):
         ]
         self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
-            words = translate("Session", "Only the first %1 parts of that file were taken.")
-            self.noticed.emit(words.replace("%1", str(MAX_PARTS)))
+            words = translate(
+                "Session", "Only the first {most:text} parts of that file were taken."
+            )
+            self.noticed.emit(filled(words, most=MAX_PARTS))
 
     def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
         """Let a row hold another reading of its file; further parts become rows behind it."""
@@ -186,9 +189,7 @@ class Session(QObject):
 
     def add_text(self, text: str, name: str | None = None) -> None:
         """Add a text that was pasted or dropped."""
-        label = name or translate("Session", "Pasted text %1").replace(
-            "%1", str(next(self._pastes))
-        )
+        label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
         item = Item(number=next(self._numbers), name=label)
         try:
             item.document = from_text(text[: MAX_CHARACTERS + 1], name=label)
@@ -297,12 +298,12 @@ class Session(QObject):
         item.progress = progress
         self._touch(item)
 
-    def _audited(self, item: Item, outcome: Outcome[Audit]) -> None:
+    def _audited(self, item: Item, outcome: Outcome[Audited]) -> None:
         item.job, item.progress = None, None
         match outcome:
-            case Done(audit):
-                item.state, item.audit = ItemState.DONE, audit
-                if SHORT_OF_MEMORY in _notes(audit):
+            case Done(audited):
+                item.state, item.audit = ItemState.DONE, audited.audit
+                if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
@@ -392,7 +393,7 @@ class Session(QObject):
             if isValid(owner):
                 then(outcome)
             elif isinstance(outcome, Failure):
-                self.noticed.emit(f"{outcome.message} {outcome.hint}".strip())
+                self.noticed.emit(outcome.words)
             if words is not None and isinstance(outcome, Done):
                 self.noticed.emit(words(outcome.result))
 
@@ -460,10 +461,6 @@ class Session(QObject):
         self.queue.touch(item)
         if item is self.current:
             self.item_changed.emit()
-
-
-def _notes(audit: Audit) -> str:
-    return " ".join(step.note for step in audit.log)
 
 
 def _short_of_memory() -> str:

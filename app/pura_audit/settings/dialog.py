@@ -22,7 +22,7 @@ from pura.verdict.policy import Policy
 from pura_audit.look import fonts
 from pura_audit.look.theme import GRID, PADDING, Mode
 from pura_audit.platform import logs
-from pura_audit.platform.i18n import decimal, number, translate
+from pura_audit.platform.i18n import decimal, filled, number, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, plain_button
 from pura_audit.widgets.host import Host
@@ -198,20 +198,25 @@ class SettingsDialog(QDialog):
 
 def policy_rows(policy: Policy) -> list[tuple[str, str]]:
     """Say what the policy has fixed, name by name."""
-    one_in = translate("Settings", "at most 1 in %1 texts without the mark").replace(
-        "%1", number(policy.one_in)
+    one_in = filled(
+        translate("Settings", "at most 1 in {n:count} texts without the mark"), n=policy.one_in
     )
     rows = [
         (translate("Settings", "Rule"), policy.rule),
         (
             translate("Settings", "A mark is found"),
-            translate("Settings", "from log₁₀ %1 on: %2")
-            .replace("%1", decimal(policy.t_found, 1))
-            .replace("%2", one_in),
+            filled(
+                translate("Settings", "from log₁₀ {bound:text} on: {rate:text}"),
+                bound=decimal(policy.t_found, 1),
+                rate=one_in,
+            ),
         ),
         (
             translate("Settings", "Indication only"),
-            translate("Settings", "from log₁₀ %1 on").replace("%1", decimal(policy.t_review, 1)),
+            filled(
+                translate("Settings", "from log₁₀ {bound:text} on"),
+                bound=decimal(policy.t_review, 1),
+            ),
         ),
         (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
     ]
@@ -219,9 +224,11 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
     said = (
         translate("Settings", "unknown: the policy states no number of texts a year")
         if alarms is None
-        else translate("Settings", "at most %1 a year, of %2 texts")
-        .replace("%1", decimal(alarms, 6).rstrip("0"))
-        .replace("%2", number(policy.yearly_volume))
+        else filled(
+            translate("Settings", "at most {alarms:text} a year, of {n:count} texts"),
+            alarms=decimal(alarms, 6).rstrip("0"),
+            n=policy.yearly_volume,
+        )
     )
     return [*rows, (translate("Settings", "False alarms expected"), said)]
 

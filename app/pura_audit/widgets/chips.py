@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import filled
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.choice_menu import ChoiceMenu
 
@@ -20,8 +21,8 @@ class Chip(QToolButton):
 
     Args:
         kind: What is chosen here.
-        several: How the chip names several choices, ``%1`` for their number; empty where only one
-            can be made.
+        several: How the chip names several choices, ``{n:text}`` for their number; empty where
+            only one can be made.
         manage: Last line of the list.
 
     Signals:
@@ -79,7 +80,7 @@ class Chip(QToolButton):
         if used:
             self._value = used[0][0]
         if len(used) > 1:
-            self._value = self._several.replace("%1", str(len(used)))
+            self._value = filled(self._several, n=len(used))
         restyle(self, "missing", lacking and not used)
         named = [f"{title} {remark}".strip() for title, remark in used] if len(used) > 1 else []
         self.setAccessibleName(f"{self._kind}: {', '.join(named) or self._value}")

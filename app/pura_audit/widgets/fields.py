@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from pura.report.request import MAX_FIELD
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.card import label
 
 LINE: Final = 32  # height of a line, as high as a choice beside it
@@ -105,8 +105,10 @@ class Words(Field):
     def check(self) -> bool:
         """Say when it is too long; return whether it fits."""
         fits = len(self.text) <= self._longest
-        words = translate("Report", "This has %1 characters; a report takes %2. Shorten it.")
-        words = words.replace("%1", number(len(self.text))).replace("%2", number(self._longest))
+        words = translate(
+            "Report", "This has {n:count} characters; a report takes {most:count}. Shorten it."
+        )
+        words = filled(words, n=len(self.text), most=self._longest)
         self.complain("" if fits else words)
         return fits
 

@@ -59,7 +59,7 @@ class Remark(QLabel):
     def say(self, what: Failure | str, *, role: str = "muted") -> None:
         """Say something; a failure always in the colour of attention."""
         failed = isinstance(what, Failure)
-        words = f"{what.message} {what.hint}".strip() if isinstance(what, Failure) else what
+        words = what.words if isinstance(what, Failure) else what
         restyle(self, "role", "attention" if failed else role)
         self.setText(words)
         if not self._stays:

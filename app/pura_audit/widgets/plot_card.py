@@ -23,7 +23,7 @@ from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import error_words, translate
+from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.widgets.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
@@ -48,7 +48,7 @@ class PlotCard(Card):
         self._more = QToolButton()
         self._more.setProperty("role", "quiet")
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        words = translate("Plot", "Table, copy and export of “%1”").replace("%1", title)
+        words = filled(translate("Plot", "Table, copy and export of “{title:text}”"), title=title)
         self._more.setAccessibleName(words)
         self._more.setToolTip(words)
         self._more.setMenu(self._build_menu())
@@ -201,9 +201,11 @@ class PlotCard(Card):
         try:
             self.export(path)
         except InputError as error:
-            words = translate("Plot", "Not exported: %1").replace("%1", error_words(error))
+            words = filled(
+                translate("Plot", "Not exported: {reason:text}"), reason=error_words(error)
+            )
         else:
-            words = translate("Plot", "Exported: %1").replace("%1", path.name)
+            words = filled(translate("Plot", "Exported: {file:text}"), file=path.name)
         self.noticed.emit(words)
 
     def _dress(self) -> None:

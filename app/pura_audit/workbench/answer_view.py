@@ -12,7 +12,7 @@ from pura.words.sentence import Sentence
 from pura.words.sentences import fill, title
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
-from pura_audit.platform.i18n import language, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.widgets.scale_strip import ScaleStrip
@@ -26,8 +26,8 @@ def caution_words(sentence: Sentence) -> str:
     """Return a caution in a few words, for its pill; the sentence itself is the tool tip."""
     name = sentence.key.partition(".")[2]
     words = {
-        "repaired": translate("Answer", "%1 bits repaired"),
-        "erasures": translate("Answer", "%1 positions never read"),
+        "repaired": translate("Answer", "{k:text} bits repaired"),
+        "erasures": translate("Answer", "{k:text} positions never read"),
         "few-usable": translate("Answer", "few usable positions"),
         "short": translate("Answer", "short text"),
         "prompt-unknown": translate("Answer", "prompt unknown"),
@@ -41,7 +41,7 @@ def caution_words(sentence: Sentence) -> str:
         "paper-decoder": translate("Answer", "published decoder"),
     }
     said = words.get(name, name.replace("-", " "))
-    return said.replace("%1", str(sentence.values.get("k", "")))
+    return filled(said, k=str(sentence.values.get("k", "")))
 
 
 class AnswerView(Card):
@@ -137,7 +137,7 @@ class AnswerView(Card):
         # Without a mark there is no payload to speak of, so no candidates either.
         self._candidates.setVisible(audit.verdict == "mark" and len(audit.candidates) > 1)
         count = len(audit.candidates)
-        self._candidates.setText(translate("Answer", "Candidates (%1)").replace("%1", str(count)))
+        self._candidates.setText(filled(translate("Answer", "Candidates ({n:text})"), n=count))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def payload_text(self) -> str:
@@ -186,7 +186,7 @@ def grouped(bits: str) -> str:
 
 
 def _payload_caption(audit: Audit) -> str:
-    return translate("Answer", "Payload, %1 bits").replace("%1", str(len(audit.payload.bits)))
+    return filled(translate("Answer", "Payload, {n:text} bits"), n=len(audit.payload.bits))
 
 
 def _fact(caption: str, value: QLabel) -> QVBoxLayout:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.scheme import Profile
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 
 GAP: Final = 0.9  # columns between two blocks
 MOST: Final = 48  # columns of a lane with parity blocks, before the next lane is begun
@@ -37,7 +37,7 @@ def arrange(profile: Profile) -> Lanes:
     """
     if profile.code == "tbcc":
         size = profile.payload_bits
-        names = tuple(translate("Bits", "Generator %1").replace("%1", str(i + 1)) for i in range(3))
+        names = tuple(filled(translate("Bits", "Generator {n:text}"), n=i + 1) for i in range(3))
         return Lanes(
             tuple(float(i % size) for i in range(3 * size)),
             tuple(i // size for i in range(3 * size)),
@@ -55,8 +55,9 @@ def arrange(profile: Profile) -> Lanes:
         lanes += [block // a_lane] * size
     count = (blocks + a_lane - 1) // a_lane
     names = tuple(
-        translate("Bits", "Blocks %1").replace(
-            "%1", f"{i * a_lane + 1}–{min(blocks, (i + 1) * a_lane)}"
+        filled(
+            translate("Bits", "Blocks {range:text}"),
+            range=f"{i * a_lane + 1}–{min(blocks, (i + 1) * a_lane)}",
         )
         for i in range(count)
     )

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 from pura.record.audit import Audit, BitEvidence
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import number, plural, signed, translate
+from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.plot_card import PlotCard, Table
 from pura_audit.widgets.plots import Plot
@@ -231,11 +231,11 @@ class BitsCard(PlotCard):
             return ""
         bit = audit.bits[position]
         parts = [
-            translate("Bits", "Position %1: %2")
-            .replace("%1", str(position + 1))
-            .replace("%2", str(bit.bit)),
+            filled(
+                translate("Bits", "Position {n:text}: {bit:text}"), n=position + 1, bit=str(bit.bit)
+            ),
             signed(bit.llr_nats, 1),
-            plural(bit.readings, translate("Bits", "%1 reading"), translate("Bits", "%1 readings")),
+            filled(translate("Bits", "{n:count} {n:plural(reading|readings)}"), n=bit.readings),
             _kind(bit),
         ]
         return " · ".join(p for p in parts if p)
@@ -291,20 +291,18 @@ def _summary(audit: Audit) -> str:
     bits = audit.bits
     words = translate(
         "Bits",
-        "%1 positions of the codeword: %2 repaired, %3 weak, %4 never read. Readings per "
-        "position: %5 to %6.",
+        "{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, "
+        "{unread:count} never read. Readings per position: {least:count} to {most:count}.",
     )
-    counts = (
-        len(bits),
-        sum(b.repaired for b in bits),
-        sum(b.weak for b in bits),
-        sum(b.readings == 0 for b in bits),
-        min((b.readings for b in bits), default=0),
-        max((b.readings for b in bits), default=0),
+    return filled(
+        words,
+        n=len(bits),
+        repaired=sum(b.repaired for b in bits),
+        weak=sum(b.weak for b in bits),
+        unread=sum(b.readings == 0 for b in bits),
+        least=min((b.readings for b in bits), default=0),
+        most=max((b.readings for b in bits), default=0),
     )
-    for place, count in enumerate(counts, start=1):
-        words = words.replace(f"%{place}", number(count))
-    return words
 
 
 def _round_up(value: float) -> float:

@@ -15,7 +15,7 @@ from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.words.sentences import title
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import language, number, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
@@ -71,10 +71,10 @@ class CompareDialog(QDialog):
             self._audits[self.first.currentIndex()], self._audits[self.second.currentIndex()]
         )
         differing = sum(not line.same for line in lines)
-        words = translate("Compare", "%1 of %2 lines differ.")
+        words = translate("Compare", "{n:count} of {all:count} lines differ.")
         if not differing:
             words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
-        self.words.setText(words.replace("%1", number(differing)).replace("%2", number(len(lines))))
+        self.words.setText(filled(words, n=differing, all=len(lines)))
         names = _names()
         headers = (
             "",

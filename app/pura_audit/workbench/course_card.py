@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import decimal, number, plural, signed, translate
+from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import course, token_text
 from pura_audit.widgets.plot_card import PlotCard, Table
@@ -154,9 +154,11 @@ class CourseCard(PlotCard):
         if token is not None and self._values.size > 1:
             self._cursor.setValue(token + 1)
             self.aside.setText(
-                translate("Course", "%2 at token %1")
-                .replace("%1", str(token + 1))
-                .replace("%2", signed(float(self._values[token + 1]), 1))
+                filled(
+                    translate("Course", "{value:text} at token {n:text}"),
+                    n=token + 1,
+                    value=signed(float(self._values[token + 1]), 1),
+                )
             )
         else:
             self.aside.setText("")
@@ -199,20 +201,21 @@ class CourseCard(PlotCard):
             return translate("Course", "Appears here after the audit.")
         words = translate(
             "Course",
-            "Evidence for the decoded payload over %1 tokens, in log10. It starts at %2, since "
-            "the payload was chosen after seeing the text, and ends at %3.",
+            "Evidence for the decoded payload over {n:count} tokens, in log10. It starts at "
+            "{start:text}, since the payload was chosen after seeing the text, and ends at "
+            "{end:text}.",
         )
-        words = (
-            words.replace("%1", number(self._values.size - 1))
-            .replace("%2", signed(float(self._values[0]), 1))
-            .replace("%3", signed(float(self._values[-1]), 1))
+        words = filled(
+            words,
+            n=self._values.size - 1,
+            start=signed(float(self._values[0]), 1),
+            end=signed(float(self._values[-1]), 1),
         )
         count = len(audit.passages)
         if count:
-            words += " " + plural(
-                count,
-                translate("Course", "One passage is marked."),
-                translate("Course", "%1 passages are marked."),
+            words += " " + filled(
+                translate("Course", "{n:plural(One passage is|{n:count} passages are)} marked."),
+                n=count,
             )
         return words
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
 from pura.words.sentences import fill, scale, title
-from pura_audit.platform.i18n import decimal, language, number, translate
+from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
 
@@ -50,9 +50,12 @@ def _reading(one: VariantFacts) -> str:
         "case": translate("Dialog", "capitals restored too"),
         "ids": translate("Dialog", "token ids as saved"),
     }.get(one.name, one.name)
-    words = translate("Dialog", "%1: log10 e %2, %3 tokens")
-    words = words.replace("%1", name).replace("%2", decimal(one.log10_e, 1))
-    words = words.replace("%3", number(one.tokens))
+    words = filled(
+        translate("Dialog", "{name:text}: log10 e {value:text}, {n:count} tokens"),
+        name=name,
+        value=decimal(one.log10_e, 1),
+        n=one.tokens,
+    )
     if one.changes:
         words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
     shown = translate("Dialog", "shown")
@@ -81,8 +84,8 @@ def _tried(audit: Audit) -> list[tuple[str, str]]:
     if len(audit.keys) < 2:
         return []
     names = ", ".join(f"{key.label or ''} {key.fingerprint}".strip() for key in audit.keys)
-    words = translate("Dialog", "%1. The number is the mean over all of them.")
-    return [(translate("Dialog", "Keys tried"), words.replace("%1", names))]
+    words = translate("Dialog", "{names:text}. The number is the mean over all of them.")
+    return [(translate("Dialog", "Keys tried"), filled(words, names=names))]
 
 
 def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:

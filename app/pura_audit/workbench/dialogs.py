@@ -12,14 +12,15 @@ from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
+from pura.desk.reports import Built, note_built
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
     from pura.caselog import Case
     from pura.record.audit import Audit
-    from pura.report import Report, ReportRequest
+    from pura.report import ReportRequest
     from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.keys.requests import KeyAct
@@ -114,12 +115,12 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
         match outcome:
             case Done(done):
                 words = translate(
-                    "Register", "%1 entries were added to the register; it has %2 now."
+                    "Register",
+                    "{n:count} entries were added to the register; it has {all:count} now.",
                 )
-                words = words.replace("%1", number(done.rows))
-                host.say(words.replace("%2", number(done.entries)))
+                host.say(filled(words, n=done.rows, all=done.entries))
             case Failure():
-                host.say(f"{outcome.message} {outcome.hint}")
+                host.say(outcome.words)
 
     session.do(
         lambda context: add_register(session.workplace, request, checkpoint=context.checkpoint),
@@ -141,12 +142,10 @@ def save_to_case(host: Host) -> QDialog | None:
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 
     def saved(case: Case, count: int) -> None:
-        words = plural(
-            count,
-            translate("Cases", "Saved to the case “%2”."),
-            translate("Cases", "%1 audits were saved to the case “%2”."),
+        words = translate(
+            "Cases", "{n:plural(Saved|{n:count} audits were saved)} to the case “{case:text}”."
         )
-        host.say(words.replace("%2", case.name or ""))
+        host.say(filled(words, n=count, case=case.name or ""))
 
     dialog.saved.connect(saved)
     return _open(dialog)
@@ -165,22 +164,17 @@ def show_cases(host: Host) -> CasesDialog:
 
 def _report_of_case(host: Host, wanted: CaseReport) -> None:
     """Make a report of saved audits; the log notes what became of it."""
-    from pura.caselog.reports import note_report
-
     case = wanted.case
     audits = [(audit.input.name, audit) for audit in wanted.audits]
     dialog = make_report(host, audits, wanted.base, every=True)
     assert dialog is not None  # there are audits
-    who = host.session.settings.current.auditor
+    cases, who = host.session.cases, host.session.settings.current.auditor
 
-    def note(report: Report, request: ReportRequest, path: Path) -> None:
-        ids = [audit.id for audit in dialog.form.audits.chosen()]
-        host.session.cases.write(
-            lambda log, _: note_report(
-                log, case.id, ids, request, report.number, report.pdf, log.person(who)
-            ),
+    def note(built: Built, path: Path) -> None:
+        cases.change(
+            lambda _: note_built(cases.workplace, case, built, auditor=who),
             lambda outcome: host.say(
-                f"{outcome.message} {outcome.hint}"
+                outcome.words
                 if isinstance(outcome, Failure)
                 else translate("Cases", "The case log has noted the report.")
             ),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from pura.scheme import Profile
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look.theme import GAP, GRID, Theme
-from pura_audit.platform.i18n import error_words, number, translate
+from pura_audit.platform.i18n import error_words, filled, number, translate
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.widgets.chips import Chip, DeviceBadge
@@ -45,7 +45,7 @@ class Header(QWidget):
         brand.setObjectName("brand")
         self.key = Chip(
             translate("Header", "Key"),
-            several=translate("Header", "%1 keys"),
+            several=translate("Header", "{n:text} keys"),
             manage=translate("Header", "Manage keys …"),
         )
         self.model = Chip(
@@ -195,7 +195,7 @@ class Header(QWidget):
         if isinstance(device, Failure):
             self.badge.show_device(
                 translate("Header", "No device"),
-                f"{device.message} {device.hint}",
+                device.words,
                 gpu=False,
                 bad=True,
             )
@@ -209,7 +209,7 @@ class Header(QWidget):
 
 
 def _shape(profile: Profile) -> str:
-    bits = translate("Header", "%1 bits").replace("%1", str(profile.payload_bits))
+    bits = filled(translate("Header", "{n:text} bits"), n=profile.payload_bits)
     return f"{bits} · {profile.code}"
 
 

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from pura_audit.look.icons import app_icon, icon
 from pura_audit.look.theme import GAP, Mode, Theme
-from pura_audit.platform.i18n import error_words, translate
+from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import ItemState
 from pura_audit.session.selection import Selection
@@ -215,15 +215,16 @@ class MainWindow(QMainWindow):
     def _tell_problems(self) -> None:
         found = self.session.catalogue
         if found is not None and found.problems:
-            self.status.say(" ".join(f"{p.message} {p.hint}" for p in found.problems))
+            self.status.say(" ".join(p.words for p in found.problems))
         elif mismatches := self.session.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
     def _tell_report(self, path: Path) -> None:
         words = translate(
-            "Window", "“%1” carries the record of a report. To check it: File, Verify a report."
+            "Window",
+            "“{file:text}” carries the record of a report. To check it: File, Verify a report.",
         )
-        self.status.say(words.replace("%1", path.name))
+        self.status.say(filled(words, file=path.name))
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

@@ -28,7 +28,7 @@ from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import number, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
@@ -118,7 +118,7 @@ class ReadingDialog(QDialog):
         self._documents = ()
         self.parts.clear()
         self.preview.setPlainText("")
-        self.notes.setText(f"{failure.message} {failure.hint}")
+        self.notes.setText(failure.words)
 
     def _take_in(self, extraction: Extraction) -> None:
         self._documents = extraction.documents
@@ -136,7 +136,7 @@ class ReadingDialog(QDialog):
             self.encoding.addItem(one.label, one.encoding)
 
     def _how(self, document: Document) -> None:
-        words = translate("Reading", "Read as %1 (%2).")
+        words = translate("Reading", "Read as {encoding:text} ({source:text}).")
         source = {
             "mark": translate("Reading", "the file begins with its mark"),
             "strict": translate("Reading", "every byte fits"),
@@ -146,14 +146,14 @@ class ReadingDialog(QDialog):
             "fallback": translate("Reading", "assumed; look at the preview"),
             "pattern": translate("Reading", "guessed from the pattern of the bytes"),
         }.get(document.encoding_source, document.encoding_source or "–")
-        self.how.setText(words.replace("%1", document.encoding).replace("%2", source))
+        self.how.setText(filled(words, encoding=document.encoding, source=source))
 
     def _list(self, found: Extraction) -> None:
         usual = {id(document) for document in found.chosen}
         self.parts.blockSignals(True)
         self.parts.clear()
         for document in found.documents:
-            count = translate("Reading", "%1 characters").replace("%1", number(len(document.text)))
+            count = filled(translate("Reading", "{n:count} characters"), n=len(document.text))
             name = document.part or translate("Reading", "The whole text")
             row = QListWidgetItem(f"{name} · {_role(document.role)}{count}")
             row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)

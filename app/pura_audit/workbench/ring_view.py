@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from pura.extract.kernels import kernel_value
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import decimal, translate
+from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.token_facts import TokenFacts
 
 CURVE_POINTS: Final = 25  # of the kernel around one anchor
@@ -177,13 +177,18 @@ class Ring(QWidget):
         sector = facts.sector_at(math.atan2(away.x(), -away.y()) / (2 * math.pi) % 1.0)
         if sector is None:
             return ""
-        words = translate("Ring", "Sector %1\nAnchor %2\nKernel weight %3\nShare %4")
+        words = translate(
+            "Ring",
+            "Sector {name:text}\nAnchor {anchor:text}\nKernel weight {weight:text}\n"
+            "Share {share:text}",
+        )
         weight = f"{float(facts.weights[sector]):.2e}".replace("-", "\N{MINUS SIGN}")
-        return (
-            words.replace("%1", facts.labels[sector])
-            .replace("%2", decimal(float(facts.anchors[sector]), 3))
-            .replace("%3", weight)
-            .replace("%4", decimal(float(facts.posterior[sector]), 3))
+        return filled(
+            words,
+            name=facts.labels[sector],
+            anchor=decimal(float(facts.anchors[sector]), 3),
+            weight=weight,
+            share=decimal(float(facts.posterior[sector]), 3),
         )
 
     def _anchors(self, painter: QPainter, centre: QPointF, outer: float, facts: TokenFacts) -> None:

@@ -121,7 +121,7 @@ class Setup(QObject):
         self._job = None
         self._view.busy(None)
         if isinstance(outcome, Failure):
-            self._view.say(f"{outcome.message} {outcome.hint}")
+            self._view.say(outcome.words)
         self._refresh()
 
     def _refresh(self) -> None:

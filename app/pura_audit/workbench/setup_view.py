@@ -6,8 +6,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from pura.model.fetch import builtin_model
+from pura_audit.keys.words import state_words
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import plural, size, translate
+from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.card import label, restyle
 from pura_audit.widgets.elided import ElidedLabel
@@ -96,18 +97,21 @@ class SetupView(QFrame):
         """Say what is there."""
         if found is None:
             return
-        where = found.backend if found.backend not in ("", "none") else ""
         keyring = (
-            translate("Setup", "none yet · kept in %1").replace("%1", where)
-            if where
+            filled(
+                translate("Setup", "none yet · kept in {place:text}"),
+                place=state_words(found)[0],
+            )
+            if found.place is not None
             else translate("Setup", "none yet · no keyring here: in an encrypted file")
         )
         self.key.show(_there(len(found.keys), keyring), done=bool(found.keys))
         self.model.show(
             _there(
                 len(found.models),
-                translate("Setup", "none yet · %1, fetched once").replace(
-                    "%1", size(builtin_model().download_bytes)
+                filled(
+                    translate("Setup", "none yet · {size:text}, fetched once"),
+                    size=size(builtin_model().download_bytes),
                 ),
             ),
             done=bool(found.models),
@@ -139,4 +143,4 @@ class SetupView(QFrame):
 def _there(count: int, none: str) -> str:
     if not count:
         return none
-    return plural(count, translate("Setup", "one is there"), translate("Setup", "%1 are there"))
+    return filled(translate("Setup", "{n:plural(one is|{n:count} are)} there"), n=count)

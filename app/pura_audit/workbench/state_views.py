@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.look.icons import app_icon
 from pura_audit.look.theme import GRID, PADDING
-from pura_audit.platform.i18n import duration, number, translate
+from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import measure_words
 from pura_audit.widgets.card import Card, label
@@ -49,13 +49,15 @@ def progress_words(progress: Progress) -> str:
     """Say how far a step is, and how long it will take."""
     parts = [step_words(progress)]
     if progress.name == READING and progress.total:
-        words = translate("Busy", "%1 of %2 tokens")
-        words = words.replace("%1", number(progress.done)).replace("%2", number(progress.total))
+        words = translate("Busy", "{n:count} of {all:count} tokens")
+        words = filled(words, n=progress.done, all=progress.total)
         parts[0] += f", {words}"
     elif progress.total:
         parts[0] += f", {100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
     if progress.seconds_left is not None:
-        parts.append(translate("Busy", "%1 left").replace("%1", duration(progress.seconds_left)))
+        parts.append(
+            filled(translate("Busy", "{time:text} left"), time=duration(progress.seconds_left))
+        )
     return " · ".join(parts)
 
 

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from pura_audit.look.theme import GAP
-from pura_audit.platform.i18n import plural, translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.items import ItemState
 from pura_audit.session.session import Session
 from pura_audit.widgets.elided import ElidedLabel
@@ -71,20 +71,10 @@ class StatusLine(QWidget):
         parts = []
         if done:
             parts.append(
-                plural(
-                    done,
-                    translate("Status", "%1 text audited"),
-                    translate("Status", "%1 texts audited"),
-                )
+                filled(translate("Status", "{n:count} {n:plural(text|texts)} audited"), n=done)
             )
         if bad:
-            parts.append(
-                plural(
-                    bad,
-                    translate("Status", "%1 could not be"),
-                    translate("Status", "%1 could not be"),
-                )
-            )
+            parts.append(filled(translate("Status", "{n:count} could not be"), n=bad))
         return ", ".join(parts) if parts else translate("Status", "Ready")
 
     def _forget(self) -> None:

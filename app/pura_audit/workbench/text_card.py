@@ -10,7 +10,7 @@ from pura.record.audit import Audit
 from pura_audit.look import fonts
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import GRID, Theme
-from pura_audit.platform.i18n import number, plural, translate
+from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.workbench.text_view import TextView
@@ -197,19 +197,16 @@ class TextCard(Card):
 
 def _facts(text: str, audit: Audit | None) -> str:
     if audit is None:
-        return plural(
-            len(text), translate("Text", "%1 character"), translate("Text", "%1 characters")
-        )
+        return filled(translate("Text", "{n:count} {n:plural(character|characters)}"), n=len(text))
     parts = [
-        plural(audit.input.tokens, translate("Text", "%1 token"), translate("Text", "%1 tokens")),
-        translate("Text", "%1 carry bits").replace("%1", number(audit.evidence.usable)),
+        filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens),
+        filled(translate("Text", "{n:count} carry bits"), n=audit.evidence.usable),
     ]
     if audit.passages:
         parts.append(
-            plural(
-                len(audit.passages),
-                translate("Text", "%1 passage"),
-                translate("Text", "%1 passages"),
+            filled(
+                translate("Text", "{n:count} {n:plural(passage|passages)}"),
+                n=len(audit.passages),
             )
         )
     return " · ".join(parts)

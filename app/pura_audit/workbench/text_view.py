@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolTip, QWidget
 
 from pura.record.audit import Audit
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.text_layout import hidden_name
 from pura_audit.workbench.text_canvas import MARGIN, TextCanvas
@@ -78,11 +78,13 @@ class TextView(TextCanvas):
         )
         start, end = int(self._starts[token]), int(self._ends[token])
         self.setAccessibleDescription(
-            translate("Text", "Token %1 of %2, “%3”, %4")
-            .replace("%1", str(token + 1))
-            .replace("%2", str(self._levels.size))
-            .replace("%4", word)
-            .replace("%3", self._safe[start:end])
+            filled(
+                translate("Text", "Token {n:text} of {all:text}, “{token:text}”, {word:text}"),
+                n=token + 1,
+                all=self._levels.size,
+                token=self._safe[start:end],
+                word=word,
+            )
         )
 
     def _token_at_character(self, place: int) -> int | None:

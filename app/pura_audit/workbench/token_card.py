@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 from pura.record.audit import Audit
 from pura.scheme import Gate
 from pura_audit.look.theme import GAP, Theme
-from pura_audit.platform.i18n import decimal, plural, signed, translate
+from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import TokenFacts, token_facts
 from pura_audit.widgets.card import label
@@ -33,14 +33,14 @@ def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
                 "Ring", "Carries no bits: the words before it stood earlier in the text already."
             )
         case Gate.LOW_ENTROPY:
-            return (
+            return filled(
                 translate(
                     "Ring",
-                    "Carries no bits: the model was too sure of it, %1 bits of entropy where %2 "
-                    "are needed.",
-                )
-                .replace("%1", decimal(facts.entropy_bits, 1))
-                .replace("%2", decimal(threshold, 1))
+                    "Carries no bits: the model was too sure of it, {bits:text} bits of entropy "
+                    "where {least:text} are needed.",
+                ),
+                bits=decimal(facts.entropy_bits, 1),
+                least=decimal(threshold, 1),
             )
     return _explain_carrier(facts, found=found)
 
@@ -51,26 +51,31 @@ def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
     asked = facts.labels[facts.expected]
     if not found:
         words = translate(
-            "Ring", "The best fitting bits ask for sector %1 here; they are not a finding."
+            "Ring",
+            "The best fitting bits ask for sector {sector:text} here; they are not a finding.",
         )
     elif facts.log10_evidence > 0.02:
-        words = translate("Ring", "Supports the payload, which asks for sector %1.")
+        words = translate("Ring", "Supports the payload, which asks for sector {sector:text}.")
     elif facts.log10_evidence < -0.02:
-        words = translate("Ring", "Speaks against the payload, which asks for sector %1.")
+        words = translate(
+            "Ring", "Speaks against the payload, which asks for sector {sector:text}."
+        )
     else:
-        words = translate("Ring", "Says next to nothing: the payload asks for sector %1.")
-    return words.replace("%1", asked)
+        words = translate(
+            "Ring", "Says next to nothing: the payload asks for sector {sector:text}."
+        )
+    return filled(words, sector=asked)
 
 
 def _positions(facts: TokenFacts) -> str:
     if not facts.arity:
         return translate("Ring", "no bits")
-    bits = plural(facts.arity, translate("Ring", "%1 bit"), translate("Ring", "%1 bits"))
+    bits = filled(translate("Ring", "{n:count} {n:plural(bit|bits)}"), n=facts.arity)
     first, last = facts.positions[0] + 1, facts.positions[-1] + 1
     if first == last:
-        where = translate("Ring", "position %1").replace("%1", str(first))
+        where = filled(translate("Ring", "position {n:text}"), n=first)
     else:
-        where = translate("Ring", "positions %1").replace("%1", f"{first}–{last}")
+        where = filled(translate("Ring", "positions {range:text}"), range=f"{first}–{last}")
     return f"{bits} · {where}"
 
 

@@ -37,7 +37,7 @@ def unlocked(
 
     def ended(outcome: Outcome[None]) -> None:
         if isinstance(outcome, Failure):
-            session.noticed.emit(f"{outcome.message} {outcome.hint}")
+            session.noticed.emit(outcome.words)
 
     def go_on(secret: Secret) -> None:
         request = UnlockFiles(passphrase=secret)

@@ -113,9 +113,17 @@ class Catalogue(Mapping[str, Template]):
             ValueError: No such language.
         """
         check_language(language)
-        return self._fill(self[key].texts[language], language, values)
+        return self.fill_text(self[key].texts[language], language, values)
 
-    def _fill(self, text: str, language: str, values: Mapping[str, Value]) -> str:
+    def fill_text(self, text: str, language: str, values: Mapping[str, Value]) -> str:
+        """Return a text that has no key, such as one of the window, with its blanks filled.
+
+        Values are taken as they are: a blank in a value stays what it is.
+
+        Raises:
+            FillError: A value is missing or does not fit.
+        """
+
         def write(blank: re.Match[str]) -> str:
             name, kind, argument = blank.groups()
             if name not in values:
@@ -123,7 +131,7 @@ class Catalogue(Mapping[str, Template]):
             value = values[name]
             if kind == "plural":
                 one, _, other = argument.partition("|")
-                return self._fill(one if value == 1 else other, language, values)
+                return self.fill_text(one if value == 1 else other, language, values)
             accepted, writer = KINDS[kind]
             if isinstance(value, bool) or not isinstance(value, accepted):
                 raise FillError(name)

@@ -188,11 +188,21 @@ def build_report(
     """
     progress(Stage(name="report"))
     checkpoint()
-    wanted = request.request
-    if request.logo is not None:
-        wanted = replace(wanted, logo=read_bounded(request.logo, MAX_LOGO))
+    wanted = with_logo(request).request
     report = make_report(request.audits, wanted)
     return Built(report=report, audits=request.audits, request=wanted, pages=page_count(report.pdf))
+
+
+def with_logo(request: BuildReport) -> BuildReport:
+    """Return what is wanted with the logo read from its file.
+
+    Raises:
+        InputError: The file cannot be read, or is too large.
+    """
+    if request.logo is None:
+        return request
+    logo = read_bounded(request.logo, MAX_LOGO)
+    return replace(request, request=replace(request.request, logo=logo), logo=None)
 
 
 def write_report(

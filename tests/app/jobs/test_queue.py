@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QObject
 from shiboken6 import delete
 
-from pura.audit.run import SHORT_OF_MEMORY
+from pura.audit.run import Notice
 from pura.base.errors import InputError
 from pura.base.progress import Stage
+from pura.desk.audits import Audited
 from pura.record.audit import Audit
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
@@ -93,6 +93,7 @@ def test_a_job_that_fails_never_stops_the_others(
     qtbot.waitUntil(lambda: len(outcomes) == 3)
     refused, broken, fine = outcomes
     assert refused == Failure(code="no", message=refusal.message, hint=refusal.hint)
+    assert refused.words == f"{refusal.message} {refusal.hint}"
     assert isinstance(broken, Failure)
     assert broken.code == "internal"
     assert "words of a text" not in broken.message + broken.hint
@@ -291,17 +292,10 @@ def test_a_text_that_was_read_in_smaller_pieces_is_said(
 ) -> None:
     said: list[str] = []
     window.session.noticed.connect(said.append)
-    log = tuple(
-        replace(step, note=f"1 window(s); {SHORT_OF_MEMORY}") if step.number == 5 else step
-        for step in audit.log
-    )
-    results: list[Callable[..., Audit]] = [
-        lambda *_: audit,
-        lambda *_: replace(audit, log=log),
-    ]
-    for result in results:
+    for notices in ((), (Notice.SHORT_OF_MEMORY,)):
         assert said == []
-        monkeypatch.setattr(engine, "audit", result)
+        result = Audited(audit=audit, notices=notices)
+        monkeypatch.setattr(engine, "audit", lambda *_, result=result: result)
         window.session.add_text("a text")
         item = window.session.current
         window.session.audit([item])

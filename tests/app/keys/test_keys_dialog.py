@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from pura.base.paths import Paths
 from pura.desk.keys import CreateKey, ExportKey, ImportKey, NoteKey, UnlockFiles
-from pura.keys import KeyStore, Secret, State, passphrase_bytes
+from pura.keys import KeyStore, Place, Secret, State, passphrase_bytes
 from pura.keys.folder import KeyFolder
 from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
@@ -111,9 +111,11 @@ def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) ->
 def test_every_state_has_words_of_its_own() -> None:
     said = set()
     for state in (State.READY, State.LOCKED, State.DENIED):
-        said.add(state_words(Catalogue(backend="Secret Service", keyring=state)))
-    for state in (State.NO_BACKEND, State.READY, State.LOCKED, State.DENIED, State.DAMAGED):
-        said.add(state_words(Catalogue(backend="none", files=state)))
+        ring = Catalogue(place=Place.KEYRING, backend="Secret Service", keyring=state)
+        said.add(state_words(ring))
+    for state in (State.READY, State.LOCKED, State.DENIED, State.DAMAGED):
+        said.add(state_words(Catalogue(place=Place.FILES, files=state)))
+    said.add(state_words(Catalogue()))
     assert len(said) == 8
 
 

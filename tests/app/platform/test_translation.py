@@ -176,7 +176,6 @@ def test_the_compiled_catalogue_says_what_the_written_one_says(app: Any, languag
 def test_a_translation_is_built_like_its_text(language: str) -> None:
     def marks(text: str) -> tuple[object, ...]:
         return (
-            sorted(re.findall(r"%\d", text)),
             text.count("&"),
             text.rstrip()[-1] in ".?",
             text.endswith("…"),
@@ -188,9 +187,101 @@ def test_a_translation_is_built_like_its_text(language: str) -> None:
     odd = [
         (m.source, m.translation)
         for m in catalogue(language)
-        if marks(m.source) != marks(m.translation)
+        for count in (1, 2)
+        if marks(sample(m.source, count)) != marks(sample(m.translation, count))
     ]
     assert odd == []
+
+
+# Blanks
+
+
+def blanks(text: str) -> set[tuple[str, str]]:
+    """Return name and kind of every blank; a choice of forms counts where it alone uses a value."""
+    found = set(re.findall(r"\{(\w+):(\w+)", text))
+    written = {name for name, kind in found if kind != "plural"}
+    return {(name, kind) for name, kind in found if kind != "plural" or name not in written}
+
+
+def sample(text: str, count: int) -> str:
+    """Return a text with something in its blanks."""
+    values: dict[str, str | int] = {
+        name: "x" if kind == "text" else count for name, kind in blanks(text)
+    }
+    return i18n.filled(text, **values)
+
+
+@pytest.mark.parametrize("language", i18n.CATALOGUES)
+def test_a_translation_has_the_blanks_of_its_text(language: str) -> None:
+    held = catalogue(language)
+    assert sum(bool(blanks(m.source)) for m in held) > 100
+    assert [m for m in held if blanks(m.source) != blanks(m.translation)] == []
+    # What is left of a brace or of Qt's own blanks belongs to one that is not written as it should.
+    texts = [text for m in held for text in (m.source, m.translation)]
+    assert [t for t in texts if re.search(r"[{}]|%\d", sample(t, 1) + sample(t, 2))] == []
+
+
+def test_every_blank_gets_its_value() -> None:
+    odd, checked = [], 0
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        for function in functions:
+            for node in ast.walk(function):
+                if not isinstance(node, ast.Call) or ast.unparse(node.func) != "filled":
+                    continue
+                texts = texts_of(node.args[0], function)
+                checked += bool(texts)
+                given = {keyword.arg for keyword in node.keywords}
+                known = {name for text in texts for name, _ in blanks(text)}
+                needed = {name for name, _ in blanks(texts[-1])} if texts else given
+                if not (needed <= given and (given <= known or not texts)):
+                    odd.append(f"{path.name}:{node.lineno} {given ^ needed}")
+    assert odd == []
+    assert checked > 90
+
+
+def texts_of(node: ast.expr, function: ast.FunctionDef) -> list[str]:
+    """Return the texts that an argument may hold: those in the call, or in its name before it."""
+    places: list[ast.AST] = [node]
+    if isinstance(node, ast.Name):
+        places = [
+            statement.value
+            for statement in ast.walk(function)
+            if isinstance(statement, ast.Assign)
+            and ast.unparse(statement.targets[0]) == node.id
+            and statement.lineno < node.lineno
+        ]
+    calls = [
+        call
+        for place in places
+        for call in ast.walk(place)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "translate"
+    ]
+    return [ast.literal_eval(c.args[1]) for c in sorted(calls, key=lambda call: call.lineno)]
+
+
+def test_a_value_is_never_read_for_blanks() -> None:
+    name = "{file:text} {n:plural(a|b)} {x}.txt"
+    assert i18n.filled("“{file:text}” is saved.", file=name, n=1) == f"“{name}” is saved."
+
+
+def test_a_text_chooses_its_form_in_both_languages(app: Any) -> None:
+    def words(count: int) -> str:
+        return i18n.filled(
+            i18n.translate("Folder", "{n:count} {n:plural(file|files)} taken from the folder."),
+            n=count,
+        )
+
+    try:
+        i18n.set_language("en")
+        assert words(1) == "1 file taken from the folder."
+        assert words(12345) == f"{i18n.number(12345)} files taken from the folder."
+        i18n.set_language("de")
+        assert words(1) == "1 Datei aus dem Ordner genommen."
+        assert words(2) == "2 Dateien aus dem Ordner genommen."
+    finally:
+        i18n.set_language(None)
 
 
 def test_german_quotes_and_spellings_are_german() -> None:

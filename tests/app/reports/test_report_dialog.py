@@ -16,6 +16,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox
 
+from pura.desk.reports import BuildReport, Built
 from pura.record import json_io
 from pura.record.audit import Audit, RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest
@@ -88,9 +89,9 @@ def named(audit: Audit) -> Audit:
 def saved(dialog: Any, path: Path, qtbot: Any) -> None:
     with qtbot.waitSignal(dialog.saved, timeout=WAIT) as signal:
         dialog.save_to(path)
-    report, request, to = signal.args
-    assert report.pdf == path.read_bytes()
-    assert isinstance(request, ReportRequest)
+    built, to = signal.args
+    assert built.report.pdf == path.read_bytes()
+    assert isinstance(built.request, ReportRequest)
     assert to == path
 
 
@@ -150,7 +151,12 @@ def test_many_quick_changes_make_one_report(
     dialog = opened()
     made: list[str] = []
     real = making.build_report
-    monkeypatch.setattr(making, "build_report", lambda a, r: made.append(r.case) or real(a, r))
+
+    def counted(request: BuildReport, **told: Any) -> Built:
+        made.append(request.request.case)
+        return real(request, **told)
+
+    monkeypatch.setattr(making, "build_report", counted)
     for end in range(1, 8):
         dialog.form.report.case.widget.setText("2026-117"[:end])
     qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
@@ -285,7 +291,7 @@ def test_black_stretches_follow_characters_and_can_be_taken_back(
     view.select(0, 3)
     qtbot.keyClick(view.view, Qt.Key.Key_Delete)
     assert view.ranges[0] == (0, 3)
-    assert dialog.form.job().request.redactions == view.ranges
+    assert dialog.form.request().request.redactions == view.ranges
 
 
 # What is wrong
@@ -403,9 +409,9 @@ def test_saving_can_be_stopped_before_anything_is_written(
     opened: Any, qtbot: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialog = opened()
-    gate, plan = threading.Event(), making.planned_files
+    gate, write = threading.Event(), making.write_report
     monkeypatch.setattr(
-        making, "planned_files", lambda job, built: gate.wait(9) and plan(job, built)
+        making, "write_report", lambda files, **told: gate.wait(9) and write(files, **told)
     )
     dialog.save_to(tmp_path / "r.pdf")
     assert not dialog.left.isEnabled()
@@ -554,7 +560,7 @@ def test_another_ending_never_replaces_another_kind_of_file(
     dialog = opened()
     with qtbot.waitSignal(dialog.saved, timeout=WAIT) as signal:
         dialog.save_to(tmp_path / "memo.txt")
-    assert signal.args[2] == tmp_path / "memo.txt.pdf"
+    assert signal.args[1] == tmp_path / "memo.txt.pdf"
     assert (tmp_path / "memo.txt").read_text() == "mine"
 
 
@@ -576,13 +582,13 @@ def test_each_of_several_texts_is_blacked_out_for_itself(
     group.redaction.select(5, 9)
     group.redaction.black.click()
     assert group.caution.isHidden()
-    request = dialog.form.job().request
+    request = dialog.form.request().request
     assert (request.redactions, request.further) == (((0, 3),), (((5, 9),),))
     dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Unchecked)
     assert group.which_field.isHidden()
     assert group.redaction.text == other.text
-    assert dialog.form.job().request.redactions == ((5, 9),)
+    assert dialog.form.request().request.redactions == ((5, 9),)
     dialog.form.audits.list.item(0).setCheckState(Qt.CheckState.Checked)
-    assert dialog.form.job().request.redactions == ((0, 3),)
+    assert dialog.form.request().request.redactions == ((0, 3),)
     group.mode.setCurrentIndex(group.mode.findData("full"))
-    assert dialog.form.job().request.redactions == ()
+    assert dialog.form.request().request.redactions == ()

@@ -24,7 +24,6 @@ from pura.report.compile import page_count
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import making
-from pura_audit.session.files import carries_record
 from pura_audit.workbench import dialogs
 
 WAIT = 60_000
@@ -529,18 +528,6 @@ def test_a_report_among_the_texts_is_pointed_out(
     window.session.add_paths([tmp_path / "r.pdf"])
     qtbot.waitUntil(lambda: "Verify a report" in window.status.words.text(), timeout=WAIT)
     assert window.session.current.path == tmp_path / "r.pdf"
-
-
-def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    for data, found in (
-        (b"%PDF-1.7 plain", False),
-        (b"text /F(record.json)", False),
-        (b"%PDF-1.7 " + b"x" * ((1 << 20) - 14) + b"/F(record.json)", True),
-    ):
-        path.write_bytes(data)
-        assert carries_record(path) is found
-    assert not carries_record(tmp_path / "gone.pdf")
 
 
 def test_a_final_report_without_an_authoriser_is_pointed_out(opened: Any) -> None:

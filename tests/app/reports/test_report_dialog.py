@@ -21,6 +21,7 @@ from pura.record import json_io
 from pura.record.audit import Audit, RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
+from pura.report.request import MAX_LOGO
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import making
@@ -337,7 +338,9 @@ def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: A
     assert "31 January 2027" in words_of(dialog.preview.built.report.pdf)
 
 
-@pytest.mark.parametrize("content", [b"GIF89a", None])
+@pytest.mark.parametrize(
+    "content", [b"GIF89a", None, bytes(MAX_LOGO + 1)], ids=["no-picture", "gone", "large"]
+)
 def test_a_bad_logo_is_said_in_place(
     opened: Any, qtbot: Any, tmp_path: Path, content: bytes | None
 ) -> None:

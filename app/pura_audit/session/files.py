@@ -21,9 +21,6 @@ from pura.documents.folders import Summary, WalkOptions, walk
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
 
-_MARK: Final = b"/F(record.json)"  # how a report's PDF names its attachment
-_CHUNK: Final = 1 << 20
-_CHUNKS: Final = 64
 BATCH: Final = 200  # rows that the window takes in at once
 MAX_PARTS: Final = 200  # rows that one file may become
 
@@ -85,8 +82,17 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
     Raises:
         PuraError: It cannot be read.
     """
-    documents = read_document(path, options=options, beat=context.checkpoint).chosen
-    return FileTexts(documents=tuple(documents), report=carries_record(path))
+    extraction = read_document(path, options=options, beat=context.checkpoint)
+    return FileTexts(
+        documents=tuple(extraction.chosen),
+        report=extraction.format == "pdf" and _is_report(path),
+    )
+
+
+def _is_report(path: Path) -> bool:
+    from pura.desk.reports import carries_record  # signing comes with it; the window starts without
+
+    return carries_record(path)
 
 
 def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook:
@@ -103,22 +109,3 @@ def look_into(path: Path, options: ReadOptions, context: JobContext) -> FileLook
         except PuraError:
             previews = ()
     return FileLook(extraction=extraction, previews=previews)
-
-
-def carries_record(path: Path) -> bool:
-    """Whether a PDF seems to be one of our reports; only looks for a name, parses nothing."""
-    try:
-        with path.open("rb") as file:
-            held = file.read(_CHUNK)
-            if not held.startswith(b"%PDF-"):
-                return False
-            for _ in range(_CHUNKS):
-                if _MARK in held:
-                    return True
-                more = file.read(_CHUNK)
-                if not more:
-                    return False
-                held = held[-len(_MARK) :] + more
-    except OSError:
-        return False
-    return False

@@ -12,13 +12,13 @@ from PySide6.QtWidgets import QDialog, QFileDialog
 
 from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
-from pura.desk.reports import Built, note_built
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
     from pura.caselog import Case
+    from pura.desk.reports import Built
     from pura.record.audit import Audit
     from pura.report import ReportRequest
     from pura_audit.cases.acts import CaseReport
@@ -164,6 +164,8 @@ def show_cases(host: Host) -> CasesDialog:
 
 def _report_of_case(host: Host, wanted: CaseReport) -> None:
     """Make a report of saved audits; the log notes what became of it."""
+    from pura.desk.reports import note_built
+
     case = wanted.case
     audits = [(audit.input.name, audit) for audit in wanted.audits]
     dialog = make_report(host, audits, wanted.base, every=True)

@@ -21,6 +21,7 @@ from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import Report, ReportRequest, html_page, page_count, table_files
 from pura.report import build_report as make_report
+from pura.report.build import RECORD
 from pura.report.check import ReportCheck, load_trust
 from pura.report.check import check_report as examine
 from pura.report.request import MAX_LOGO
@@ -29,6 +30,7 @@ from pura.report.sign import sign_report as put_signature
 from pura.report.sign.identity import Certificate
 
 MAX_READ: Final = 64 << 20
+_ATTACHED: Final = f"/F({RECORD})".encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -337,6 +339,19 @@ def check_report(
         again=again if request.rerun else None,
         beat=checkpoint,
     )
+
+
+def carries_record(path: Path) -> bool:
+    """Whether a file seems to be one of our reports, so that checking it can be offered.
+
+    Only looks for the name of the attachment and parses nothing; a file that cannot be read, or is
+    larger than a report that is checked can be, is none.
+    """
+    try:
+        data = read_bounded(path, MAX_READ)
+    except InputError:
+        return False
+    return data.startswith(b"%PDF-") and _ATTACHED in data
 
 
 def filled_request(

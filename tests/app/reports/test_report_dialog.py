@@ -21,10 +21,10 @@ from pura.record import json_io
 from pura.record.audit import Audit, RegisterFacts, RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
+from pura.report.request import MAX_LOGO
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import making
-from pura_audit.session.files import carries_record
 from pura_audit.workbench import dialogs
 
 WAIT = 60_000
@@ -338,7 +338,9 @@ def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: A
     assert "31 January 2027" in words_of(dialog.preview.built.report.pdf)
 
 
-@pytest.mark.parametrize("content", [b"GIF89a", None])
+@pytest.mark.parametrize(
+    "content", [b"GIF89a", None, bytes(MAX_LOGO + 1)], ids=["no-picture", "gone", "large"]
+)
 def test_a_bad_logo_is_said_in_place(
     opened: Any, qtbot: Any, tmp_path: Path, content: bytes | None
 ) -> None:
@@ -529,18 +531,6 @@ def test_a_report_among_the_texts_is_pointed_out(
     window.session.add_paths([tmp_path / "r.pdf"])
     qtbot.waitUntil(lambda: "Verify a report" in window.status.words.text(), timeout=WAIT)
     assert window.session.current.path == tmp_path / "r.pdf"
-
-
-def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(tmp_path: Path) -> None:
-    path = tmp_path / "a.pdf"
-    for data, found in (
-        (b"%PDF-1.7 plain", False),
-        (b"text /F(record.json)", False),
-        (b"%PDF-1.7 " + b"x" * ((1 << 20) - 14) + b"/F(record.json)", True),
-    ):
-        path.write_bytes(data)
-        assert carries_record(path) is found
-    assert not carries_record(tmp_path / "gone.pdf")
 
 
 def test_a_final_report_without_an_authoriser_is_pointed_out(opened: Any) -> None:

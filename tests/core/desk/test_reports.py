@@ -155,3 +155,19 @@ def test_a_report_is_signed_noted_and_checked(
     found = reports.check_report(alone, reports.CheckReport(path=tmp_path / "s.pdf", rerun=True))
     [again] = [check for check in found.checks if check.name == "repeat"]
     assert again.state == OPEN, "its key is not here"
+
+
+def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(
+    built: reports.Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.pdf"
+    for data, ours in (
+        (b"%PDF-1.7 plain", False),
+        (b"text /F(record.json)", False),
+        (built.report.pdf, True),
+    ):
+        path.write_bytes(data)
+        assert reports.carries_record(path) is ours
+    assert not reports.carries_record(tmp_path / "gone.pdf")
+    monkeypatch.setattr(reports, "MAX_READ", len(built.report.pdf) - 1)
+    assert not reports.carries_record(path), "what is too large to be checked is not offered"

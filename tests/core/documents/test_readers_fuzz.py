@@ -90,8 +90,9 @@ def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject
     reader = importlib.import_module(f"pura.documents.readers.{form.module}").read
     answer = child._answer(reader, data.draw(damaged(name)), ReadOptions(), form)
     if "error" in answer:
-        assert PuraError.unpacked(answer["error"]).message
-        assert answer["error"]["hint"]
+        refusal = PuraError.unpacked(answer["error"])
+        assert refusal.message
+        assert refusal.hint
     else:
         assert all(isinstance(extract["text"], str) for extract in answer["extracts"])
 

@@ -138,8 +138,7 @@ def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
     # that takes the text as marked throughout, so log10 e >= 6 takes the row of 6.3.
     assert measured.usable == 60
     assert measured.tokens == 67
-    longer = length_needed(profile(payload_bits=96))
-    assert longer.tokens is not None
-    assert longer.tokens > measured.tokens
-    for changes in ({"temperature": 0.7}, {"payload_bits": 300}):
+    # A shorter payload is no harder to find; longer ones were measured at 6 only.
+    assert length_needed(profile(payload_bits=24)) == measured
+    for changes in ({"temperature": 0.7}, {"payload_bits": 96}, {"payload_bits": 300}):
         assert length_needed(profile(**changes)).tokens is None

@@ -34,8 +34,12 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 test: system-tests install check ## Set up, check the style, run all tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
-test-fast: install ## The quick tests of the core: no model, no window, no whole commands
-	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" tests/core tests/test_house.py
+# Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
+# start children or write much: model, embed, documents, keys, register, report, caselog, lab, desk.
+FAST := base scheme extract decode record words profiles verdict
+test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in a minute
+	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \
+	  $(FAST:%=tests/core/%) tests/test_house.py
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered

@@ -11,44 +11,41 @@ from PySide6.QtWidgets import QMenu, QWidget
 from pura_audit.platform.i18n import translate
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Command:
     """One thing that can be done.
 
     Attributes:
         name: For programs.
         words: For people.
-        keys: Shortcuts, as Qt writes them.
         act: What it does.
-        group: Menu it stands in.
+        keys: Shortcuts, as Qt writes them.
         checkable: It is on or off.
     """
 
     name: str
     words: str
-    keys: tuple[str, ...]
     act: Callable[[], object]
-    group: str
+    keys: tuple[str, ...] = ()
     checkable: bool = False
 
 
-def build(parent: QWidget, commands: list[Command]) -> tuple[dict[str, QAction], QMenu]:
-    """Make actions of commands and a menu with one submenu a group."""
+def build(parent: QWidget, commands: dict[str, list[Command]]) -> tuple[dict[str, QAction], QMenu]:
+    """Make actions of commands and a menu with the submenus that they stand in."""
     actions: dict[str, QAction] = {}
     menu = QMenu(parent)
     menu.setAccessibleName(translate("Menu", "Menu"))
-    groups: dict[str, QMenu] = {}
-    for command in commands:
-        action = QAction(command.words, parent)
-        action.setObjectName(command.name)
-        action.setShortcuts([QKeySequence(k) for k in command.keys])
-        action.setCheckable(command.checkable)
-        action.triggered.connect(lambda _checked=False, act=command.act: act())
-        parent.addAction(action)
-        actions[command.name] = action
-        if command.group not in groups:
-            groups[command.group] = menu.addMenu(command.group)
-        groups[command.group].addAction(action)
+    for title, listed in commands.items():
+        submenu = menu.addMenu(title)
+        for command in listed:
+            action = QAction(command.words, parent)
+            action.setObjectName(command.name)
+            action.setShortcuts([QKeySequence(k) for k in command.keys])
+            action.setCheckable(command.checkable)
+            action.triggered.connect(lambda _checked=False, act=command.act: act())
+            parent.addAction(action)
+            actions[command.name] = action
+            submenu.addAction(action)
     return actions, menu
 
 

@@ -49,264 +49,170 @@ class Workbench(Host, Protocol):
         """Close the window."""
 
 
-def commands(window: Workbench) -> list[Command]:
-    """Return everything that the window can do."""
-    return [*_file(window), *_edit(window), *_audit(window), *_view(window), *_help(window)]
+def commands(window: Workbench) -> dict[str, list[Command]]:
+    """Return everything that the window can do, by menu."""
+    return {
+        translate("Menu", "File"): _file(window),
+        translate("Menu", "Edit"): _edit(window),
+        translate("Menu", "Audit"): _audit(window),
+        translate("Menu", "View"): _view(window),
+        translate("Menu", "Help"): _help(window),
+    }
 
 
 def _file(window: Workbench) -> list[Command]:
-    group = translate("Menu", "File")
     return [
+        Command("open", translate("Menu", "Open …"), window.open_files, keys=("Ctrl+O",)),
         Command(
-            name="open",
-            words=translate("Menu", "Open …"),
-            keys=("Ctrl+O",),
-            act=window.open_files,
-            group=group,
-        ),
-        Command(
-            name="reading",
-            words=translate("Menu", "How this file is read …"),
+            "reading",
+            translate("Menu", "How this file is read …"),
+            lambda: dialogs.show_reading(window),
             keys=("Ctrl+E",),
-            act=lambda: dialogs.show_reading(window),
-            group=group,
         ),
         Command(
-            name="open-folder",
-            words=translate("Menu", "Open a folder …"),
+            "open-folder",
+            translate("Menu", "Open a folder …"),
+            lambda: dialogs.open_folder(window),
             keys=("Ctrl+Shift+O",),
-            act=lambda: dialogs.open_folder(window),
-            group=group,
         ),
         Command(
-            name="left-out",
-            words=translate("Menu", "What was left out …"),
-            keys=(),
-            act=lambda: dialogs.show_left_out(window),
-            group=group,
+            "left-out",
+            translate("Menu", "What was left out …"),
+            lambda: dialogs.show_left_out(window),
         ),
+        Command("sample", translate("Menu", "Try the sample"), window.session.add_sample),
         Command(
-            name="sample",
-            words=translate("Menu", "Try the sample"),
-            keys=(),
-            act=window.session.add_sample,
-            group=group,
-        ),
-        Command(
-            name="save",
-            words=translate("Menu", "Save to a case …"),
+            "save",
+            translate("Menu", "Save to a case …"),
+            lambda: dialogs.save_to_case(window),
             keys=("Ctrl+S",),
-            act=lambda: dialogs.save_to_case(window),
-            group=group,
         ),
         Command(
-            name="cases",
-            words=translate("Menu", "Cases …"),
+            "cases",
+            translate("Menu", "Cases …"),
+            lambda: dialogs.show_cases(window),
             keys=("Ctrl+Shift+C",),
-            act=lambda: dialogs.show_cases(window),
-            group=group,
         ),
         Command(
-            name="register",
-            words=translate("Menu", "Import issued payloads …"),
-            keys=(),
-            act=lambda: dialogs.import_register(window),
-            group=group,
+            "register",
+            translate("Menu", "Import issued payloads …"),
+            lambda: dialogs.import_register(window),
         ),
         Command(
-            name="report",
-            words=translate("Menu", "Report …"),
+            "report",
+            translate("Menu", "Report …"),
+            lambda: dialogs.make_report(window),
             keys=("Ctrl+Shift+R",),
-            act=lambda: dialogs.make_report(window),
-            group=group,
         ),
         Command(
-            name="sign-report",
-            words=translate("Menu", "Sign a report …"),
-            keys=(),
-            act=lambda: dialogs.sign_report(window),
-            group=group,
+            "sign-report", translate("Menu", "Sign a report …"), lambda: dialogs.sign_report(window)
         ),
         Command(
-            name="verify-report",
-            words=translate("Menu", "Verify a report …"),
-            keys=(),
-            act=lambda: dialogs.verify_report(window),
-            group=group,
+            "verify-report",
+            translate("Menu", "Verify a report …"),
+            lambda: dialogs.verify_report(window),
         ),
         Command(
-            name="keys",
-            words=translate("Menu", "Keys …"),
-            keys=("Ctrl+K",),
-            act=lambda: dialogs.show_keys(window),
-            group=group,
+            "keys", translate("Menu", "Keys …"), lambda: dialogs.show_keys(window), keys=("Ctrl+K",)
         ),
         Command(
-            name="models",
-            words=translate("Menu", "Models …"),
+            "models",
+            translate("Menu", "Models …"),
+            lambda: dialogs.show_models(window),
             keys=("Ctrl+M",),
-            act=lambda: dialogs.show_models(window),
-            group=group,
         ),
         Command(
-            name="profiles",
-            words=translate("Menu", "Profiles …"),
+            "profiles",
+            translate("Menu", "Profiles …"),
+            lambda: dialogs.show_profiles(window),
             keys=("Ctrl+L",),
-            act=lambda: dialogs.show_profiles(window),
-            group=group,
         ),
         Command(
-            name="settings",
-            words=translate("Menu", "Settings …"),
+            "settings",
+            translate("Menu", "Settings …"),
+            lambda: dialogs.show_settings(window),
             keys=("Ctrl+,",),
-            act=lambda: dialogs.show_settings(window),
-            group=group,
         ),
-        Command(
-            name="close",
-            words=translate("Menu", "Quit"),
-            keys=("Ctrl+Q",),
-            act=window.close,
-            group=group,
-        ),
+        Command("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",)),
     ]
 
 
 def _edit(window: Workbench) -> list[Command]:
-    group = translate("Menu", "Edit")
     undo = window.session.undo
     return [
+        Command("undo", translate("Menu", "Undo"), undo.undo, keys=("Ctrl+Z",)),
+        Command("redo", translate("Menu", "Redo"), undo.redo, keys=("Ctrl+Shift+Z",)),
+        Command("paste", translate("Menu", "Paste a text"), window.paste, keys=("Ctrl+V",)),
         Command(
-            name="undo",
-            words=translate("Menu", "Undo"),
-            keys=("Ctrl+Z",),
-            act=undo.undo,
-            group=group,
+            "find", translate("Menu", "Find in the text …"), window.find_in_text, keys=("Ctrl+F",)
         ),
         Command(
-            name="redo",
-            words=translate("Menu", "Redo"),
-            keys=("Ctrl+Shift+Z",),
-            act=undo.redo,
-            group=group,
-        ),
-        Command(
-            name="paste",
-            words=translate("Menu", "Paste a text"),
-            keys=("Ctrl+V",),
-            act=window.paste,
-            group=group,
-        ),
-        Command(
-            name="find",
-            words=translate("Menu", "Find in the text …"),
-            keys=("Ctrl+F",),
-            act=window.find_in_text,
-            group=group,
-        ),
-        Command(
-            name="remove",
-            words=translate("Menu", "Remove the text from the list"),
+            "remove",
+            translate("Menu", "Remove the text from the list"),
+            window.remove_current,
             keys=("Ctrl+Backspace",),
-            act=window.remove_current,
-            group=group,
         ),
     ]
 
 
 def _audit(window: Workbench) -> list[Command]:
-    group = translate("Menu", "Audit")
     select = window.selection
     return [
         Command(
-            name="audit",
-            words=translate("Menu", "Audit"),
-            keys=("Ctrl+Return", "Ctrl+Enter"),
-            act=window.audit,
-            group=group,
+            "audit", translate("Menu", "Audit"), window.audit, keys=("Ctrl+Return", "Ctrl+Enter")
         ),
         Command(
-            name="again",
-            words=translate("Menu", "Audit this text again"),
+            "again",
+            translate("Menu", "Audit this text again"),
+            window.audit_current,
             keys=("Ctrl+R",),
-            act=window.audit_current,
-            group=group,
         ),
         Command(
-            name="pause",
-            words=translate("Menu", "Pause or go on"),
-            keys=("Ctrl+P",),
-            act=window.toggle_pause,
-            group=group,
+            "pause", translate("Menu", "Pause or go on"), window.toggle_pause, keys=("Ctrl+P",)
+        ),
+        Command("cancel", translate("Menu", "Cancel"), window.session.cancel, keys=("Esc",)),
+        Command(
+            "compare",
+            translate("Menu", "Compare two audits …"),
+            lambda: dialogs.compare_audits(window),
         ),
         Command(
-            name="cancel",
-            words=translate("Menu", "Cancel"),
-            keys=("Esc",),
-            act=window.session.cancel,
-            group=group,
-        ),
-        Command(
-            name="compare",
-            words=translate("Menu", "Compare two audits …"),
-            keys=(),
-            act=lambda: dialogs.compare_audits(window),
-            group=group,
-        ),
-        Command(
-            name="next",
-            words=translate("Menu", "Next token that carries bits"),
+            "next",
+            translate("Menu", "Next token that carries bits"),
+            lambda: select.next_carrier(1),
             keys=("Ctrl+Right",),
-            act=lambda: select.next_carrier(1),
-            group=group,
         ),
         Command(
-            name="previous",
-            words=translate("Menu", "Previous token that carries bits"),
+            "previous",
+            translate("Menu", "Previous token that carries bits"),
+            lambda: select.next_carrier(-1),
             keys=("Ctrl+Left",),
-            act=lambda: select.next_carrier(-1),
-            group=group,
         ),
     ]
 
 
 def _view(window: Workbench) -> list[Command]:
-    group = translate("Menu", "View")
     rows = [
         Command(
-            name="queue",
-            words=translate("Menu", "Fold the list of texts"),
-            keys=("F9",),
-            act=window.toggle_queue,
-            group=group,
+            "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, keys=("F9",)
         ),
         Command(
-            name="evidence",
-            words=translate("Menu", "Show or hide the evidence"),
+            "evidence",
+            translate("Menu", "Show or hide the evidence"),
+            window.toggle_evidence,
             keys=("F8",),
-            act=window.toggle_evidence,
-            group=group,
         ),
         Command(
-            name="larger",
-            words=translate("Menu", "Larger text"),
+            "larger",
+            translate("Menu", "Larger text"),
+            lambda: window.zoom(1),
             keys=("Ctrl++", "Ctrl+="),
-            act=lambda: window.zoom(1),
-            group=group,
         ),
         Command(
-            name="smaller",
-            words=translate("Menu", "Smaller text"),
-            keys=("Ctrl+-",),
-            act=lambda: window.zoom(-1),
-            group=group,
+            "smaller", translate("Menu", "Smaller text"), lambda: window.zoom(-1), keys=("Ctrl+-",)
         ),
         Command(
-            name="usual",
-            words=translate("Menu", "Usual text size"),
-            keys=("Ctrl+0",),
-            act=lambda: window.zoom(0),
-            group=group,
+            "usual", translate("Menu", "Usual text size"), lambda: window.zoom(0), keys=("Ctrl+0",)
         ),
     ]
     for mode, words in (
@@ -315,47 +221,24 @@ def _view(window: Workbench) -> list[Command]:
         (Mode.DARK, translate("Menu", "Dark")),
         (Mode.CONTRAST, translate("Menu", "High contrast")),
     ):
-        rows.append(
-            Command(
-                name=f"theme-{mode.value}",
-                words=words,
-                keys=(),
-                act=partial(window.set_theme, mode),
-                group=group,
-            )
-        )
+        rows.append(Command(f"theme-{mode.value}", words, partial(window.set_theme, mode)))
     return rows
 
 
 def _help(window: Workbench) -> list[Command]:
-    group = translate("Menu", "Help")
     return [
         Command(
-            name="guide",
-            words=translate("Menu", "User guide"),
+            "guide",
+            translate("Menu", "User guide"),
+            lambda: dialogs.show_guide(window),
             keys=("F2",),
-            act=lambda: dialogs.show_guide(window),
-            group=group,
         ),
         Command(
-            name="shortcuts",
-            words=translate("Menu", "Keyboard shortcuts"),
+            "shortcuts",
+            translate("Menu", "Keyboard shortcuts"),
+            lambda: dialogs.show_shortcuts(window),
             keys=("F1", "Ctrl+?"),
-            act=lambda: dialogs.show_shortcuts(window),
-            group=group,
         ),
-        Command(
-            name="log",
-            words=translate("Menu", "Show the log file"),
-            keys=(),
-            act=lambda: dialogs.show_log(window),
-            group=group,
-        ),
-        Command(
-            name="about",
-            words=translate("Menu", "About PURA Audit"),
-            keys=(),
-            act=lambda: dialogs.show_about(window),
-            group=group,
-        ),
+        Command("log", translate("Menu", "Show the log file"), lambda: dialogs.show_log(window)),
+        Command("about", translate("Menu", "About PURA Audit"), lambda: dialogs.show_about(window)),
     ]

@@ -11,11 +11,14 @@ docs/evidence.md §3, "Passages and edits". A hidden chain runs over the tokens.
 Young and clean tokens are weighed, each with a density of its own; in every other state the factor
 is 1. The chances of the chain follow from the text and from frozen numbers, never from a phase, so
 for a fixed codeword the likelihood is a mixture of products of mean-one factors.
+
+A step of the chain is a matrix, so stretches of a text are walked side by side, each from every
+state, and put together afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -28,7 +31,10 @@ from pura.decode.model import ChainPoint, PassageModel
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-_BLOCK: Final = 512  # tokens whose factors are laid out at a time
+_BLOCK: Final = 512  # tokens whose factors are laid out at a time, one after the other
+_LANE: Final = 32  # tokens of a stretch that is walked beside others
+_LANES: Final = 64  # stretches side by side at most
+_ENTRIES: Final = 32_768  # numbers that are worked on at once; they should fit into a cache
 _RESCALED: Final = 16  # tokens between two rescalings; a density is at most e^8
 
 
@@ -115,15 +121,57 @@ class ChainText:
 
 
 class _Chances:
-    """Transition chances of some members over a block of tokens."""
+    """Transition chances of some members over a block of tokens, the lanes side by side."""
 
-    def __init__(self, text: ChainText, members: I64, first: int, last: int) -> None:
-        leave, edited = text.leave(members), text.edits(members, first, last)
+    def __init__(self, text: ChainText, members: I64, block: _Block) -> None:
+        leave = text.leave(members)
+        edited = block.side_by_side(text.edits(members, block.first, block.last))
         self.enter, self.leave = text.enter, leave
         self.broken = (1 - leave) * edited
         self.intact = (1 - leave) * (1 - edited)
         grow = 1 / text.model.young_tokens
         self.young, self.grown = (1 - leave) * (1 - grow), (1 - leave) * grow
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Block:
+    """Tokens that are worked on together: lanes of equal length, each behind the one before."""
+
+    first: int
+    lanes: int
+    length: int
+
+    @property
+    def last(self) -> int:
+        return self.first + self.lanes * self.length
+
+    def side_by_side(self, values: F64) -> F64:
+        """Lay out values of the tokens, [lanes · length, ...], as [length, lanes, ...]."""
+        split = values.reshape(self.lanes, self.length, *values.shape[1:])
+        return np.ascontiguousarray(split.swapaxes(0, 1))
+
+    def factors(self, values: F64) -> F64:
+        """Lay out factors, [lanes · length, 2, M, C], as [length, 2, lanes, M, C]."""
+        return np.ascontiguousarray(self.side_by_side(values).swapaxes(1, 2))
+
+
+def _blocks(text: ChainText, columns: int) -> Iterator[_Block]:
+    """Cut a text into blocks; ``columns`` chains are walked along it.
+
+    A lane is walked from every state, which many columns do not leave room for; they, and what is
+    left over at the end, go token by token.
+    """
+    most = min(_LANES, _ENTRIES // ((text.context_window + 4) ** 2 * columns))
+    first = 0
+    while first < text.tokens:
+        left = text.tokens - first
+        lanes = min(most, left // _LANE)
+        if lanes < 2:
+            yield _Block(first=first, lanes=1, length=min(left, _BLOCK))
+            first += min(left, _BLOCK)
+        else:
+            yield _Block(first=first, lanes=lanes, length=_LANE)
+            first += lanes * _LANE
 
 
 def _read_by(text: ChainText, members: I64) -> I64:
@@ -144,7 +192,7 @@ def _start(text: ChainText, columns: tuple[int, ...]) -> F64:
 
 
 def _advance(state: F64, out: F64, chances: _Chances, at: int, factor: F64) -> None:
-    """Carry the chances over one token; all [W + 4, M, C] but ``factor``, [2, M, C]."""
+    """Carry the chances over one token; all [W + 4, ..., lanes, M, C] but ``factor``, [2, …]."""
     broken, intact = chances.broken[at], chances.intact[at]
     old = np.add.reduce(state[2:], axis=0)
     np.multiply(state[-2] + state[-1], intact, out=out[-1])
@@ -160,6 +208,50 @@ def _advance(state: F64, out: F64, chances: _Chances, at: int, factor: F64) -> N
     old *= chances.leave
     np.subtract(state[0], entering, out=out[0])
     out[0] += old
+
+
+def _walk(state: F64, chances: _Chances, factors: F64) -> tuple[F64, F64]:
+    """Carry the chances along the lanes.
+
+    Args:
+        state: float64 [W + 4, ..., lanes, M, C]; overwritten.
+        chances: Of the block.
+        factors: float64 [length, 2, lanes, M, C].
+
+    Returns:
+        The chances after the last token, scaled, and the logarithm of the scale, [lanes, M, C].
+    """
+    spare = np.empty_like(state)
+    total = np.zeros(state.shape[-3:])
+    every = tuple(range(state.ndim - 3))
+    for at, factor in enumerate(factors):
+        _advance(state, spare, chances, at, factor)
+        state, spare = spare, state
+        if at % _RESCALED == _RESCALED - 1 or at == len(factors) - 1:
+            scale = np.add.reduce(state, axis=every)
+            state /= scale
+            total += np.log(scale)
+    return state, total
+
+
+def _across(text: ChainText, block: _Block, chances: _Chances, factors: F64) -> tuple[F64, F64]:
+    """Return what each lane makes of every state it may begin in.
+
+    Returns:
+        Matrices float64 [W + 4 to, W + 4 from, lanes, M, C], scaled, and the logarithms of the
+        scales, [lanes, M, C].
+    """
+    states = text.context_window + 4
+    begin = np.zeros((states, states, *factors.shape[2:]))
+    begin[np.arange(states), np.arange(states)] = 1.0
+    return _walk(begin, chances, factors)
+
+
+def _over(lane: F64, state: F64) -> tuple[F64, F64]:
+    """Carry [W + 4, M, C] over a lane, [to, from, M, C]; the scaled result, and its scale."""
+    state = np.add.reduce(lane * state, axis=1)
+    scale = np.add.reduce(state, axis=0)
+    return state / scale, scale
 
 
 def log_likelihoods(
@@ -179,19 +271,20 @@ def log_likelihoods(
     shape, read = (members.size, words.shape[0]), _read_by(text, members)
     total = np.zeros(shape)
     state = _start(text, shape)
-    spare = np.empty_like(state)
-    for first in range(0, text.tokens, _BLOCK):
+    for block in _blocks(text, members.size * words.shape[0]):
         checkpoint()
-        last = min(first + _BLOCK, text.tokens)
-        chances = _Chances(text, members, first, last)
-        factors = text.factors(words, first, last)[:, read]
-        for at in range(last - first):
-            _advance(state, spare, chances, at, factors[at])
-            state, spare = spare, state
-            if at % _RESCALED == _RESCALED - 1 or at == last - first - 1:
-                scale = np.add.reduce(state, axis=0)
-                state /= scale
-                total += np.log(scale)
+        chances = _Chances(text, members, block)
+        factors = block.factors(text.factors(words, block.first, block.last)[:, read])
+        if block.lanes == 1:
+            after, gained = _walk(state[:, None], chances, factors)
+            state = after[:, 0]
+            total += gained[0]
+            continue
+        lanes, gained = _across(text, block, chances, factors)
+        total += np.add.reduce(gained, axis=0)
+        for lane in range(block.lanes):
+            state, scale = _over(lanes[:, :, lane], state)
+            total += np.log(scale)
     return total
 
 
@@ -221,35 +314,59 @@ def posteriors(
         checkpoint: Called often; may raise.
     """
     count, own, read = members.size, np.arange(members.size), _read_by(text, members)
-    past = np.empty((text.tokens, text.context_window + 4, count))
-    log_ratio = np.empty((count, text.tokens))
-    state = _start(text, (count, 1))
-    spare = np.empty_like(state)
+    states = text.context_window + 4
+    past = np.empty((text.tokens, states, count))
+    log_ratio = np.empty((text.tokens, count))
+    marked = np.empty((text.tokens, count))
 
-    def block(first: int) -> tuple[int, _Chances, F64]:
+    def laid_out(block: _Block) -> tuple[_Chances, F64]:
         checkpoint()
-        last = min(first + _BLOCK, text.tokens)
-        factors = text.factors(words, first, last)[:, read, own]
-        return last, _Chances(text, members, first, last), factors[:, :, :, None]
+        factors = text.factors(words, block.first, block.last)[:, read, own]
+        return _Chances(text, members, block), block.factors(factors[:, :, :, None])
 
-    for first in range(0, text.tokens, _BLOCK):
-        last, chances, factors = block(first)
-        for at in range(last - first):
-            _advance(state, spare, chances, at, factors[at])
-            scale = np.add.reduce(spare, axis=0)
-            spare /= scale
-            log_ratio[:, first + at] = np.log(scale[:, 0])
-            past[first + at] = spare[:, :, 0]
-            state, spare = spare, state
-    marked = np.empty((count, text.tokens))
-    future = np.ones((text.context_window + 4, count, 1))
-    for first in reversed(range(0, text.tokens, _BLOCK)):
-        last, chances, factors = block(first)
-        for at in reversed(range(last - first)):
-            joint = past[first + at] * future[:, :, 0]
-            marked[:, first + at] = 1 - joint[0] / joint.sum(axis=0)
+    # Forward: what a lane makes of every state, hence each lane's beginning; then all of them.
+    blocks = list(_blocks(text, count))
+    crossed: list[F64] = []
+    state = _start(text, (count, 1))
+    for block in blocks:
+        chances, factors = laid_out(block)
+        lanes, _ = _across(text, block, chances, factors)
+        crossed.append(lanes)
+        begin = np.empty((states, block.lanes, count, 1))
+        for lane in range(block.lanes):
+            begin[:, lane] = state
+            state, _ = _over(lanes[:, :, lane], state)
+        rows = _rows(block)
+        for at in range(block.length):
+            after = np.empty_like(begin)
+            _advance(begin, after, chances, at, factors[at])
+            scale = np.add.reduce(after, axis=0)
+            after /= scale
+            log_ratio[rows[at]] = np.log(scale[:, :, 0])
+            past[rows[at]] = after[:, :, :, 0].swapaxes(0, 1)
+            begin = after
+    # Backward: the same matrices, turned round.
+    state = np.ones((states, count, 1))
+    for block, lanes in zip(reversed(blocks), reversed(crossed), strict=True):
+        chances, factors = laid_out(block)
+        future = np.empty((states, block.lanes, count, 1))
+        for lane in reversed(range(block.lanes)):
+            future[:, lane] = state
+            state, _ = _over(lanes[:, :, lane].swapaxes(0, 1), state)
+        rows = _rows(block)
+        for at in reversed(range(block.length)):
+            joint = past[rows[at]].swapaxes(0, 1) * future[:, :, :, 0]
+            marked[rows[at]] = 1 - joint[0] / joint.sum(axis=0)
             future = _retreat(future, chances, at, factors[at])
-    return ChainPosterior(marked=marked.clip(0.0, 1.0), log_ratio=log_ratio)
+    return ChainPosterior(
+        marked=np.ascontiguousarray(marked.T.clip(0.0, 1.0)),
+        log_ratio=np.ascontiguousarray(log_ratio.T),
+    )
+
+
+def _rows(block: _Block) -> I64:
+    """Return the tokens of a block, [length, lanes]."""
+    return block.first + np.arange(block.lanes * block.length).reshape(block.lanes, -1).T
 
 
 def _retreat(future: F64, chances: _Chances, at: int, factor: F64) -> F64:

@@ -45,7 +45,7 @@ _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 posi
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 _BLOCK: Final = 8192  # steps whose densities are worked out at a time
 _LOOK: Final = 0.3  # share of the grid member that windows are looked at with
-_NO_USE_NATS: Final = 20.0  # evidence below one by which a payload adds nothing to the sum
+_NO_USE_NATS: Final = 20.0  # so far behind the best, a payload adds nothing to the sum
 _SEPARATE_NATS: Final = 3 * math.log(10)  # evidence of a further mark outside the stronger ones
 _MARKS: Final = 8
 
@@ -313,8 +313,10 @@ def _score(
     words = codeword_windows(encode_rows(pool, profile))
     if len(pool) > KEPT:
         first = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
-        worth = profile.payload_bits * math.log(2) - _NO_USE_NATS
-        kept = kept_payloads(pool, first, min(worth, float(first.max()) - _NO_USE_NATS))
+        # Of use is what adds to the sum, or what may be a further mark.
+        alone = profile.payload_bits * math.log(2)
+        floor = min(alone, float(first.max()) - _NO_USE_NATS)
+        kept = kept_payloads(pool, first, floor, _NO_USE_NATS)
         pool, words = pool[kept], words[kept]
     every = np.arange(len(text.members))
     scores = chain.log_likelihoods(text, words, every, checkpoint)

@@ -144,7 +144,9 @@ def strongest_payloads(phi: F64, payloads: Bits, profile: Profile, count: int) -
     return payloads[np.argsort(-scores, kind="stable")[:count]]
 
 
-def kept_payloads(payloads: Bits, scores: F64, floor: float) -> npt.NDArray[np.int64]:
+def kept_payloads(
+    payloads: Bits, scores: F64, floor: float, behind: float
+) -> npt.NDArray[np.int64]:
     """Choose which payloads are weighed under every chain after a first look.
 
     A payload that decodes well takes its neighbours along, which differ from it in a few bits and
@@ -154,6 +156,7 @@ def kept_payloads(payloads: Bits, scores: F64, floor: float) -> npt.NDArray[np.i
         payloads: uint8 [C, L_m].
         scores: float64 [C], of the first look, in nats.
         floor: Below it a payload is of no use.
+        behind: So far behind the payload whose neighbour it is, a payload is of no use.
 
     Returns:
         int64 [C'], at least the strongest.
@@ -163,8 +166,11 @@ def kept_payloads(payloads: Bits, scores: F64, floor: float) -> npt.NDArray[np.i
     for i in np.argsort(-scores, kind="stable").tolist():
         if leaders and scores[i] < floor:
             break
-        apart = [np.count_nonzero(payloads[i] != payloads[j]) for j in leaders]
-        group = followers if apart and min(apart) <= _NEIGHBOUR_BITS else leaders
+        apart = np.count_nonzero(payloads[leaders] != payloads[i], axis=1)
+        near = np.flatnonzero(apart <= _NEIGHBOUR_BITS)
+        if near.size and scores[i] < scores[leaders[near[0]]] - behind:
+            continue
+        group = followers if near.size else leaders
         if len(group) < KEPT:
             group.append(i)
     return np.array(leaders + followers, dtype=np.int64)

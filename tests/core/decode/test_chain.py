@@ -12,6 +12,7 @@ from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.exact import decide, log_evidence, runs
+from pura.decode.listed import kept_payloads
 from pura.decode.model import default_model
 from pura.decode.windows import codeword_windows
 from pura.model.tokenise import tokenise
@@ -128,6 +129,36 @@ def test_blocks_and_scales_do_not_show():
     np.testing.assert_allclose(found.log_ratio.sum(axis=1), np.diag(scores), rtol=1e-12)
     assert np.isfinite(scores).all()
     assert np.all((found.marked >= 0) & (found.marked <= 1))
+
+
+def test_walking_lanes_side_by_side_changes_nothing(monkeypatch):
+    profile = Profile(payload_bits=9, code="tbcc", vocab_size=50)
+    rng = np.random.default_rng(10)
+    text = chain_text(rng, profile, 731, np.flatnonzero(rng.random(731) < 0.8))
+    words = codeword_windows(
+        np.stack([encode(Payload.from_int(i, 9), profile) for i in (5, 77, 400)])
+    )
+    every, own = np.arange(len(MEMBERS)), np.array([3, 0, 11])
+    side = chain.log_likelihoods(text, words, every, lambda: None)
+    found = chain.posteriors(text, words, own, lambda: None)
+    monkeypatch.setattr(chain, "_ENTRIES", 0)
+    one = chain.log_likelihoods(text, words, every, lambda: None)
+    np.testing.assert_allclose(side, one, rtol=1e-11)
+    plain = chain.posteriors(text, words, own, lambda: None)
+    np.testing.assert_allclose(found.marked, plain.marked, atol=1e-11)
+    np.testing.assert_allclose(found.log_ratio, plain.log_ratio, atol=1e-11)
+    np.testing.assert_allclose(one[own, np.arange(3)], plain.log_ratio.sum(axis=1), rtol=1e-11)
+
+
+def test_a_payload_far_behind_its_neighbour_is_not_weighed_further():
+    bits = np.zeros((4, 36), dtype=np.uint8)
+    bits[1, 3] = bits[2, 4] = 1
+    bits[3, :18] = 1
+    scores = np.array([100.0, 75.0, 90.0, 60.0])
+    assert kept_payloads(bits, scores, 25.0, 20.0).tolist() == [0, 3, 2]
+    assert kept_payloads(bits, scores, 25.0, 30.0).tolist() == [0, 3, 2, 1]
+    assert kept_payloads(bits, scores, 80.0, 20.0).tolist() == [0, 2]
+    assert kept_payloads(bits, scores, 1000.0, 20.0).tolist() == [0]
 
 
 def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):

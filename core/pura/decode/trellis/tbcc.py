@@ -75,9 +75,9 @@ class TbccTrellis(RegisterTrellis):
         streams = np.roll(phi.reshape(-1, _STREAMS, self.payload_bits, 8), 2, axis=2)
         weights = np.zeros((phi.shape[0], self.payload_bits, table.shape[-1]))
         for s in range(_STREAMS):
-            weights[:, 2:] += streams[:, s, 2:, table[0, s]].transpose(1, 2, 0)
-            weights[:, 0] += streams[:, s, 0, table[1, s]]
-            weights[:, 1] += streams[:, s, 1, table[2, s]]
+            weights[:, 2:] += np.take(streams[:, s, 2:], table[0, s], axis=-1)
+            weights[:, 0] += np.take(streams[:, s, 0], table[1, s], axis=-1)
+            weights[:, 1] += np.take(streams[:, s, 1], table[2, s], axis=-1)
         return weights
 
     def payloads(self, walks: Bits) -> Bits:

@@ -1,7 +1,8 @@
 """The one catalogue of words: every text for people by its key, in every language.
 
 The files of ``resources/words`` are its volumes; each holds its texts by key, English and German.
-All volumes share one syntax. A blank is written ``{name:kind}``; its kind decides how a value is
+A text whose English stands in the code, as the help of the command does, has that as its key. All
+volumes share one syntax. A blank is written ``{name:kind}``; its kind decides how a value is
 written in each language. ``{name:plural(form for 1|form for other counts)}`` chooses a form, which
 may hold blanks of its own; ``{name:word(group)}`` stands for the word of the group whose English
 the value is.
@@ -175,7 +176,8 @@ def check_language(language: str) -> None:
 
 
 def _template(key: str, entry: Mapping[str, str], hint: str) -> Template:
-    texts = {language: entry[language] for language in LANGUAGES}
+    whole = {"en": key, **entry}
+    texts = {language: whole[language] for language in LANGUAGES}
     blanks: dict[str, str] = {}
     for text in texts.values():
         for name, kind in _blanks(text):

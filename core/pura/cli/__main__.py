@@ -14,15 +14,11 @@ from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.selftest import selftest
 from pura.cli.terminal import complain, err, say, use_language
+from pura.cli.tree import App
 from pura.cli.verify import verify
 from pura.version import __version__
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Embed, read and defend the PURA watermark.",
-)
+app = App("Embed, read and defend the PURA watermark.")
 app.add_typer(keys.app, name="key")
 app.add_typer(models.app, name="model")
 app.add_typer(profiles.app, name="profile")
@@ -60,17 +56,18 @@ def options(
             help="Passphrase of the encrypted key files, where keys are kept in such; else asked.",
         ),
     ] = None,
-    language: Annotated[
+    _language: Annotated[
         str,
         typer.Option(
             "--language",
             envvar="PURA_LANGUAGE",
-            help="Language of what is said: en or de; help stays English.",
+            help="Language of what is said: en or de; left out: en.",
+            callback=use_language,
+            show_default=False,
         ),
-    ] = "en",
+    ] = "",
 ) -> None:
     """Embed, read and defend the PURA watermark."""
-    use_language(language)
     set_folder_passphrase(passphrase_file)
 
 

@@ -18,6 +18,7 @@ from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import Language, out, say
+from pura.cli.tree import App
 from pura.cli.words import print_audit
 from pura.desk.cases import (
     CheckLog,
@@ -35,7 +36,7 @@ from pura.desk.cases import (
 from pura.keys import Secret
 from pura.record import json_io
 
-app = typer.Typer(no_args_is_help=True, help="The case log: cases, and what was saved in them.")
+app = App("The case log: cases, and what was saved in them.")
 caselog_acts.register(app)
 _STATES: Final = ("", "open", "closed", "held", "unreviewed")
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red"}
@@ -54,7 +55,7 @@ def list_(
 ) -> None:
     """List the cases, the newest change first."""
     if state not in _STATES:
-        raise typer.BadParameter(f"Choose {', '.join(_STATES[1:])}.", param_hint="--state")
+        raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
     query = Query(
         search=search,
         tag=tag,
@@ -293,7 +294,7 @@ def _day(text: str, option: str) -> str:
         try:
             date.fromisoformat(text)
         except ValueError:
-            raise typer.BadParameter("Write a day as YYYY-MM-DD.", param_hint=option) from None
+            raise typer.BadParameter(say("choose.day"), param_hint=option) from None
     return text
 
 

@@ -25,7 +25,8 @@ from pura.caselog import (
 from pura.cli.caselog_common import Auditor, CaseName, Reason
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import interactive, out, say
+from pura.cli.terminal import confirm, interactive, out, say
+from pura.cli.tree import App
 from pura.desk.cases import (
     ReviewFinding,
     SignHead,
@@ -39,7 +40,7 @@ from pura.desk.cases import (
 from pura.keys import Secret
 
 
-def register(app: typer.Typer) -> None:
+def register(app: App) -> None:
     """Add the commands."""
     for name, act in (
         ("new", new),
@@ -252,5 +253,4 @@ def _sure(question: str, *, yes: bool) -> None:
         return
     if not interactive():
         raise CaseLogError("command.sure", question=question, code="usage")
-    if not typer.confirm(question):
-        raise typer.Exit(1)
+    confirm(question)

@@ -14,7 +14,8 @@ from pura.base.files import refuse_taken
 from pura.cli import key_listing
 from pura.cli.common import workplace
 from pura.cli.passphrases import STDIN, passphrase, with_passphrase
-from pura.cli.terminal import err, interactive, language, out, say
+from pura.cli.terminal import confirm, err, interactive, language, out, say
+from pura.cli.tree import App
 from pura.desk.keys import (
     CreateKey,
     DeleteKey,
@@ -37,10 +38,7 @@ from pura.keys import Place, Secret
 from pura.keys.sealed import MAX_FILE
 from pura.register.key_usage import sentences
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Secret keys in the keyring, or in encrypted files. Secrets are never arguments.",
-)
+app = App("Secret keys in the keyring, or in encrypted files. Secrets are never arguments.")
 app.command("list")(key_listing.list_)
 app.command("state")(key_listing.state)
 
@@ -115,7 +113,7 @@ def export(
             say("key.warn", name=entry.name, fingerprint=entry.fingerprint),
             markup=False,
         )
-        typer.confirm(say("key.write"), abort=True, err=True)
+        confirm(say("key.write"))
     words = Secret(passphrase(passphrase_file, say("ask.file"), new=True))
     done = export_key(at, ExportKey(name=name, passphrase=words, path=path))
     if path is None:
@@ -166,7 +164,7 @@ def delete(name: Name, yes: Yes = False) -> None:
     if not yes:
         for sentence in sentences(usage, language()):
             err.print(sentence, markup=False)
-        typer.confirm(say("key.delete", name=usage.entry.name), abort=True, err=True)
+        confirm(say("key.delete", name=usage.entry.name))
     delete_key(at, DeleteKey(name=name))
     err.print(say("key.deleted", name=name), markup=False)
 
@@ -186,6 +184,6 @@ def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
     if passphrase_file == STDIN:
         raise KeyFormatError("command.stdin-twice")
     if file is None and interactive():
-        typed = getpass.getpass("Key (hex or base64, not shown): ")
+        typed = getpass.getpass(say("ask.key"))
         return Secret(bytearray(typed.encode("utf-8", "replace")))
     return Secret(bytearray(sys.stdin.buffer.read(MAX_FILE + 1)))

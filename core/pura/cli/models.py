@@ -22,7 +22,8 @@ from rich.table import Table
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import err, out, say
+from pura.cli.terminal import confirm, err, out, say
+from pura.cli.tree import App
 from pura.desk.models import (
     AddModel,
     InstallModel,
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pura.model.installed import InstalledModel
     from pura.model.memory import Room
 
-app = typer.Typer(no_args_is_help=True, help="The local models that read texts.")
+app = App("The local models that read texts.")
 app.command("fitness")(fitness)
 
 _HEADS: Final = (
@@ -198,6 +199,6 @@ def remove(
     at = workplace()
     model = at.models.get(name)
     if not yes:
-        typer.confirm(say("model.remove", name=model.name), abort=True)
+        confirm(say("model.remove", name=model.name))
     remove_model(at, RemoveModel(name=model.name))
     err.print(say("model.removed", name=model.name), markup=False)

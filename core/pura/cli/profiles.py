@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from pura.cli.common import workplace
-from pura.cli.terminal import err, out, say
+from pura.cli.terminal import confirm, err, out, say
+from pura.cli.tree import App
 from pura.desk.profiles import (
     CreateProfile,
     ExportProfile,
@@ -24,7 +25,7 @@ from pura.desk.profiles import (
 from pura.scheme import Profile
 from pura.verdict.profile_advice import advise, length_needed
 
-app = typer.Typer(no_args_is_help=True, help="What generator and verifier share besides the key.")
+app = App("What generator and verifier share besides the key.")
 
 
 @app.command("new")
@@ -137,5 +138,5 @@ def remove(
     at = workplace()
     at.profiles.get(name)
     if not yes:
-        typer.confirm(say("profile.delete", name=name), abort=True)
+        confirm(say("profile.delete", name=name))
     remove_profile(at, RemoveProfile(name=name))

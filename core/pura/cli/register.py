@@ -11,6 +11,7 @@ import typer
 
 from pura.cli.common import ProfileOption, load_profile, workplace
 from pura.cli.terminal import err, out, say
+from pura.cli.tree import App
 from pura.desk.register import (
     AddIssue,
     ExportRegister,
@@ -24,7 +25,7 @@ from pura.desk.register import (
 from pura.register.register_csv import parse_payload
 from pura.register.rows import Issue
 
-app = typer.Typer(no_args_is_help=True, help="The register of issued payloads.")
+app = App("The register of issued payloads.")
 
 Payload = Annotated[str, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
 

@@ -31,7 +31,7 @@ def use_language(name: str) -> str:
         typer.BadParameter: There is no such language.
     """
     if name and name not in LANGUAGES:
-        raise typer.BadParameter("Choose en or de.")
+        raise typer.BadParameter(say("choose", known=", ".join(LANGUAGES)))
     if name:
         _language[0] = name
     return _language[0]
@@ -55,6 +55,21 @@ def complain(error: PuraError, name: str | None = None) -> None:
     err.print(f"{prefix}{message}", style="bold red", markup=False)
     if hint:
         err.print(hint, markup=False)
+
+
+def confirm(question: str) -> None:
+    """Ask a question on standard error until it is answered with yes or no; empty is no.
+
+    Raises:
+        typer.Abort: The answer is no, or nobody answers.
+    """
+    while True:
+        answer = typer.prompt(f"{question} {say('ask.sure')}", "", show_default=False, err=True)
+        if answer.strip().lower() in say("ask.is-yes").split():
+            return
+        if answer.strip().lower() in ("", *say("ask.is-no").split()):
+            raise typer.Abort
+        err.print(say("ask.yes-or-no"))
 
 
 def interactive() -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -42,6 +42,8 @@ from pura.scheme import Profile
 
 if TYPE_CHECKING:
     from pura.record.audit import Audit
+
+_DECODERS: Final = ("exact", "paper")
 
 
 def verify(
@@ -192,13 +194,13 @@ def verify(
 
 
 def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
-    for value, known, option in ((decoder, ("exact", "paper"), "--decoder"),):
-        if value not in known:
-            raise typer.BadParameter(f"Choose {' or '.join(known)}.", param_hint=option)
+    if decoder not in _DECODERS:
+        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
     if fdr is not None and not 0 < fdr < 1:
-        raise typer.BadParameter("Choose a rate between 0 and 1.", param_hint="--fdr")
+        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
     if keep_text not in TEXT_MODES:
-        raise typer.BadParameter(f"Choose {', '.join(TEXT_MODES)}.", param_hint="--keep-text")
+        known = ", ".join(TEXT_MODES)
+        raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
 
 
 @contextmanager

@@ -2,12 +2,14 @@
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from pura.base.catalogue import catalogue
 from pura.cli.__main__ import main
+from pura.cli.terminal import use_language
 from pura.scheme import Profile
 
 ENGLISH = re.compile(
@@ -17,7 +19,7 @@ FINGERPRINT = "0123456789abcdef"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("PURA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PURA_LANGUAGE", "de")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
@@ -29,7 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "schluessel.hex").write_text("ab" * 32)
     (tmp_path / "geheim.txt").write_text("eine lange Passphrase\n")
     (tmp_path / "brief.txt").write_text("Ein kurzer Brief.\n")
-    return tmp_path
+    yield tmp_path
+    use_language("en")
 
 
 def run(
@@ -101,7 +104,7 @@ def test_the_option_decides_over_the_environment(
     assert "Es ist kein" not in run(monkeypatch, capsys, "--language", "en", "key", "state")[1]
     code, _, err = run(monkeypatch, capsys, "--language", "fr", "key", "state")
     assert code == 2
-    assert "en or de" in err
+    assert "Zur Wahl stehen: en, de." in err
 
 
 def test_json_is_the_same_in_every_language(

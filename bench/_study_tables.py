@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from _common import print_table
 from _study_decode import evidence_at, outcomes, passage_labels
-from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, SEED, Cell
+from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS, power_entry
+from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
 from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
 from pura.lab.evaluate import Outcome, summarise
 from pura.lab.intervals import wilson
@@ -20,9 +19,7 @@ from pura.verdict.power import lower_limit
 
 VERIFYING = ("blind", "prompt", "proxy", "noise")
 USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]
-THRESHOLDS = (6.0, 9.0, 12.0)
-LEVEL = 0.95
-LEAST_TEXTS = 60
+PRINTED = (6.0, 9.0, 12.0)
 HEAD = [
     "condition",
     "edit rate",
@@ -144,9 +141,13 @@ def power_entries(shelf: Shelf) -> list[dict[str, Any]]:
                 continue
             texts = np.isfinite(values).sum(axis=0)
             kept = texts >= LEAST_TEXTS
-            for threshold in THRESHOLDS if cell in MAIN else THRESHOLDS[:1]:
+            usable = [u for u, k in zip(USABLE, kept, strict=True) if k]
+            for threshold in THRESHOLDS:
                 found = (values >= threshold).sum(axis=0)
-                entries.append(power_entry(cell, verifier, threshold, found[kept], texts[kept]))
+                entry = power_entry(cell, threshold, usable, found[kept], texts[kept])
+                entries.append(entry | {"prompt": verifier == "prompt"})
+                if threshold not in PRINTED:
+                    continue
                 cells = [
                     f"{f}/{n}" if k else "" for f, n, k in zip(found, texts, kept, strict=True)
                 ]
@@ -165,54 +166,11 @@ def power_values(shelf: Shelf, cell: Cell, verifier: str) -> Any:
     return np.concatenate(values) if values else None
 
 
-def power_entry(
-    cell: Cell, verifier: str, threshold: float, found: Any, texts: Any
-) -> dict[str, Any]:
-    """Return one entry of resources/power.json."""
-    profile = cell.profile(49_152)
-    return {
-        "code": cell.code,
-        "payload_bits": cell.payload_bits,
-        "threshold": threshold,
-        "prompt": verifier == "prompt",
-        "sampling": {
-            "temperature": profile.temperature,
-            "top_k": profile.top_k,
-            "top_p": profile.top_p,
-        },
-        "entropy_thresholds_bits": list(profile.entropy_thresholds_bits),
-        "usable": USABLE[: len(found)],
-        "found": [int(x) for x in found],
-        "texts": [int(x) for x in texts],
-    }
-
-
-def write_power(
-    entries: list[dict[str, Any]], fingerprint: str, likelihood: str, path: Path
-) -> None:
-    """Write resources/power.json, an entry a line."""
-    conditions = {
-        "source": "docs/study.md: unedited marked texts, cut after the given number of usable "
-        "positions; each text counts once a class. Read by the model that wrote them.",
-        "models": [fingerprint],
-        "likelihood": likelihood,
-        "seed": SEED,
-        "command": "python bench/evidence.py tables --cache DIR --write",
-    }
-    body = ",\n  ".join(json.dumps(e, ensure_ascii=False) for e in entries)
-    head = json.dumps(conditions, ensure_ascii=False, indent=1).replace("\n", "\n ")
-    path.write_text(
-        f'{{\n "schema": "pura-power/1",\n "level": {LEVEL},\n "conditions": {head},\n'
-        f' "entries": [\n  {body}\n ]\n}}\n',
-        encoding="utf-8",
-    )
-
-
 def needed_table(entries: list[dict[str, Any]]) -> None:
     """Print from how many usable positions on the power is proven to be 0.8 and 0.95."""
     print("\n### Usable positions from which the power is at least 0.80, 0.90, 0.95\n")
     rows = []
-    for entry in entries:
+    for entry in (e for e in entries if e["threshold"] in PRINTED):
         limits, lowest = [], 1.0
         for found, texts in zip(entry["found"][::-1], entry["texts"][::-1], strict=True):
             lowest = min(lowest, lower_limit(found, texts, LEVEL))

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,9 @@ import numpy as np
 
 import _common
 import _study_generate
+import _study_power
 import _study_read
 import _study_tables
-from pura.base.resources import resource
 from pura.decode import default_model
 from pura.lab.cells import CELLS, MAIN, SEED
 from pura.lab.design import DROPPED, NOISE, jobs
@@ -49,11 +50,12 @@ def load() -> Any:
     return _common.load_builtin()
 
 
-def read_all(shelf: Shelf) -> None:
+def read_all(shelf: Shelf, only: str) -> None:
     """Do the jobs one by one, the most important first."""
     reader = _study_read.Reader(load(), shelf)
     for job in jobs():
-        reader.run([job])
+        if fnmatch(job.reading, f"reading.{only}"):
+            reader.run([job])
 
 
 def print_proxy(shelf: Shelf) -> None:
@@ -82,9 +84,8 @@ def print_tables(shelf: Shelf, *, write: bool) -> None:
     entries = _study_tables.power_entries(shelf)
     _study_tables.needed_table(entries)
     if write:
-        fingerprint = _common.load_builtin().fingerprint
-        path = resource("power.json")
-        _study_tables.write_power(entries, fingerprint, default_model().fingerprint, path)
+        command = "python bench/evidence.py tables --cache DIR --write"
+        _study_power.write_power(entries, default_model().fingerprint, command)
 
 
 def main() -> None:
@@ -92,13 +93,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("stage", choices=STAGES)
     parser.add_argument("--cache", type=Path, required=True, help="folder for texts and readings")
+    parser.add_argument("--only", default="*", help="cells (generate) or readings, with wildcards")
     parser.add_argument("--write", action="store_true", help="write resources/power.json")
     args = parser.parse_args()
     shelf = Shelf(args.cache)
     if args.stage == "generate":
-        _study_generate.generate_cells(load(), shelf, list(CELLS))
+        cells = [name for name in CELLS if fnmatch(name, args.only)]
+        _study_generate.generate_cells(load(), shelf, cells)
     elif args.stage == "read":
-        read_all(shelf)
+        read_all(shelf, args.only)
     elif args.stage == "proxy":
         print_proxy(shelf)
     else:

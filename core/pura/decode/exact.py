@@ -44,6 +44,7 @@ _NAMED: Final = 32  # payloads that each of them names
 _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 _BLOCK: Final = 8192  # steps whose densities are worked out at a time
+_LONG: Final = 1024  # steps from which on windows name most of the list
 _LOOK: Final = 0.3  # share of the grid member that windows are looked at with
 _NO_USE_NATS: Final = 20.0  # so far behind the best, a payload adds nothing to the sum
 _SEPARATE_NATS: Final = 3 * math.log(10)  # evidence of a further mark outside the stronger ones
@@ -260,7 +261,7 @@ def _weigh(
         vocab_size=profile.vocab_size,
     )
     named = _named(trellis, phi, log_sums, named_each)
-    pool = strongest_payloads(phi, named, profile, LISTED)
+    pool = strongest_payloads(phi, named, profile, LISTED if count <= _LONG else LISTED // 4)
     if count:
         others = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
         pool = np.unique(

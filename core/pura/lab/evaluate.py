@@ -40,7 +40,11 @@ class TextReading:
 
     def first(self, tokens: int) -> TextReading:
         """Return the reading of the first tokens: no token's reading looks ahead."""
-        return TextReading(**{name: array[:tokens] for name, array in vars(self).items()})
+        return self.part(0, tokens)
+
+    def part(self, first: int, after: int) -> TextReading:
+        """Return what the reading says of the tokens ``first`` to ``after - 1``."""
+        return TextReading(**{name: array[first:after] for name, array in vars(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,14 +23,12 @@ Format of the file::
                   "text_usable": 1400}]}
 
 ``usable[i]`` is the lower end of a class, which reaches up to the next one. ``text_usable`` may be
-left out: the texts were marked from end to end, and what was counted is the half of the evidence
-that takes them so. The whole of it is at least half as large, hence ``WHOLE_COST``.
+left out: the texts were marked from end to end.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,8 +54,6 @@ _ENTRY_KEYS: Final = {
     "texts",
 }
 _MAY_HAVE: Final = {"text_usable"}
-WHOLE_COST: Final = math.log10(2)
-"""log10 by which the evidence may be below its half that an entry of whole texts counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -235,7 +231,7 @@ class PowerTable:
             for entry in self.entries
             if entry.code == profile.code
             and entry.payload_bits >= profile.payload_bits
-            and entry.threshold >= threshold + (0.0 if entry.text_usable else WHOLE_COST)
+            and entry.threshold >= threshold
             and (prompt_known or not entry.prompt)
             and entry.sampling == (profile.temperature, profile.top_k, profile.top_p)
             and entry.entropy_thresholds_bits == profile.entropy_thresholds_bits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,31 +14,11 @@ from pura.lab.evaluate import TextReading, evaluate, summarise
 from pura.lab.intervals import wilson
 from pura.lab.prompts import LEARNING, STUDY
 from pura.lab.shelf import Shelf
-from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
-from pura.scheme.gray import sector_of
+from pura.scheme import Payload, Profile, SecretKey
 
 VOCABULARY = 256
 KEY = SecretKey(bytes(range(32)))
-
-
-def marked_text(profile: Profile, payload: Payload, tokens: int, seed: int) -> TextReading:
-    """Write a marked text with random distributions and read it with the same ones."""
-    rng = np.random.default_rng(seed)
-    order, code = KEY.vocabulary_order(VOCABULARY), encode(payload, profile).tolist()
-    walk, rows = Scheduler(KEY, profile), []
-    for _ in range(tokens):
-        p = rng.dirichlet(np.full(VOCABULARY, 0.3))
-        entropy = float(-(p * np.log2(np.maximum(p, 1e-300))).sum())
-        step = walk.step(entropy)
-        bits = [code[(step.index + j) % len(code)] for j in range(step.arity)]
-        point = anchor(step, sector_of(bits)) if bits else rng.random()
-        mass = np.cumsum(p[order])
-        rank = int(min(np.searchsorted(mass, point, side="right"), VOCABULARY - 1))
-        token = int(order[rank])
-        walk.push(token)
-        rows.append((token, entropy, p[token], mass[rank] - p[token], mass[rank]))
-    ids, entropy_bits, probability, lo, hi = (np.array(c) for c in zip(*rows, strict=True))
-    return TextReading(ids=ids, entropy_bits=entropy_bits, probability=probability, lo=lo, hi=hi)
+Writer = Callable[..., TextReading]
 
 
 def profile_of(code: str, bits: int) -> Profile:
@@ -45,7 +26,9 @@ def profile_of(code: str, bits: int) -> Profile:
 
 
 @pytest.mark.parametrize(("code", "bits"), [("spc", 12), ("spc", 36), ("tbcc", 36)])
-def test_both_decoders_find_the_payload_of_an_unedited_text(code: str, bits: int) -> None:
+def test_both_decoders_find_the_payload_of_an_unedited_text(
+    marked_text: Writer, code: str, bits: int
+) -> None:
     profile, payload = profile_of(code, bits), Payload.from_int(2222 % (1 << bits), bits)
     reading = marked_text(profile, payload, 160, seed=3)
     out = evaluate(reading, KEY, payload, profile, prompt_known=False)
@@ -56,7 +39,7 @@ def test_both_decoders_find_the_payload_of_an_unedited_text(code: str, bits: int
     assert 100 < out.usable <= 158
 
 
-def test_a_wrong_truth_is_counted_as_wrong() -> None:
+def test_a_wrong_truth_is_counted_as_wrong(marked_text: Writer) -> None:
     profile, payload = profile_of("spc", 12), Payload.from_int(0b101100111000, 12)
     reading = marked_text(profile, payload, 160, seed=4)
     flipped = Payload.from_bits(payload.bits ^ np.array([1] * 3 + [0] * 9, dtype=np.uint8))
@@ -68,7 +51,7 @@ def test_a_wrong_truth_is_counted_as_wrong() -> None:
     assert out.log10_e == evaluate(reading, KEY, payload, profile, prompt_known=False).log10_e
 
 
-def test_a_foreign_key_finds_nothing() -> None:
+def test_a_foreign_key_finds_nothing(marked_text: Writer) -> None:
     profile, payload = profile_of("tbcc", 36), Payload.from_int(7, 36)
     reading = marked_text(profile, payload, 160, seed=5)
     for number in range(2):
@@ -77,7 +60,7 @@ def test_a_foreign_key_finds_nothing() -> None:
         assert evaluate(reading, other, payload, profile, prompt_known=False).log10_e < 3
 
 
-def test_a_prefix_of_a_text_has_the_prefix_of_its_reading() -> None:
+def test_a_prefix_of_a_text_has_the_prefix_of_its_reading(marked_text: Writer) -> None:
     profile, payload = profile_of("tbcc", 36), Payload.from_int(99, 36)
     whole, short = (marked_text(profile, payload, n, seed=6) for n in (120, 60))
     cut = whole.first(60)
@@ -85,7 +68,7 @@ def test_a_prefix_of_a_text_has_the_prefix_of_its_reading() -> None:
         np.testing.assert_array_equal(vars(cut)[name], array)
 
 
-def test_summary_counts_pairs() -> None:
+def test_summary_counts_pairs(marked_text: Writer) -> None:
     profile, payload = profile_of("spc", 12), Payload.from_int(1234, 12)
     good = evaluate(
         marked_text(profile, payload, 160, seed=7), KEY, payload, profile, prompt_known=False

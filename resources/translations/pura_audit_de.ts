@@ -4032,6 +4032,18 @@ Anteil {share:text}</translation>
         <translation>Höchstens berichtet</translation>
     </message>
     <message>
+        <source>Issued payloads</source>
+        <translation>Ausgegebene Nutzlasten</translation>
+    </message>
+    <message>
+        <source>share {weight:text} of the prior weight</source>
+        <translation>teilen sich {weight:text} des Ausgangsgewichts</translation>
+    </message>
+    <message>
+        <source>weigh like all others</source>
+        <translation>gelten wie alle anderen</translation>
+    </message>
+    <message>
         <source>unknown: the policy states no number of texts a year</source>
         <translation>unbekannt: Die Richtlinie nennt keine Zahl von Texten im Jahr</translation>
     </message>

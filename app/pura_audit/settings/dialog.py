@@ -219,6 +219,15 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
             ),
         ),
         (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
+        (
+            translate("Settings", "Issued payloads"),
+            filled(
+                translate("Settings", "share {weight:text} of the prior weight"),
+                weight=decimal(policy.register_prior, 2),
+            )
+            if policy.register_prior
+            else translate("Settings", "weigh like all others"),
+        ),
     ]
     alarms = policy.false_alarms
     said = (

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from pura.audit import assemble, facts
 from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of
+from pura.audit.prior import RegisterPrior, register_prior
 from pura.audit.trial import (
     Intervals,
     Strength,
@@ -46,7 +47,7 @@ from pura.audit.variants import (
 from pura.base.errors import InputError, KeyStoreError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
-from pura.record.audit import Audit, MarkFacts, RegisterFacts, StepReport, VariantFacts
+from pura.record.audit import Audit, MarkFacts, PriorFacts, RegisterFacts, StepReport, VariantFacts
 from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
 from pura.verdict.expect import unlike_study
@@ -206,6 +207,7 @@ class _Audit:
         self._variants: tuple[Variant, ...] = ()
         self.notice: Callable[[Notice], None] = lambda _: None
         self._handled: tuple[str, ...] = ()
+        self._prior: RegisterPrior | None = None
 
     def run(self) -> Audit:
         """Walk all twelve steps."""
@@ -242,7 +244,8 @@ class _Audit:
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
         readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
-        return self._record(found, outcome, marks, strong, register, prompt_ids, readings)
+        prior = None if self._prior is None else self._prior.facts(trials)
+        return self._record(found, outcome, marks, strong, prior, register, prompt_ids, readings)
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
@@ -358,6 +361,13 @@ class _Audit:
             local = [weigh(p, one, profile) for p, (*_, one) in zip(plans, tried, strict=True)]
             note.append(f"kernel {profile.kernel}")
         with self._step(8) as note:
+            self._prior = register_prior(
+                self._options.register, profile, self._options.policy, self._checkpoint
+            )
+            if self._prior is not None:
+                note.append(f"{len(self._prior.issued)} issued payloads as prior")
+            elif self._options.policy.register_prior:
+                note.append("no register as prior: none was given that holds such payloads")
             trials = []
             for plan, weights, (variant, number, one) in zip(plans, local, tried, strict=True):
                 self._checkpoint()
@@ -371,6 +381,7 @@ class _Audit:
                         profile,
                         count,
                         variant=variant,
+                        issued=None if self._prior is None else self._prior.issued,
                         checkpoint=self._checkpoint,
                     )
                 )
@@ -393,8 +404,11 @@ class _Audit:
         asked = Asked(
             profile=self._profile,
             usable=usable,
-            # The evidence of one marked reading is divided by the number of those tried.
-            threshold=policy.t_found + math.log10(tried),
+            # The evidence of one marked reading is divided by the number of those tried, and
+            # what all payloads alike say by the part that issued ones do not take.
+            threshold=policy.t_found
+            + math.log10(tried)
+            + (0.0 if self._prior is None else policy.prior_cost),
             prompt_known=best.intervals.prompt_known,
             reader=self._model.fingerprint,
             dtype=self._model.device.dtype,
@@ -422,14 +436,13 @@ class _Audit:
         exact = found.trial.exact
 
         def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
-            return exact.log_posteriors(rows, profile)
+            return exact.log_ratios(rows, profile)
 
         with self._step(11) as note:
-            # A posterior is relative to the sum over all payloads, whose mean is 2**-L_m of it.
             facts_found = register.posterior(
                 profile.payload_bits,
                 score,
-                -profile.payload_bits * math.log(2.0),
+                exact.log_e_alike,
                 self._options.policy.prior_none,
                 decoded=found.payload,
                 checkpoint=self._checkpoint,
@@ -443,6 +456,7 @@ class _Audit:
         outcome: Outcome,
         marks: tuple[MarkFacts, ...],
         strong: Strength,
+        prior: PriorFacts | None,
         register: RegisterFacts | None,
         prompt_ids: npt.NDArray[np.int64] | None,
         readings: tuple[VariantFacts, ...],
@@ -464,6 +478,7 @@ class _Audit:
                 policy,
                 around,
                 candidates=listed,
+                prior=prior,
                 register=register,
                 marks=marks,
             )
@@ -496,6 +511,7 @@ class _Audit:
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
             marks=marks,
             variants=readings if options.keep_text else without_text(readings),
+            prior=prior,
             register=register,
             policy=policy.to_dict(),
             log=tuple(self._log),
@@ -520,6 +536,7 @@ class _Audit:
             repaired=int(found.repaired.sum()),
             unlike=unlike_study(self._document.text),
             handled=self._handled,
+            prior_unused=self._prior is None and self._options.policy.register_prior > 0,
             passages=len(found.ranges),
             passage_share=assemble.passage_share(found),
         )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
+from pura.decode.issued import Issued
 from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
 from pura.extract.local import LocalEvidence, local_evidence
@@ -107,6 +108,7 @@ def decode(
     candidates: int,
     *,
     variant: int = 0,
+    issued: Issued | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
     """Decode with the published and with the exact decoder (step 8)."""
@@ -119,6 +121,7 @@ def decode(
         prompt_known=intervals.prompt_known,
         candidates=candidates,
         token_probability=intervals.probability,
+        issued=issued,
         checkpoint=checkpoint,
     )
     return Trial(

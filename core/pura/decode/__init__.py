@@ -5,6 +5,7 @@ frozen numbers; never loads a model, never sees the truth.
 """
 
 from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
+from pura.decode.issued import Issued
 from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
 from pura.decode.paper import PaperDecoding
 from pura.decode.significance import RedrawTest, combine, correct_p, e_bh, p_bound, redraw_p
@@ -13,6 +14,7 @@ __all__ = [
     "Candidate",
     "ExactDecision",
     "GridPoint",
+    "Issued",
     "LikelihoodError",
     "LikelihoodModel",
     "LogEvidence",

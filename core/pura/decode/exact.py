@@ -4,6 +4,7 @@ The e-value has two halves. For every member of the grid of likelihoods the trel
 likelihood ratio of all payloads, the text being marked from end to end; and a list of payloads is
 weighed by a chain that allows for passages and edits. Decoding averages over both: the strongest
 payloads of the grid, and those that windows of the text name, are scored under all of them.
+Payloads that were issued may weigh more than others beforehand (:mod:`pura.decode.issued`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
+from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
 from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
 from pura.decode.listed import (
     KEPT,
@@ -57,7 +59,8 @@ class Candidate:
 
     Attributes:
         payload: Its bits.
-        log_posterior: Natural log of its weight, all payloads being equally likely before.
+        log_posterior: Natural log of its weight, under the prior of the evidence: all payloads
+            alike, or the issued ones more.
     """
 
     payload: Payload
@@ -104,8 +107,10 @@ class ExactDecision:
         bit_posteriors: float64 [L_m], probability that each payload bit is 1.
         log_e: Natural log of the e-value, the mean of the next two.
         log_e_whole: Of the text as marked from end to end: mean over payloads and grid.
-        log_e_list: Of passages and edits: sum over the listed payloads, divided by the number of
-            all payloads, mean over the chains.
+        log_e_list: Of passages and edits: sum over the listed payloads, each with its prior
+            weight, mean over the chains.
+        log_e_alike: The e-value with all payloads alike, as it is without issued ones.
+        log_e_issued: The e-value of the issued payloads alone; None without them.
         grid: The grid points.
         log_e_grid: float64 [G], natural log of the mean likelihood ratio at each of them.
         grid_point: The one with the largest evidence.
@@ -127,6 +132,8 @@ class ExactDecision:
     log_e: float
     log_e_whole: float
     log_e_list: float
+    log_e_alike: float
+    log_e_issued: float | None
     grid: tuple[GridPoint, ...]
     log_e_grid: F64
     grid_point: int
@@ -144,8 +151,8 @@ class ExactDecision:
         """``log10`` of the e-value."""
         return float(self.log_e / np.log(10))
 
-    def log_posteriors(self, bits: Bits, profile: Profile) -> F64:
-        """Return the log posterior of any payloads, all payloads being equally likely before.
+    def log_ratios(self, bits: Bits, profile: Profile) -> F64:
+        """Return the log likelihood ratio of any payloads; their mean over all is the evidence.
 
         Args:
             bits: uint8 [C, L_m], for example those of a register; millions of rows are scored a
@@ -153,13 +160,12 @@ class ExactDecision:
             profile: The profile of the decision.
 
         Returns:
-            float64 [C], natural log; ``exp`` of it sums to 1 over all ``2**L_m`` payloads.
+            float64 [C], in nats. No prior is in it.
         """
         parts = []
         for start in range(0, len(bits), _SCORED_AT_ONCE):
             some = bits[start : start + _SCORED_AT_ONCE]
-            weights = _log_weights(some, self.potentials, self.listed, self.log_listed, profile)
-            parts.append(np.minimum(weights - self.log_e, 0.0))
+            parts.append(_log_ratios(some, self.potentials, self.listed, self.log_listed, profile))
         return np.concatenate(parts) if parts else np.zeros(0)
 
 
@@ -176,27 +182,62 @@ class _Weighed:
     listed: Bits
     log_listed: F64
     member: I64
+    issued: IssuedScores | None
 
     @property
     def usable(self) -> int:
         return int(self.text.index.size)
 
+    def log_prior(self, bits: Bits) -> F64:
+        """Return what payloads weigh before the text is seen; uint8 [C, L_m] to [C]."""
+        issued = None if self.issued is None else self.issued.issued
+        return log_prior(bits, self.trellis.payload_bits, issued)
+
+    @property
+    def alike(self) -> tuple[float, float]:
+        """Natural logs of the two halves, all payloads being alike: whole text, list."""
+        if not self.usable:
+            return 0.0, 0.0
+        whole = np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size)
+        listed = np.logaddexp.reduce(self.log_listed) - self.trellis.payload_bits * np.log(2)
+        return float(whole), float(listed)
+
+    @property
+    def of_issued(self) -> tuple[float, float] | None:
+        """The same of the issued payloads alone; None without them."""
+        if self.issued is None:
+            return None
+        if not self.usable:
+            return 0.0, 0.0
+        held = self.log_listed[self.issued.issued.holds(self.listed)]
+        listed = np.logaddexp.reduce(held) - np.log(len(self.issued.issued))
+        return self.issued.log_mean, float(listed)
+
     @property
     def log_e_whole(self) -> float:
-        if not self.usable:
-            return 0.0
-        return float(np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size))
+        return self._mixed(0)
 
     @property
     def log_e_list(self) -> float:
-        if not self.usable:
-            return 0.0
-        total = np.logaddexp.reduce(self.log_listed)
-        return float(total - self.trellis.payload_bits * np.log(2))
+        return self._mixed(1)
 
     @property
     def log_e(self) -> float:
-        return float(np.logaddexp(self.log_e_whole, self.log_e_list) - np.log(2))
+        return _mean(self.log_e_whole, self.log_e_list)
+
+    def _mixed(self, half: int) -> float:
+        of_issued = self.of_issued
+        if self.issued is None or of_issued is None:
+            return self.alike[half]
+        weight = self.issued.issued.weight
+        return float(
+            np.logaddexp(np.log1p(-weight) + self.alike[half], np.log(weight) + of_issued[half])
+        )
+
+
+def _mean(whole: float, listed: float) -> float:
+    """Return the natural log of the e-value that has these halves."""
+    return float(np.logaddexp(whole, listed) - np.log(2))
 
 
 def _nothing() -> None:
@@ -213,6 +254,7 @@ def _weigh(
     model: LikelihoodModel,
     prompt_known: bool,
     token_probability: F64 | None,
+    issued: Issued | None,
     checkpoint: Callable[[], None],
     named_each: int = _NAMED,
 ) -> _Weighed:
@@ -262,12 +304,16 @@ def _weigh(
     )
     named = _named(trellis, phi, log_sums, named_each)
     pool = strongest_payloads(phi, named, profile, LISTED if count <= _LONG else LISTED // 4)
+    scores = None
+    if issued is not None:
+        scores = score_issued(issued, phi, seen, schedule.index, profile, checkpoint)
     if count:
         others = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
-        pool = np.unique(
-            np.concatenate([pool[: LISTED - min(len(others), LISTED // 2)], others]), axis=0
-        )
-        listed, log_listed, member = _score(text, pool, profile, checkpoint)
+        chosen = [pool[: LISTED - min(len(others), LISTED // 2)], others]
+        chosen += [] if scores is None else [scores.strongest]
+        pool = np.unique(np.concatenate(chosen), axis=0)
+        prior = log_prior(pool, profile.payload_bits, issued)
+        listed, log_listed, member = _score(text, pool, prior, profile, checkpoint)
     else:
         listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
     return _Weighed(
@@ -280,6 +326,7 @@ def _weigh(
         listed=listed,
         log_listed=log_listed,
         member=member,
+        issued=scores,
     )
 
 
@@ -303,9 +350,20 @@ def _first_members(text: ChainText) -> I64:
 
 
 def _score(
-    text: ChainText, pool: Bits, profile: Profile, checkpoint: Callable[[], None]
+    text: ChainText,
+    pool: Bits,
+    prior: F64,
+    profile: Profile,
+    checkpoint: Callable[[], None],
 ) -> tuple[Bits, F64, I64]:
     """Weigh payloads by the chains; those that fall behind at a first look are left out.
+
+    Args:
+        text: The text.
+        pool: uint8 [C, L_m].
+        prior: float64 [C], natural log of what each weighs before the text is seen.
+        profile: The profile.
+        checkpoint: Called often; may raise.
 
     Returns:
         The payloads, strongest first, their log likelihood ratios, mean over the chains, and the
@@ -315,23 +373,24 @@ def _score(
     if len(pool) > KEPT:
         first = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
         # Of use is what adds to the sum, or what may be a further mark.
-        alone = profile.payload_bits * math.log(2)
-        floor = min(alone, float(first.max()) - _NO_USE_NATS)
+        first += prior
+        floor = min(0.0, float(first.max()) - _NO_USE_NATS)
         kept = kept_payloads(pool, first, floor, _NO_USE_NATS)
-        pool, words = pool[kept], words[kept]
+        pool, words, prior = pool[kept], words[kept], prior[kept]
     every = np.arange(len(text.members))
     scores = chain.log_likelihoods(text, words, every, checkpoint)
     mean = np.logaddexp.reduce(scores, axis=0) - np.log(every.size)
-    order = np.argsort(-mean, kind="stable")
+    order = np.argsort(-(mean + prior), kind="stable")
     return pool[order], mean[order], scores.argmax(axis=0)[order]
 
 
 class LogEvidence(NamedTuple):
-    """The evidence of a text, natural logs: all of it, and its halves."""
+    """The evidence of a text, natural logs: all of it, its halves, and without issued payloads."""
 
     both: float
     whole: float
     listed: float
+    alike: float
 
 
 def log_evidence(
@@ -344,6 +403,7 @@ def log_evidence(
     model: LikelihoodModel | None = None,
     prompt_known: bool = False,
     token_probability: F64 | None = None,
+    issued: Issued | None = None,
 ) -> LogEvidence:
     """Return the evidence and decode nothing; arguments as :func:`decide`."""
     weighed = _weigh(
@@ -355,9 +415,15 @@ def log_evidence(
         model=default_model() if model is None else model,
         prompt_known=prompt_known,
         token_probability=token_probability,
+        issued=issued,
         checkpoint=_nothing,
     )
-    return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
+    return LogEvidence(
+        both=weighed.log_e,
+        whole=weighed.log_e_whole,
+        listed=weighed.log_e_list,
+        alike=_mean(*weighed.alike),
+    )
 
 
 def decide(
@@ -371,6 +437,7 @@ def decide(
     prompt_known: bool = False,
     candidates: int = 8,
     token_probability: F64 | None = None,
+    issued: Issued | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
@@ -385,6 +452,7 @@ def decide(
         prompt_known: The verifier read the prompt before the text.
         candidates: How many payloads to list, at least 1.
         token_probability: float64 [L]; ``hi - lo`` when absent.
+        issued: Payloads that were issued before the text was seen; None takes all alike.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -402,6 +470,7 @@ def decide(
         model=model,
         prompt_known=prompt_known,
         token_probability=token_probability,
+        issued=issued,
         checkpoint=checkpoint,
         named_each=max(_NAMED, candidates),
     )
@@ -415,6 +484,8 @@ def decide(
         log_e=weighed.log_e,
         log_e_whole=weighed.log_e_whole,
         log_e_list=weighed.log_e_list,
+        log_e_alike=_mean(*weighed.alike),
+        log_e_issued=None if weighed.of_issued is None else _mean(*weighed.of_issued),
         grid=model.grids[prompt_known],
         log_e_grid=weighed.log_e_grid,
         grid_point=int(np.argmax(weighed.log_e_grid)),
@@ -439,12 +510,13 @@ def _marks(
     """
     if not weighed.usable:
         return ()
-    text, log_payloads = weighed.text, profile.payload_bits * math.log(2)
+    text, prior = weighed.text, weighed.log_prior(weighed.listed)
     rows = {row.tobytes(): i for i, row in enumerate(weighed.listed)}
     at = rows.get(payload.bits.tobytes())
     listed, member = weighed.listed, weighed.member
     if at is None:  # the whole text names it, and the chains left it behind
-        listed, _, member = _score(text, payload.bits[None].copy(), profile, checkpoint)
+        alone = payload.bits[None].copy()
+        listed, _, member = _score(text, alone, np.zeros(1), profile, checkpoint)
         at = 0
     words = codeword_windows(encode_rows(weighed.listed, profile))
     marks: list[Mark] = []
@@ -458,15 +530,7 @@ def _marks(
         marks.append(
             Mark(
                 payload=Payload.from_bits(listed[at]),
-                log_e=float(
-                    _log_weights(
-                        listed[at : at + 1],
-                        weighed.phi,
-                        weighed.listed,
-                        weighed.log_listed,
-                        profile,
-                    )[0]
-                ),
+                log_e=float(_log_weights(weighed, listed[at : at + 1], profile)[0]),
                 marked=found.marked[0],
                 log_ratio=found.log_ratio[0],
                 ranges=runs(found.marked[0], text.model.least_tokens),
@@ -481,8 +545,9 @@ def _marks(
             return tuple(marks)
         listed, member = weighed.listed, weighed.member
         elsewhere = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
+        elsewhere += prior
         at = int(np.argmax(elsewhere))
-        if elsewhere[at] - log_payloads - math.log(2) < _SEPARATE_NATS:
+        if elsewhere[at] - math.log(2) < _SEPARATE_NATS:
             return tuple(marks)
 
 
@@ -502,13 +567,19 @@ def runs(marked: F64, least: int) -> tuple[tuple[int, int], ...]:
     return tuple((first, after - 1) for first, after in joined if after - first >= least)
 
 
-def _log_weights(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Profile) -> F64:
-    """Return the share of payloads in the e-value, natural log; uint8 [C, L_m] to [C]."""
+def _log_ratios(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Profile) -> F64:
+    """Return the log likelihood ratio of payloads, mean of both halves; uint8 [C, L_m] to [C]."""
     scores = codeword_scores(phi, encode_rows(bits, profile))
     whole = np.logaddexp.reduce(scores, axis=0) - np.log(phi.shape[0])
     rows = {row.tobytes(): float(log_listed[i]) for i, row in enumerate(listed)}
     chained = np.array([rows.get(row.tobytes(), -np.inf) for row in np.ascontiguousarray(bits)])
-    return np.asarray(np.logaddexp(whole, chained) - (profile.payload_bits + 1) * np.log(2))
+    return np.asarray(np.logaddexp(whole, chained) - np.log(2))
+
+
+def _log_weights(weighed: _Weighed, bits: Bits, profile: Profile) -> F64:
+    """Return the share of payloads in the e-value, natural log; uint8 [C, L_m] to [C]."""
+    ratios = _log_ratios(bits, weighed.phi, weighed.listed, weighed.log_listed, profile)
+    return np.asarray(ratios + weighed.log_prior(bits))
 
 
 def _members(log_sums: F64) -> I64:
@@ -530,8 +601,7 @@ def _named(trellis: Trellis, phi: F64, log_sums: F64, count: int) -> Bits:
 def _candidates(weighed: _Weighed, profile: Profile) -> list[Candidate]:
     """Return all payloads that were named, by their share in the e-value."""
     bits = np.unique(np.concatenate([weighed.named, weighed.listed]), axis=0)
-    weights = _log_weights(bits, weighed.phi, weighed.listed, weighed.log_listed, profile)
-    log_posterior = np.minimum(weights - weighed.log_e, 0.0)
+    log_posterior = np.minimum(_log_weights(weighed, bits, profile) - weighed.log_e, 0.0)
     order = np.argsort(-log_posterior, kind="stable")
     return [
         Candidate(payload=Payload.from_bits(bits[i]), log_posterior=float(log_posterior[i]))
@@ -553,6 +623,11 @@ def _bit_posteriors(weighed: _Weighed, found: list[Candidate]) -> F64:
     members = _members(log_sums)
     share = np.exp(log_sums[members] - np.logaddexp.reduce(log_sums[members]))
     whole = share @ np.stack([trellis.posteriors(phi[g]) for g in members])
-    chained = np.exp(weighed.log_listed - np.logaddexp.reduce(weighed.log_listed)) @ weighed.listed
+    if weighed.issued is not None:
+        prior = math.log(weighed.issued.issued.weight)
+        of_issued = math.exp(prior + weighed.issued.log_mean - weighed.log_e_whole)
+        whole = (1 - of_issued) * whole + of_issued * weighed.issued.mean_bits()
+    shares = weighed.log_listed + weighed.log_prior(weighed.listed)
+    chained = np.exp(shares - np.logaddexp.reduce(shares)) @ weighed.listed
     of_list = np.exp(weighed.log_e_list - np.log(2) - weighed.log_e)
     return np.asarray(np.clip((1 - of_list) * whole + of_list * chained, 0.0, 1.0))

@@ -88,7 +88,7 @@ def _worthwhile(
 ) -> tuple[npt.NDArray[np.float32], F64]:  # fmt: skip
     """Return the windows that may hold a mark: potentials [N, n, 8], evidence in nats [N]."""
     potentials, evidence = [], []
-    for windows in _windows(log_f, index, trellis.codeword_length):
+    for windows in scaled_windows(log_f, index, trellis.codeword_length):
         for first in range(0, len(windows), _CHUNK):
             checkpoint()
             some = windows[first : first + _CHUNK]
@@ -106,7 +106,7 @@ def _closing_nats(trellis: RegisterTrellis) -> float:
     return float(closing * math.log(2))
 
 
-def _windows(
+def scaled_windows(
     log_f: F64, index: npt.NDArray[np.int64], length: int
 ) -> Iterator[npt.NDArray[np.float32]]:
     """Yield the windows of each scale, half overlapping: potentials float32 [N, n, 8]."""

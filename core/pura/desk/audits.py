@@ -218,7 +218,8 @@ def audit_again(
 
     Raises:
         ReportFileError: The record leaves out what is needed (``repeat-text``, ``repeat-prompt``,
-            ``repeat-ids``), or key or model are not here (``repeat-key``, ``repeat-model``).
+            ``repeat-ids``), or key, model or the register that was the prior are not here
+            (``repeat-key``, ``repeat-model``, ``repeat-register``).
         PuraError: Key or model cannot be used.
     """
     from pura.audit.run import Options, audit_document
@@ -238,7 +239,7 @@ def audit_again(
     for ref in refs:
         if not workplace.has_key(ref.fingerprint):
             raise _absent("key", ref.fingerprint)
-    with workplace.opened_keys(refs) as keys:
+    with _prior_of(workplace, record) as issued, workplace.opened_keys(refs) as keys:
         progress(Stage(name="model"))
         model = workplace.model_of(record.model.fingerprint)
         if model is None:
@@ -251,6 +252,7 @@ def audit_again(
             options=Options(
                 decoder=record.decoder,
                 policy=Policy.from_dict(record.policy),
+                register=issued,
                 restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
             ),
             progress=progress,
@@ -258,8 +260,20 @@ def audit_again(
         )
 
 
-def _absent(what: str, fingerprint: str) -> ReportFileError:
-    return ReportFileError(f"repeat.no-{what}", fingerprint=fingerprint, code=f"repeat-{what}")
+@contextmanager
+def _prior_of(workplace: Workplace, record: Audit) -> Iterator[Register | None]:
+    """Lend the register where it was part of the prior, in the state that it had."""
+    if record.prior is None:
+        yield None
+        return
+    with register.asked(workplace, must_exist=False) as here:
+        if here is None or here.version() != record.prior.version:
+            raise _absent("register", record.prior.version)
+        yield here
+
+
+def _absent(what: str, name: str) -> ReportFileError:
+    return ReportFileError(f"repeat.no-{what}", fingerprint=name, code=f"repeat-{what}")
 
 
 @contextmanager

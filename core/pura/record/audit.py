@@ -230,7 +230,8 @@ class CandidateFacts:
 
     Attributes:
         bits: ``L_m`` characters 0 and 1.
-        posterior: Weight under equal prior weight for all payloads.
+        posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
+            more (:class:`PriorFacts`).
         fields: What the layout makes of it.
     """
 
@@ -354,6 +355,29 @@ class VariantFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PriorFacts:
+    """How the register of issued payloads entered the evidence, as its policy fixed beforehand.
+
+    Attributes:
+        version: Which state of the register.
+        digest: Digest over its rows, hex.
+        date: When it was last changed, ISO 8601; empty when it never was.
+        entries: Its payloads of the profile's length.
+        weight: Part of the prior weight that they share.
+        log10_alike: log10 of the e-value with all payloads alike, over all keys and readings.
+        log10_issued: log10 of the e-value of the issued payloads alone.
+    """
+
+    version: str
+    digest: str
+    date: str
+    entries: int
+    weight: float
+    log10_alike: float
+    log10_issued: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterFacts:
     """What the register of issued payloads says.
 
@@ -448,6 +472,7 @@ class Audit:
         marks: All marks, the strongest first; empty without a finding, and in records of versions
             that knew one mark only.
         variants: The readings of the text that the evidence is the mean of.
+        prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
@@ -477,6 +502,7 @@ class Audit:
     passages: tuple[Passage, ...]
     marks: tuple[MarkFacts, ...] = ()
     variants: tuple[VariantFacts, ...] = ()
+    prior: PriorFacts | None = None
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]
@@ -487,6 +513,8 @@ class Audit:
         whole = {"schema": SCHEMA, **encode(self)}
         if not self.marks:  # as records of earlier versions, which come out as they went in
             del whole["marks"]
+        if self.prior is None:
+            del whole["prior"]
         return whole
 
     def to_row(self) -> dict[str, str | int | float | None]:

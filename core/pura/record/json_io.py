@@ -24,7 +24,7 @@ from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {(Audit, "marks")}
+_LATER: Final = {(Audit, "marks"), (Audit, "prior")}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -39,6 +39,7 @@ _SUMMARY: Final = (
     "passages",
     "marks",
     "candidates",
+    "prior",
     "register",
 )
 _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}

@@ -12,6 +12,7 @@ import datetime as dt
 import math
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -86,11 +87,21 @@ class Register(Handle):
 
     def version(self) -> str:
         """Return which state this is: a digest over all rows, and how many there are."""
-        return f"{self._digest():0{2 * DIGEST_BYTES}x}"[:16] + f"-{len(self)}"
+        return f"{self.digest()[:16]}-{len(self)}"
+
+    def digest(self) -> str:
+        """Return the whole digest over all rows, hex."""
+        return f"{self._digest():0{2 * DIGEST_BYTES}x}"
 
     def changed(self) -> str:
         """Return when it was last changed, UTC, ISO 8601; empty when it never was."""
         return self._meta("changed")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Read one state of the register, whatever other programs write meanwhile."""
+        with guard(), transaction(self._db, "DEFERRED"):
+            yield
 
     def add(self, issue: Issue) -> Entry:
         """Add one issued payload.
@@ -220,7 +231,7 @@ class Register(Handle):
         """
         if not 0 < prior_none < 1 or not math.isfinite(log_mean):
             raise ValueError("the prior or the mean is not a number that can be used")
-        with guard(), transaction(self._db, "DEFERRED"):
+        with self.held():
             size = self.count(payload_bits)
             log_none = math.log(prior_none) + log_mean
             log_prior = math.log1p(-prior_none) - math.log(size) if size else -math.inf
@@ -256,7 +267,7 @@ class Register(Handle):
         Raises:
             RegisterError: The file is damaged, or was changed by another program.
         """
-        with guard(), transaction(self._db, "DEFERRED"):
+        with self.held():
             found = self._db.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
                 raise sqlite3.DatabaseError("integrity check")

@@ -121,5 +121,22 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
     ]
     if register is not None:
         rows.append((labels("prior"), number(register.prior_none, 2, labels)))
+    rows.append((labels("payloads"), _payload_weights(audit, labels)))
     rows.append((labels("disclosed"), labels.given(request.item.disclosed)))
     return rows
+
+
+def _payload_weights(audit: Audit, labels: Labels) -> str:
+    """Say what payloads weighed before the text was seen."""
+    prior = audit.prior
+    if prior is None:
+        return labels("payloads.alike")
+    return labels(
+        "payloads.issued",
+        weight=number(prior.weight, 2, labels),
+        n=numerals.count(prior.entries, labels.language),
+        version=prior.version,
+        digest=prior.digest,
+        alike=number(prior.log10_alike, 1, labels),
+        issued=number(prior.log10_issued, 1, labels),
+    )

@@ -11,6 +11,7 @@ from pura.record.audit import (
     CandidateFacts,
     EvidenceFacts,
     MarkFacts,
+    PriorFacts,
     RegisterFacts,
     RegisterMatch,
 )
@@ -46,6 +47,7 @@ class Circumstances:
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured: ``case``, ``lines``, ``typing``.
+        prior_unused: The policy gives issued payloads a weight, and there was no register.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
         passage_margin: How many tokens their limits may be off, either way.
@@ -66,6 +68,7 @@ class Circumstances:
     repaired: int = 0
     unlike: str = ""
     handled: tuple[str, ...] = ()
+    prior_unused: bool = False
     passages: int = 0
     passage_share: float = 1.0
     passage_margin: int = 10
@@ -83,6 +86,7 @@ def findings(
     circumstances: Circumstances,
     *,
     candidates: Sequence[CandidateFacts] = (),
+    prior: PriorFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
 ) -> tuple[Sentence, ...]:
@@ -97,12 +101,14 @@ def findings(
         policy: The decision rule.
         circumstances: What else must be known.
         candidates: The most probable payloads, strongest first.
+        prior: How issued payloads entered the evidence, or None.
         register: What the register says, or None when it was not asked.
         marks: The marks of the text, strongest first; one is not worth a sentence of its own.
     """
     out = [_headline(outcome, evidence, policy)]
     if outcome.verdict != "not-examinable":
         out += _strength(outcome, evidence, policy)
+        out += _prior(prior)
     if outcome.verdict == "mark":
         out += _marks(marks)
         out += _several(candidates, policy)
@@ -173,6 +179,18 @@ def _strength(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> list
             Sentence(key="note.n2", values={"p": evidence.p_redraw, "N": evidence.draws}),
         )
     return out
+
+
+def _prior(prior: PriorFacts | None) -> list[Sentence]:
+    if prior is None:
+        return []
+    values: dict[str, str | int | float] = {
+        "w": prior.weight,
+        "N": prior.entries,
+        "ver": prior.version,
+        "date": prior.date,
+    }
+    return [Sentence(key="note.prior", values=values)]
 
 
 def _marks(marks: Sequence[MarkFacts]) -> list[Sentence]:
@@ -285,6 +303,7 @@ def cautions(
         (c.retokenised, "retokenised", {}),
         (evidence.keys_tried > 1, "several-keys", {"k": evidence.keys_tried}),
         (c.readings > 1, "several-readings", {"k": c.readings}),
+        (c.prior_unused, "prior-unused", {}),
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
         (decided and c.repaired > 0, "repaired", {"k": c.repaired, "n": c.positions}),
         (decided and c.decoder == "paper", "paper-decoder", {}),

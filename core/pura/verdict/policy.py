@@ -46,6 +46,8 @@ class Policy:
         single_weight: A candidate stands alone from this posterior weight on …
         single_runner_up: … if the next one has at most this.
         prior_none: Prior weight of "not in the register".
+        register_prior: Part of the prior weight that the payloads of the register share, before
+            the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
         draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
             p-values and take longer; the bound does not need them.
         redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
@@ -69,6 +71,7 @@ class Policy:
     single_weight: float = 0.999
     single_runner_up: float = 0.0005
     prior_none: float = 0.1
+    register_prior: float = 0.0
     draws: int = 999
     redraw: str = "undecided"
     seed_rule: str = "input"
@@ -96,6 +99,11 @@ class Policy:
     def false_alarms(self) -> float | None:
         """Largest expected number of false alarms a year; None when no volume is stated."""
         return self.yearly_volume * 10**-self.t_found if self.yearly_volume else None
+
+    @property
+    def prior_cost(self) -> float:
+        """log10 by which a register as prior may lower the evidence of what it does not hold."""
+        return -math.log10(1 - self.register_prior)
 
     def seed(self, sha256: str) -> int:
         """Return the seed of the redraws for an item.
@@ -257,6 +265,7 @@ RULES: Final[dict[str, Rule]] = {
     "single_weight": _number(0.9, 1.0),
     "single_runner_up": _number(0.0, 0.1),
     "prior_none": _number(0.001, 0.999),
+    "register_prior": _number(0.0, 0.9),
     "draws": _whole(0, MAX_DRAWS),
     "redraw": _one_of(*REDRAW_RULES),
     "seed_rule": _one_of(*SEED_RULES),

@@ -51,7 +51,10 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
     bits = np.stack([p.bits for p in everyone])
     np.testing.assert_allclose(got.bit_posteriors, posterior @ bits, atol=0.02)
     np.testing.assert_allclose(
-        np.exp(got.log_posteriors(bits, profile)), posterior, rtol=1e-6, atol=1e-300
+        np.exp(got.log_ratios(bits, profile) - np.log(512) - got.log_e),
+        posterior,
+        rtol=1e-6,
+        atol=1e-300,
     )
     if marked:
         assert got.payload == payload

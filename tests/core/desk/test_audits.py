@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pura.audit.run import SHORT_OF_MEMORY, Notice
@@ -23,9 +24,12 @@ from pura.desk.audits import AuditText, Setup, audit, audit_again, prepared, ref
 from pura.desk.workplace import Workplace
 from pura.documents import from_text
 from pura.keys import KeyRef
+from pura.record import json_io
 from pura.record.audit import Audit
+from pura.register.rows import Issue
+from pura.register.store import Register
 from pura.report.check import BAD, GOOD, OPEN, repeat
-from pura.scheme import Profile, SecretKey
+from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
 
 
@@ -229,6 +233,52 @@ def test_what_the_record_leaves_out_cannot_be_repeated(quick: Workplace, recorde
         with pytest.raises(ReportFileError) as caught:
             audit_again(quick, changed)
         assert caught.value.code == code
+
+
+def test_the_register_as_prior_finds_more_and_is_needed_again(
+    quick: Workplace, setup: Setup, samples: dict[str, Any], tmp_path: Path
+) -> None:
+    sample = samples["marked-tbcc"]["texts"][0]
+    short = of(sample["text"][:150])
+    rng = np.random.default_rng(0)
+    others = ["".join(row) for row in rng.choice(["0", "1"], (500, 36))]
+    path = tmp_path / "policy.json"
+    path.write_text(Policy(register_prior=0.5).to_json(), encoding="utf-8")
+    with_prior = replace(setup, policy=path)
+
+    alone = audit(quick, setup, short).audit
+    unused = audit(quick, with_prior, short).audit
+    assert (alone.prior, unused.prior) == (None, None)
+    assert unused.evidence.log10_e == alone.evidence.log10_e
+    assert "caution.prior-unused" in {c.key for c in unused.cautions}
+    assert "no register as prior" in unused.log[7].note
+
+    with Register(quick.paths.register, create=True) as register:
+        issues = [
+            Issue(payload=Payload(text=bits), who="w") for bits in [*others, sample["payload"]]
+        ]
+        register.add_many(enumerate(issues, start=1))
+        version, digest = register.version(), register.digest()
+    found = audit(quick, with_prior, short).audit
+    assert found.prior is not None
+    assert (found.prior.version, found.prior.digest) == (version, digest)
+    assert (found.prior.entries, found.prior.weight) == (501, 0.5)
+    assert found.prior.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.01)
+    assert 4 < found.evidence.log10_e - alone.evidence.log10_e < 8
+    assert found.payload.bits == sample["payload"]
+    assert found.candidates[0].posterior > alone.candidates[0].posterior
+    assert "note.prior" in {s.key for s in found.sentences}
+    assert found.register is not None
+    assert found.register.matches[0].payload == sample["payload"]
+    assert json_io.from_json(json_io.to_json(found)).prior == found.prior
+    assert audit(quick, setup, short).audit.evidence == alone.evidence, "the policy decides"
+
+    assert check(quick, found) == (GOOD, "repeat.identical")
+    with Register(quick.paths.register) as register:
+        register.add(Issue(payload=Payload(text="01" * 18), who="w"))
+    with pytest.raises(ReportFileError) as changed:
+        audit_again(quick, found)
+    assert changed.value.code == "repeat-register"
 
 
 def test_another_payload_is_found_out(quick: Workplace, recorded: Audit) -> None:

@@ -97,6 +97,15 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
         sentences=(record.Sentence(key="outcome.mark", values={"lr": 1.5, "n": 3, "w": "x"}),),
         cautions=(record.Sentence(key="caution.unmeasured"),),
         passages=(record.Passage(first_token=0, last_token=1, start=0, end=7),),
+        prior=record.PriorFacts(
+            version="v",
+            digest="5" * 64,
+            date="2026-01-01",
+            entries=2,
+            weight=0.5,
+            log10_alike=-1 / 3,
+            log10_issued=0.25,
+        ),
         register=record.RegisterFacts(
             version="v",
             date="2026-01-01",

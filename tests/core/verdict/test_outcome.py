@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.base.numerals import LANGUAGES
-from pura.record.audit import CandidateFacts, MarkFacts, Passage, RegisterFacts, RegisterMatch
+from pura.record.audit import (
+    CandidateFacts,
+    MarkFacts,
+    Passage,
+    PriorFacts,
+    RegisterFacts,
+    RegisterMatch,
+)
 from pura.verdict.findings import Circumstances, cautions, findings, single_candidate
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
@@ -277,6 +284,33 @@ def test_the_register_is_said_with_its_odds():
     assert "register.match" not in keys_of(out)
     faint = said(decide(20.0), register=register(payload="1" * 36, posterior=0.001))
     assert "register.nearest" not in keys_of(faint)
+
+
+@pytest.mark.parametrize("log10_e", [20.0, 4.0, 0.0])
+def test_a_register_as_prior_is_said_with_why_it_is_sound(log10_e):
+    prior = PriorFacts(
+        version="0a1b2c3d4e5f6071-1000",
+        digest="0a" * 32,
+        date="2026-03-14T10:00:00+00:00",
+        entries=1000,
+        weight=0.5,
+        log10_alike=log10_e - 7,
+        log10_issued=log10_e,
+    )
+    out = said(decide(log10_e), prior=prior)
+    assert keys_of(out).count("note.prior") == 1
+    assert out_of_order(out) == []
+    (sentence,) = (s for s in out if s.key == "note.prior")
+    assert "1,000 payloads of register 0a1b2c3d4e5f6071-1000" in fill(sentence, "en")
+    assert "14. März 2026" in fill(sentence, "de")
+    assert "note.prior" not in keys_of(said(decide(log10_e)))
+
+
+def test_a_register_that_the_policy_wants_and_nobody_gave_is_a_caution():
+    out = decide(8.0)
+    facts = out.facts(keys_tried=1)
+    assert "caution.prior-unused" in keys_of(cautions(out, facts, circumstances(prior_unused=True)))
+    assert "caution.prior-unused" not in keys_of(cautions(out, facts, circumstances()))
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ BAD = {
     "single_weight": [0.89, 1.01],
     "single_runner_up": [-0.1, 0.2],
     "prior_none": [0.0, 1.0, "0.1"],
+    "register_prior": [-0.1, 0.91, "0.5", True],
     "draws": [-1, 100_000, 10.0],
     "redraw": ["sometimes", "", None, 1],
     "seed_rule": ["clock", 1],
@@ -51,6 +52,11 @@ def test_defaults_are_those_of_the_reporting_conventions():
     assert (policy.single_weight, policy.single_runner_up) == (0.999, 0.0005)
     assert policy.rule == "default/1"
     assert policy.one_in == 1_000_000
+
+
+def test_a_register_as_prior_is_off_and_costs_its_weight():
+    assert Policy().register_prior == Policy().prior_cost == 0
+    assert Policy(register_prior=0.5).prior_cost == pytest.approx(0.30103)
 
 
 def test_false_alarms_follow_from_volume_and_threshold():

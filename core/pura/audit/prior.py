@@ -1,0 +1,86 @@
+"""The register of issued payloads as part of the prior, where the policy asks for it.
+
+Read once, before any key is tried, so that all trials weigh with the same state of it
+(docs/evidence.md §3). No name is read here: a payload that was issued weighs more, to whom does not
+matter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.audit.trial import Trial
+from pura.decode.issued import Issued
+from pura.decode.significance import combine
+from pura.record.audit import PriorFacts
+from pura.register.store import Register
+from pura.scheme import Profile
+from pura.verdict.policy import Policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterPrior:
+    """Issued payloads, and which state of the register they are.
+
+    Attributes:
+        issued: The payloads and their weight.
+        version: Version of the register.
+        digest: Digest over its rows, hex.
+        date: When it was last changed, ISO 8601; empty when it never was.
+    """
+
+    issued: Issued
+    version: str
+    digest: str
+    date: str
+
+    def facts(self, trials: Sequence[Trial]) -> PriorFacts:
+        """Return what the record says of it: the evidence with and without the issued payloads.
+
+        Args:
+            trials: Every key on every reading.
+        """
+        ten = math.log(10)
+        alike = combine([trial.exact.log_e_alike / ten for trial in trials])
+        issued = combine([(trial.exact.log_e_issued or 0.0) / ten for trial in trials])
+        return PriorFacts(
+            version=self.version,
+            digest=self.digest,
+            date=self.date,
+            entries=len(self.issued),
+            weight=self.issued.weight,
+            log10_alike=alike,
+            log10_issued=issued,
+        )
+
+
+def register_prior(
+    register: Register | None, profile: Profile, policy: Policy, checkpoint: Callable[[], None]
+) -> RegisterPrior | None:
+    """Read the register as a prior; None where the policy or the register offers none.
+
+    Raises:
+        RegisterError: The register cannot be read.
+    """
+    if register is None or not policy.register_prior:
+        return None
+
+    def blocks(of: Register) -> Iterator[npt.NDArray[np.uint8]]:
+        for _, bits in of.chunks(profile.payload_bits):
+            checkpoint()
+            yield bits
+
+    with register.held():
+        if not register.count(profile.payload_bits):
+            return None
+        return RegisterPrior(
+            issued=Issued.of(blocks(register), profile.payload_bits, policy.register_prior),
+            version=register.version(),
+            digest=register.digest(),
+            date=register.changed(),
+        )

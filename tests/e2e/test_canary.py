@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +20,7 @@ from pura.scheme import SecretKey
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 KEY = sha256(b"the canary of the tests").digest()
+Run = Callable[..., subprocess.CompletedProcess[str]]
 PASSPHRASE = "canaries sing in the coal mine"
 
 # The real window, with the log at its loudest: it takes the key in, audits with it, raises in a
@@ -34,7 +37,7 @@ from pura.keys import Place, Secret
 from pura_audit.session.items import ItemState
 
 home, profile, text = map(Path, sys.argv[1:4])
-secret, passphrase, end = os.read(0, 4096).decode().splitlines()
+secret, passphrase = os.read(0, 4096).decode().splitlines()
 kept = []
 make = application.make_window
 
@@ -89,12 +92,9 @@ def steps():
     assert item.state is ItemState.DONE, item.failure
     print("audited", item.audit.verdict, item.audit.evidence.keys_tried, flush=True)
     print(repr(session.keys), repr(session.workplace.session_keys), flush=True)
-    if end == "raise":
-        QTimer.singleShot(0, lambda: 1 / 0)
-        for _ in range(4):
-            yield
-        window.close()
-        return
+    QTimer.singleShot(0, lambda: 1 / 0)
+    for _ in range(4):
+        yield
     import faulthandler
     faulthandler._sigsegv()
 
@@ -148,32 +148,25 @@ def sightings(root: Path) -> list[str]:
 
 @dataclass(kw_only=True)
 class Machine:
-    """Runs things as a user with a home of their own; remembers all that they said."""
+    """Runs things as a user with a home of their own; remembers all that they said.
+
+    The command runs in this process, which has the model; what dies is a process of its own.
+    """
 
     root: Path
+    command: Run
+    environment: dict[str, str]
     said: list[bytes] = field(default_factory=list)
 
     @property
     def home(self) -> Path:
         return self.root / "home"
 
-    def python(
-        self, *words: str | Path, stdin: str = "", rc: int | None = 0
-    ) -> subprocess.CompletedProcess[bytes]:
+    def python(self, *words: str | Path, stdin: str = "") -> subprocess.CompletedProcess[bytes]:
         environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
-        environment |= {
-            "HOME": str(self.home),
-            "PURA_HOME": str(self.home / "pura"),
-            "COLUMNS": "200",
-            "XDG_CONFIG_HOME": str(self.home / ".config"),
-            "TMPDIR": str(self.root / "tmp"),
-            "XDG_CACHE_HOME": str(self.home / ".cache"),
-            "QT_QPA_PLATFORM": "offscreen",
-            "PURA_PASSPHRASE_FILE": str(self.root / "secret" / "passphrase"),
-        }
         done = subprocess.run(
             [sys.executable, *map(str, words)],
-            env=environment,
+            env=environment | self.environment,
             input=stdin.encode(),
             capture_output=True,
             timeout=280,
@@ -181,24 +174,42 @@ class Machine:
             cwd=self.home,
         )
         self.said += [done.stdout, done.stderr]
-        if rc is not None:
-            assert done.returncode == rc, done.stderr.decode()
         return done
 
-    def pura(self, *words: str | Path, stdin: str = "", rc: int | None = 0) -> str:
-        return self.python("-m", "pura.cli", *words, stdin=stdin, rc=rc).stdout.decode()
+    def pura(self, *words: str | Path, stdin: str = "", rc: int = 0) -> str:
+        done = self.command(*words, stdin=stdin)
+        self.said += [done.stdout.encode(), done.stderr.encode()]
+        assert done.returncode == rc, done.stderr
+        return done.stdout
 
 
 @pytest.fixture
-def machine(tmp_path: Path, installed_models: Path) -> Machine:
+def machine(
+    tmp_path: Path, installed_models: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> Machine:
+    root = tmp_path / "machine"
     for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
-        (tmp_path / name).mkdir(parents=True)
-    models = tmp_path / "home" / "pura" / "data" / "models"
+        (root / name).mkdir(parents=True)
+    models = root / "home" / "pura" / "data" / "models"
     models.symlink_to(installed_models, target_is_directory=True)
     # The two things that the user keeps elsewhere: not part of what is searched.
-    (tmp_path / "secret" / "passphrase").write_text(PASSPHRASE)
-    (tmp_path / "secret" / "key").write_text(KEY.hex())
-    return Machine(root=tmp_path)
+    (root / "secret" / "passphrase").write_text(PASSPHRASE)
+    (root / "secret" / "key").write_text(KEY.hex())
+    environment = {
+        "HOME": str(root / "home"),
+        "PURA_HOME": str(root / "home" / "pura"),
+        "COLUMNS": "200",
+        "XDG_CONFIG_HOME": str(root / "home" / ".config"),
+        "TMPDIR": str(root / "tmp"),
+        "XDG_CACHE_HOME": str(root / "home" / ".cache"),
+        "QT_QPA_PLATFORM": "offscreen",
+        "PURA_PASSPHRASE_FILE": str(root / "secret" / "passphrase"),
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", environment["TMPDIR"])
+    monkeypatch.chdir(root / "home")
+    return Machine(root=root, command=pura, environment=environment)
 
 
 def test_the_search_finds_every_form(tmp_path: Path) -> None:
@@ -285,24 +296,17 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     machine.pura("caselog", "export", "Coal", home / "coal.puracase")
     machine.pura("verify", home / "missing.txt", *key, rc=1)
     # Crash with the key in hand.
-    crashed = machine.python("-c", CRASH, "verify", text, *key, rc=None)
+    crashed = machine.python("-c", CRASH, "verify", text, *key)
     assert crashed.returncode != 0
     assert b"RuntimeError" in crashed.stderr
     assert fingerprint.encode() in crashed.stderr, "what the crash quotes is the fingerprint"
-    # The window: once an exception in a slot, once a fatal signal.
-    for end, code in (("raise", 0), ("die", -11)):
-        done = machine.python(
-            "-c",
-            WINDOW,
-            home / "pura",
-            profile,
-            text,
-            rc=None,
-            stdin=f"{KEY.hex()}\n{PASSPHRASE}\n{end}",
-        )
-        assert b"audited" in done.stdout, done.stderr.decode()
-        assert done.returncode == code, done.stderr.decode()
-        machine.pura("key", "delete", "Renamed/window", "--yes")
+    # The window: an exception in a slot, then a fatal signal.
+    done = machine.python(
+        "-c", WINDOW, home / "pura", profile, text, stdin=f"{KEY.hex()}\n{PASSPHRASE}"
+    )
+    assert b"audited" in done.stdout, done.stderr.decode()
+    assert done.returncode == -11, done.stderr.decode()
+    machine.pura("key", "delete", "Renamed/window", "--yes")
     machine.pura("key", "delete", "Renamed", stdin="n\n", rc=1)
     machine.pura("key", "delete", "Renamed", "--yes")
     # Everything that was said, and every file that was written.

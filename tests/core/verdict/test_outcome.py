@@ -1,5 +1,6 @@
 """Outcomes and findings: bounds, cap and floor, the order of sentences, both languages."""
 
+import itertools
 import math
 
 import pytest
@@ -196,21 +197,22 @@ def test_a_mark_in_full():
     assert "register entry 17" in fill(out[5], "en")
 
 
-@pytest.mark.parametrize("log10_e", [5.9, 3.0, 2.0, 0.5, 0.0, -0.2, -0.5, -1.5, -40.0, -math.inf])
-@pytest.mark.parametrize("power", [None, 0.3, 0.99])
-@pytest.mark.parametrize("usable", [3, 100])
-def test_without_a_mark_nothing_is_said_of_payload_register_or_passages(log10_e, power, usable):
-    out = said(
-        decide(log10_e, power=power, usable=usable),
-        p_redraw=0.2,
-        draws=99,
-        circ=circumstances(passages=1, passage_share=0.2),
-        candidates=candidates(0.5, 0.5),
-        register=register(),
-    )
-    assert out_of_order(out) == []
-    assert not [k for k in keys_of(out) if k.startswith(("register", "candidates", "text."))]
-    assert keys_of(out)[-1] == "scope"
+def test_without_a_mark_nothing_is_said_of_payload_register_or_passages(subtests):
+    evidence = (5.9, 3.0, 2.0, 0.5, 0.0, -0.2, -0.5, -1.5, -40.0, -math.inf)
+    for log10_e, power, usable in itertools.product(evidence, (None, 0.3, 0.99), (3, 100)):
+        out = said(
+            decide(log10_e, power=power, usable=usable),
+            p_redraw=0.2,
+            draws=99,
+            circ=circumstances(passages=1, passage_share=0.2),
+            candidates=candidates(0.5, 0.5),
+            register=register(),
+        )
+        with subtests.test(log10_e=log10_e, power=power, usable=usable):
+            assert out_of_order(out) == []
+            keys = keys_of(out)
+            assert not [k for k in keys if k.startswith(("register", "candidates", "text."))]
+            assert keys[-1] == "scope"
 
 
 def test_the_ratio_is_said_for_the_right_side():

@@ -1,5 +1,6 @@
 """The power table: lower limits, no flattering entry, nothing where nothing was measured."""
 
+import itertools
 import json
 import math
 
@@ -40,20 +41,16 @@ def table(tmp_path, *entries, **changes):
     return load_power(path)
 
 
-@pytest.mark.parametrize(
-    ("found", "texts"), [(0, 10), (1, 1), (1, 50), (37, 64), (59, 59), (64, 64), (950, 1000)]
-)
-@pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
-def test_lower_limit_is_clopper_and_pearsons(found, texts, level):
-    limit = lower_limit(found, texts, level)
-    if not found:
-        assert limit == 0.0
-        return
-    # The definition: at the limit, so many successes or more have probability 1 - level.
-    tail = math.fsum(
-        math.comb(texts, k) * limit**k * (1 - limit) ** (texts - k) for k in range(found, texts + 1)
-    )
-    assert tail == pytest.approx(1 - level, abs=1e-9)
+def test_lower_limit_is_clopper_and_pearsons():
+    counts = ((1, 1), (1, 50), (37, 64), (59, 59), (64, 64), (950, 1000))
+    for (found, texts), level in itertools.product(counts, (0.9, 0.95, 0.99)):
+        p = lower_limit(found, texts, level)
+        # The definition: at the limit, so many successes or more have probability 1 - level.
+        tail = math.fsum(
+            math.comb(texts, k) * p**k * (1 - p) ** (texts - k) for k in range(found, texts + 1)
+        )
+        assert tail == pytest.approx(1 - level, abs=1e-9), (found, texts, level)
+    assert lower_limit(0, 10) == 0.0
 
 
 def test_lower_limit_when_all_were_found_has_a_closed_form():

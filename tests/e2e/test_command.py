@@ -37,16 +37,16 @@ def test_version_and_help_need_no_model(pura: Any) -> None:
 def test_the_paper_decoder_reads_the_samples(
     pura: Any, marked: Path, samples: dict[str, Any]
 ) -> None:
-    files = sorted(marked.glob("[0-9]*.txt"))
+    files = sorted(marked.glob("[0-9]*.txt"))[:8]
     done = pura("verify", *files, *options(marked), "--json", "--decoder", "paper")
     assert done.returncode == 0, done.stderr
     found = rows(done.stdout)
     assert [row["input"]["name"] for row in found] == [f.name for f in files]
     right = sum(
         row["payload"]["bits"] == text["payload"]
-        for row, text in zip(found, samples["marked"]["texts"], strict=True)
+        for row, text in zip(found, samples["marked"]["texts"][:8], strict=True)
     )
-    assert right >= 15
+    assert right >= 7
     for row in found:
         assert row["verdict"] == "mark"
         assert row["decoder"] == "paper"
@@ -72,7 +72,7 @@ def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, mar
         profile,
         *key,
         "--tokens",
-        "120",
+        "60",
         "--seed",
         "7",
         "--ids",
@@ -81,7 +81,7 @@ def test_generate_then_verify_with_a_known_prompt(pura: Any, tmp_path: Path, mar
         text,
     )
     assert made.returncode == 0, made.stderr
-    assert len(json.loads(ids.read_text())["ids"]) == 120
+    assert len(json.loads(ids.read_text())["ids"]) == 60
     done = pura(
         "verify", text, *key, "--profile", profile, "--prompt-file", prompt, "--json", "--full"
     )

@@ -23,9 +23,9 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("determinism")]
 Run = Callable[[], Audit]
 
 
-@pytest.fixture(scope="module", params=["marked", "marked-tbcc"])
-def run(request: pytest.FixtureRequest, builtin_model: Any, samples: dict[str, Any]) -> Run:
-    sample = samples[request.param]
+@pytest.fixture(scope="module")
+def run(builtin_model: Any, samples: dict[str, Any]) -> Run:
+    sample = samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
     text = sample["texts"][1]["text"]
 

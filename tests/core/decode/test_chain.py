@@ -283,12 +283,12 @@ def test_runs():
 
 
 def test_markov_holds_on_real_text_under_random_keys(builtin_model, tbcc):
-    """A text by people, read once for 120 random keys: the evidence never outruns its bound.
+    """A text by people, read once for 60 random keys: the evidence never outruns its bound.
 
     Fails by chance less than once in 10^6 runs if the bound is true.
     """
     rng = np.random.default_rng(16)
-    keys = [SecretKey(rng.bytes(32)) for _ in range(120)]
+    keys = [SecretKey(rng.bytes(32)) for _ in range(60)]
     words = (DATA / "human.txt").read_text(encoding="utf-8").split("\n%\n")[3]
     ids = tokenise(builtin_model.tokenizer, words.strip()).ids[:90]
     with torch.inference_mode():

@@ -75,7 +75,7 @@ def test_p_is_uniform_without_a_mark(statistic, spc, text_maker):
                 stop_after=None,
                 statistic=statistic,
             ).p
-            for i in range(120 if statistic == "walk" else 40)
+            for i in range(80 if statistic == "walk" else 30)
         ]
     )
     # Ranks are discrete: spread each over its own step before comparing with the uniform.
@@ -90,7 +90,7 @@ def test_early_stop_is_valid_too(spc, text_maker):
     p = np.array(
         [
             redraw_p(*text_maker(rng, spc, 40).arrays(), spc, seed=i, draws=199, stop_after=10).p
-            for i in range(200)
+            for i in range(120)
         ]
     )
     for alpha in (0.05, 0.2):

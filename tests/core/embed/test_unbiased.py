@@ -130,7 +130,7 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
 def test_marked_and_plain_steps_of_the_real_model(
     builtin_model: LanguageModel, prompt: str, profile_kind: str
 ) -> None:
-    """500 keys against 2 000 plain draws, one step of the real model, two-sample chi-square."""
+    """400 keys against 1 600 plain draws, one step of the real model, two-sample chi-square."""
     ids = torch.tensor([builtin_model.tokenizer(prompt)["input_ids"]])
     with torch.inference_mode():
         logits = builtin_model.network(ids).logits[0, -1].clone()
@@ -142,7 +142,7 @@ def test_marked_and_plain_steps_of_the_real_model(
     width = logits.numel()
     counts = {"marked": np.zeros(width), "plain": np.zeros(width)}
     payload = Payload.from_int(0x5A5A5A5A5, 36)
-    for chunk in range(10):
+    for chunk in range(8):
         drawn = step_two(keys(50, seed=chunk), payload, profile, logits, seed=chunk)
         assert drawn.arity.min() > 0
         counts["marked"] += np.bincount(drawn.tokens, minlength=width)
@@ -168,12 +168,12 @@ def mean_surprisal(model: LanguageModel, texts: list[Any]) -> np.ndarray:
 @pytest.mark.model
 @pytest.mark.slow
 def test_marked_and_plain_texts_of_the_real_model(builtin_model: LanguageModel) -> None:
-    """32 marked texts, each with its own key, against 32 plain ones: the same surprisal.
+    """24 marked texts, each with its own key, against 24 plain ones: the same surprisal.
 
     Two-sample Kolmogorov-Smirnov. Texts drawn at temperature 0.5 fail it: it has teeth.
     """
     profile = Profile(payload_bits=36, blocks=4, vocab_size=builtin_model.vocab_size)
-    rows = 32
+    rows = 24
     prompts = ["The city council met on Tuesday evening to discuss"] * rows
 
     def texts(payload: Payload | None, p: Profile, seed: int) -> list[Any]:
@@ -183,7 +183,7 @@ def test_marked_and_plain_texts_of_the_real_model(builtin_model: LanguageModel) 
             [payload] * rows,
             keys(rows, seed=77),
             p,
-            tokens=12,
+            tokens=8,
             seed=seed,
             ignore_eos=True,
             batch_size=rows,
@@ -193,7 +193,7 @@ def test_marked_and_plain_texts_of_the_real_model(builtin_model: LanguageModel) 
         return mean_surprisal(builtin_model, made)
 
     marked = texts(Payload.from_int(1, 36), profile, 1)
-    assert np.mean([t.arity.sum() for t in marked]) > 12
+    assert np.mean([t.arity.sum() for t in marked]) > 8
     plain = surprisal(texts(None, profile, 2))
     assert stats.ks_2samp(surprisal(marked), plain).pvalue > ALARM
     colder = surprisal(texts(None, profile.with_(temperature=0.5), 3))

@@ -135,6 +135,10 @@
         <translation>nie gelesen</translation>
     </message>
     <message>
+        <source>mark {n:text} · log-likelihood ratio, nats</source>
+        <translation>Markierung {n:text} · Log-Likelihood-Verhältnis, Nat</translation>
+    </message>
+    <message>
         <source>log-likelihood ratio, nats</source>
         <translation>Log-Likelihood-Verhältnis, Nat</translation>
     </message>
@@ -2094,6 +2098,25 @@
     <message>
         <source>Unlock and audit</source>
         <translation>Entsperren und untersuchen</translation>
+    </message>
+</context>
+<context>
+    <name>Marks</name>
+    <message>
+        <source>Mark {n:text}, payload {payload:text}: {facts:text}</source>
+        <translation>Markierung {n:text}, Nutzlast {payload:text}: {facts:text}</translation>
+    </message>
+    <message>
+        <source>Show its bits, and where it begins</source>
+        <translation>Ihre Bits zeigen, und wo sie beginnt</translation>
+    </message>
+    <message>
+        <source>{share:text} of the positions, in {k:plural(one passage|{k:count} passages)}</source>
+        <translation>{share:text} der Stellen, in {k:plural(einer Passage|{k:count} Passagen)}</translation>
+    </message>
+    <message>
+        <source>key {key:text}</source>
+        <translation>Schlüssel {key:text}</translation>
     </message>
 </context>
 <context>
@@ -4317,6 +4340,10 @@ Anteil {share:text}</translation>
     <message>
         <source>{n:count} carry bits</source>
         <translation>{n:count} tragen Bits</translation>
+    </message>
+    <message>
+        <source>{n:count} {n:plural(mark|marks)}</source>
+        <translation>{n:count} {n:plural(Markierung|Markierungen)}</translation>
     </message>
     <message>
         <source>{n:count} {n:plural(passage|passages)}</source>

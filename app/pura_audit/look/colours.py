@@ -53,6 +53,10 @@ class Tokens:
         """Whether light text stands on dark ground."""
         return luminance(self.background) < luminance(self.text)
 
+    def mark(self, number: int) -> str:
+        """Return the colour of a mark's brackets; 0 is the first."""
+        return (self.found, self.support, self.repaired)[number % 3]
+
     def shade(self, level: int) -> str:
         """Return the ground of a token: level -4 … -1 against, 0 none, 1 … 4 for the payload."""
         if level == 0:

@@ -63,6 +63,10 @@ class Theme(QObject):
         """Return a token as a colour."""
         return QColor(getattr(self.tokens, name))
 
+    def mark(self, number: int) -> QColor:
+        """Return the colour of a mark's brackets; 0 is the first."""
+        return QColor(self.tokens.mark(number))
+
     def apply(self) -> None:
         """Put palette and style sheet on the application."""
         self.tokens = self._choose()

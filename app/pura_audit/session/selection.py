@@ -1,4 +1,4 @@
-"""The one selection that all views share: a token, or a position of the codeword."""
+"""The one selection that all views share: a token or a position of the codeword, and a mark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from pura.record.audit import Audit
+from pura.record.audit import Audit, BitEvidence
+from pura.record.marks import bits_of, mark_at
 
 
 class Selection(QObject):
@@ -15,16 +16,21 @@ class Selection(QObject):
     Signals:
         audit_changed: Another audit (or none) is shown.
         changed: Another token or bit is selected.
+        mark_changed: Another mark of a text with several is selected.
+        shown_from: The text is wanted on screen from this token on.
     """
 
     audit_changed = Signal()
     changed = Signal()
+    mark_changed = Signal()
+    shown_from = Signal(int)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.audit: Audit | None = None
         self.token: int | None = None
         self.bit: int | None = None
+        self.mark: int | None = None
 
     def show(self, audit: Audit | None) -> None:
         """Show an audit, with its strongest token selected."""
@@ -38,6 +44,8 @@ class Selection(QObject):
             self.token = int(audit.steps.token[int(np.argmax(evidence))])
         elif audit is not None and audit.tokens.ids.size:
             self.token = 0
+        several = audit is not None and len(audit.marks) > 1
+        self.mark = 0 if several else None
         self.audit_changed.emit()
         self.changed.emit()
 
@@ -49,6 +57,27 @@ class Selection(QObject):
         if token != self.token or self.bit is not None:
             self.token, self.bit = token, None
             self.changed.emit()
+            if self.mark is not None and (mark := mark_at(self.audit, token)) is not None:
+                self._take_mark(mark)
+
+    def select_mark(self, mark: int) -> None:
+        """Select a mark of several: its bits are shown, and the text from where it begins."""
+        if self.audit is None or self.mark is None:
+            return
+        passages = self.audit.marks[mark].passages
+        if passages:
+            self.select_token(passages[0].first_token)
+            self.shown_from.emit(passages[0].first_token)
+        self._take_mark(mark)
+
+    def _take_mark(self, mark: int) -> None:
+        if mark != self.mark:
+            self.mark = mark
+            self.mark_changed.emit()
+
+    def bits(self) -> tuple[BitEvidence, ...]:
+        """Return the bits of the selected mark, or of the text as a whole."""
+        return () if self.audit is None else bits_of(self.audit, self.mark)
 
     def select_bit(self, position: int | None) -> None:
         """Select a position of the codeword; the tokens that read it light up."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pura.extract.local import sector_weights
 from pura.record.audit import Audit
+from pura.record.marks import bits_of, mark_at
 from pura.scheme import Gate, anchors
 from pura.scheme.gray import label_bits, sector_of
 
@@ -104,7 +105,8 @@ def token_facts(audit: Audit, index: int) -> TokenFacts:
         )[0]
         total = float(weights.sum())
         posterior = weights / total if total > 0 else np.zeros_like(weights)
-        expected = sector_of([audit.bits[p].bit for p in positions])
+        bits = bits_of(audit, mark_at(audit, index))
+        expected = sector_of([bits[p].bit for p in positions])
     return TokenFacts(
         index=index,
         text=token_text(audit, index),

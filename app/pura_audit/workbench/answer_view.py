@@ -13,9 +13,11 @@ from pura.words.sentences import fill, title
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.widgets.scale_strip import ScaleStrip
+from pura_audit.workbench.mark_list import MarkList, grouped
 
 MAX_WIDTH = 960  # longer lines are hard to read
 NOTES = ("note.",)
@@ -57,7 +59,7 @@ class AnswerView(Card):
     candidates_wanted = Signal()
     report_wanted = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent, inner=PADDING)
         self._audit: Audit | None = None
         self.frame_layout.setContentsMargins(0, 0, 0, 0)
@@ -71,6 +73,7 @@ class AnswerView(Card):
         self.chance = label("", "small", wrap=True)
         self.more = label("", "muted", wrap=True)
         self.scale = ScaleStrip(theme)
+        self.marks = MarkList(selection, theme)
         for widget in (self.heading, self.sentence, self.note, self.chance, self.more):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
@@ -94,6 +97,7 @@ class AnswerView(Card):
         column.addSpacing(4)
         column.addWidget(self.scale)
         column.addSpacing(4)
+        column.addWidget(self.marks)
         column.addLayout(self._facts)
         for part in (self.more, self._pill_row, self.chance):
             column.addWidget(part)
@@ -121,7 +125,7 @@ class AnswerView(Card):
         # What the number is not stands right below it; what chance can do stands at the end.
         strength = [s for s in rest if s.key == "note.n1" or s.key.startswith("evidence.")]
         chance = [s for s in rest if s.key.startswith(NOTES) and s not in strength]
-        apart = (*strength, *chance)
+        apart = (*strength, *chance, *(s for s in rest if s.key.startswith("marks.")))
         others = [fill(s, language()) for s in rest if s not in apart and s.key not in REPORT_ONLY]
         self.note.setText(" ".join(fill(s, language()) for s in strength))
         self.chance.setText("\n".join(fill(s, language()) for s in chance))
@@ -132,6 +136,7 @@ class AnswerView(Card):
         if examined:
             evidence = audit.evidence
             self.scale.show_place(evidence.scale_word, math.log10(evidence.lr_capped))
+        self.marks.show_audit(audit)
         self._fill_facts(audit)
         self._fill_pills(audit)
         # Without a mark there is no payload to speak of, so no candidates either.
@@ -149,6 +154,15 @@ class AnswerView(Card):
         _empty(self._facts)
         if audit.verdict != "mark":
             return
+        if len(audit.marks) < 2:
+            self._add_payload(audit)
+        if audit.register is not None:
+            matches = audit.register.matches
+            words = matches[0].who if matches else translate("Answer", "no entry")
+            self._facts.addLayout(_fact(translate("Answer", "Register"), label(words, "value")), 1)
+        self._facts.addStretch(1)
+
+    def _add_payload(self, audit: Audit) -> None:
         bits = audit.payload.bits
         value = label(grouped(bits), "value")
         value.setObjectName("payload")
@@ -159,11 +173,6 @@ class AnswerView(Card):
         for field in audit.payload.fields:
             shown = label(field.text if field.known else f"{field.raw} ?", "value")
             self._facts.addLayout(_fact(field.name, shown), 1)
-        if audit.register is not None:
-            matches = audit.register.matches
-            words = matches[0].who if matches else translate("Answer", "no entry")
-            self._facts.addLayout(_fact(translate("Answer", "Register"), label(words, "value")), 1)
-        self._facts.addStretch(1)
 
     def _fill_pills(self, audit: Audit) -> None:
         self._pills.clear()
@@ -178,11 +187,6 @@ class AnswerView(Card):
             pill.show()
         self._pill_row.setVisible(bool(audit.cautions))
         self._pill_row.updateGeometry()
-
-
-def grouped(bits: str) -> str:
-    """Write bits in groups of four."""
-    return " ".join(bits[i : i + 4] for i in range(0, len(bits), 4))
 
 
 def _payload_caption(audit: Audit) -> str:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
-from pura.record.audit import Audit, BitEvidence
+from pura.record.audit import BitEvidence
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, signed, translate
@@ -92,6 +92,7 @@ class BitsCard(PlotCard):
         self._selection = selection
         self._lanes = Lanes((), (), ("",), 1.0)
         self._scale = 0.0
+        self._shown: tuple[BitEvidence, ...] = ()
         super().__init__(translate("Bits", "Bits"), theme, parent)
         self.plot = BitsPlot(self, theme)
         self._bars = BarsItem(theme)
@@ -119,6 +120,7 @@ class BitsCard(PlotCard):
         selection = self._selection
         selection.audit_changed.connect(self._rebuild)
         selection.changed.connect(self._mark)
+        selection.mark_changed.connect(self._rebuild)
         self.theme.changed.connect(self._rebuild)
         self.plot.stepped.connect(self._step)
         self.plot.getPlotItem().getViewBox().sigResized.connect(lambda *_: self.fit())
@@ -134,7 +136,7 @@ class BitsCard(PlotCard):
 
     def _rebuild(self) -> None:
         audit = self._selection.audit
-        bits = audit.bits if audit is not None else ()
+        bits = self._shown = self._selection.bits()
         self._lanes = arrange(audit.profile) if audit is not None else Lanes((), (), ("",), 1.0)
         scale = _round_up(max((abs(b.llr_nats) for b in bits), default=1.0))
         weak = [abs(b.llr_nats) for b in bits if b.weak]
@@ -190,6 +192,9 @@ class BitsCard(PlotCard):
             self.aside.setText("")
         elif self._selection.bit is not None:
             self.aside.setText(self.describe(self._selection.bit))
+        elif self._selection.mark is not None:
+            words = translate("Bits", "mark {n:text} · log-likelihood ratio, nats")
+            self.aside.setText(filled(words, n=self._selection.mark + 1))
         else:
             self.aside.setText(translate("Bits", "log-likelihood ratio, nats"))
         self.redescribe()
@@ -226,10 +231,9 @@ class BitsCard(PlotCard):
 
     def describe(self, position: int) -> str:
         """Say what one bit rests on."""
-        audit = self._selection.audit
-        if audit is None:
+        if not self._shown:
             return ""
-        bit = audit.bits[position]
+        bit = self._shown[position]
         parts = [
             filled(
                 translate("Bits", "Position {n:text}: {bit:text}"), n=position + 1, bit=str(bit.bit)
@@ -249,8 +253,6 @@ class BitsCard(PlotCard):
             translate("Bits", "Readings"),
             translate("Bits", "Kind"),
         )
-        audit = self._selection.audit
-        bits = audit.bits if audit is not None else ()
         return headers, [
             (
                 str(b.position + 1),
@@ -259,7 +261,7 @@ class BitsCard(PlotCard):
                 str(b.readings),
                 _kind(b) or translate("Bits", "data"),
             )
-            for b in bits
+            for b in self._shown
         ]
 
     def summary(self) -> str:
@@ -267,7 +269,7 @@ class BitsCard(PlotCard):
         audit = self._selection.audit
         if audit is None:
             return translate("Bits", "Appears here after the audit.")
-        return _summary(audit)
+        return _summary(self._shown)
 
     def file_stem(self) -> str:
         """Return the name that an exported file is offered."""
@@ -287,8 +289,7 @@ def _kind(bit: BitEvidence) -> str:
     return ", ".join(names)
 
 
-def _summary(audit: Audit) -> str:
-    bits = audit.bits
+def _summary(bits: tuple[BitEvidence, ...]) -> str:
     words = translate(
         "Bits",
         "{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, "

@@ -12,7 +12,10 @@ from PySide6.QtCore import QLine, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
+from pura.record.audit import Passage
+from pura.record.marks import standing
 from pura_audit.look import fonts
+from pura_audit.look.marks import BADGE, mark_pen
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
@@ -31,12 +34,15 @@ class PassageStrip(pg.GraphicsObject):
         super().__init__()
         self._theme = theme
         self._ranges = np.empty((0, 2))
+        self._marks = np.empty(0, dtype=np.int64)
         self._floor = 0.0
 
-    def show_ranges(self, ranges: tuple[tuple[int, int], ...], floor: float) -> None:
-        """Draw other passages."""
+    def show_passages(self, passages: tuple[tuple[int, Passage], ...], floor: float) -> None:
+        """Draw other passages, each with the number of its mark."""
         self.prepareGeometryChange()
+        ranges = [(p.first_token, p.last_token + 1) for _, p in passages]
         self._ranges = np.array(ranges, dtype=np.float64).reshape(-1, 2)
+        self._marks = np.array([number for number, _ in passages], dtype=np.int64)
         self._floor = floor
         self.update()
 
@@ -53,14 +59,23 @@ class PassageStrip(pg.GraphicsObject):
         painter.save()
         painter.resetTransform()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.setPen(QPen(self._theme.colour("found"), 2))
         # A long text has a thousand passages on a few hundred pixels: each place is drawn once.
         origin, one = (world.map(QPointF(x, self._floor)) for x in (0.0, 1.0))
         pixels = np.rint(origin.x() + self._ranges * (one.x() - origin.x())).astype(np.int64)
         y = round(origin.y()) - 2
-        lines = [QLine(left, y, right, y) for left, right in set(map(tuple, pixels.tolist()))]
-        lines += [QLine(x, y, x, y - 5) for x in set(pixels.ravel().tolist())]
-        painter.drawLines(lines)
+        several = self._marks.size and self._marks.max() > 0
+        for number in np.unique(self._marks).tolist():
+            own = pixels[self._marks == number]
+            stretches = set(map(tuple, own.tolist()))
+            painter.setPen(mark_pen(self._theme, number))
+            painter.drawLines([QLine(left, y, right, y) for left, right in stretches])
+            painter.setPen(QPen(self._theme.mark(number), 2))
+            painter.drawLines([QLine(x, y, x, y - 5) for x in set(own.ravel().tolist())])
+            if several:
+                painter.setFont(fonts.face(fonts.LABEL, strong=True))
+                for left, right in sorted(stretches):
+                    if right - left >= BADGE:
+                        painter.drawText(left + 4, y - 4, str(number + 1))
         painter.restore()
 
 
@@ -130,9 +145,7 @@ class CourseCard(PlotCard):
         self.plot.setRange(
             xRange=(0, self._values.size - 1), yRange=(floor, high + room), padding=0
         )
-        self._strip.show_ranges(
-            tuple((p.first_token, p.last_token + 1) for p in audit.passages), floor
-        )
+        self._strip.show_passages(standing(audit), floor)
         self._zero.setValue(0)
         self._threshold.setVisible(threshold is not None)
         self._caption.setVisible(threshold is not None)
@@ -211,7 +224,7 @@ class CourseCard(PlotCard):
             start=signed(float(self._values[0]), 1),
             end=signed(float(self._values[-1]), 1),
         )
-        count = len(audit.passages)
+        count = len(standing(audit))
         if count:
             words += " " + filled(
                 translate("Course", "{n:plural(One passage is|{n:count} passages are)} marked."),

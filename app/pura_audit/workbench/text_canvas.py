@@ -20,8 +20,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from pura.record.audit import Audit
+from pura.record.audit import Audit, Passage
+from pura.record.marks import standing
 from pura_audit.look import fonts
+from pura_audit.look.marks import BADGE, mark_pen, paint_badge
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
@@ -80,6 +82,8 @@ class TextCanvas(QAbstractScrollArea):
         self._breaker = Breaker("", np.zeros(1))
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
+        self._passages: tuple[tuple[int, Passage], ...] = ()
+        self._several = False
         self._size = fonts.READING
         self._matches: tuple[int, ...] = ()
         self._needle = 0
@@ -93,6 +97,7 @@ class TextCanvas(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(translate("Text", "Text"))
         theme.changed.connect(self.viewport().update)
+        selection.mark_changed.connect(self.viewport().update)
 
     # What is shown
 
@@ -108,6 +113,8 @@ class TextCanvas(QAbstractScrollArea):
         else:
             self._levels = np.empty(0, dtype=np.int8)
             self._starts = self._ends = np.empty(0, dtype=np.int64)
+        self._passages = standing(audit) if audit is not None else ()
+        self._several = audit is not None and len(audit.marks) > 1
         self._matches = ()
         self.viewport().update()
 
@@ -302,15 +309,13 @@ class TextCanvas(QAbstractScrollArea):
                 self.drawn += 1
 
     def _paint_passages(self, painter: QPainter) -> None:
-        audit = self._selection.audit
         visible = self._visible()
-        if audit is None or not self._levels.size or not visible:
+        if not self._passages or not visible:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
-        painter.setPen(QPen(self._theme.colour("found"), 2))
         # By characters: there may be a thousand passages, and looking up the lines of each is slow.
         start, end = (int(self._lines.starts[line]) for line in (visible.start, visible.stop))
-        for passage in audit.passages:
+        for number, passage in self._passages:
             foot = max(passage.start, passage.end - 1)
             if foot < start or passage.start >= end:
                 continue
@@ -318,9 +323,16 @@ class TextCanvas(QAbstractScrollArea):
             last = self._lines.of_character(foot)
             top = self._y(first) + 3
             bottom = self._y(last) + self.line_height - 3
+            chosen = self._several and number == self._selection.mark
+            painter.setPen(mark_pen(self._theme, number, 3 if chosen else 2))
             painter.drawLine(4, top, 4, bottom)
+            painter.setPen(QPen(self._theme.mark(number), 2))
             painter.drawLine(4, top, 9, top)
             painter.drawLine(4, bottom, 9, bottom)
+            if self._several:
+                # At the head, or where the passage goes on above: the number stays in sight.
+                at = max(top, 2)
+                paint_badge(painter, self._theme, number, QRectF(0, at, BADGE, BADGE))
             self.drawn += 1
 
     def resizeEvent(self, event: QResizeEvent) -> None:

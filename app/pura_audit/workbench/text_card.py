@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
 
 from pura.record.audit import Audit
+from pura.record.marks import standing
 from pura_audit.look import fonts
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import GRID, Theme
@@ -202,11 +203,10 @@ def _facts(text: str, audit: Audit | None) -> str:
         filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens),
         filled(translate("Text", "{n:count} carry bits"), n=audit.evidence.usable),
     ]
-    if audit.passages:
-        parts.append(
-            filled(
-                translate("Text", "{n:count} {n:plural(passage|passages)}"),
-                n=len(audit.passages),
-            )
-        )
+    if len(audit.marks) > 1:
+        marks = translate("Text", "{n:count} {n:plural(mark|marks)}")
+        parts.append(filled(marks, n=len(audit.marks)))
+    if passages := len(standing(audit)):
+        words = translate("Text", "{n:count} {n:plural(passage|passages)}")
+        parts.append(filled(words, n=passages))
     return " · ".join(parts)

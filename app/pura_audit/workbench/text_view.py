@@ -23,6 +23,7 @@ class TextView(TextCanvas):
         self._fresh = False
         selection.audit_changed.connect(self._begin)
         selection.changed.connect(self._follow)
+        selection.shown_from.connect(self._show_from)
 
     def show_text(self, text: str, audit: Audit | None) -> None:
         """Show a text; with an audit its tokens are shaded and can be selected."""
@@ -53,6 +54,10 @@ class TextView(TextCanvas):
         elif self._selection.bit is None and token is not None and token < self._starts.size:
             self._scroll_to(self._lines.of_character(int(self._starts[token])))
         self.viewport().update()
+
+    def _show_from(self, token: int) -> None:
+        line = self._lines.of_character(int(self._starts[token]))
+        self.verticalScrollBar().setValue((line - 1) * self.line_height)
 
     def _scroll_to(self, line: int) -> None:
         bar = self.verticalScrollBar()

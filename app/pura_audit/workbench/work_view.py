@@ -33,7 +33,7 @@ class WorkView(QWidget):
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.answer = AnswerView(theme)
+        self.answer = AnswerView(selection, theme)
         self.ready, self.busy, self.error = ReadyView(), BusyView(), ErrorView()
         self.stack = QStackedWidget()
         for view in (self.answer, self.ready, self.busy, self.error):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +19,8 @@ from pura.record.audit import (
     StepEvidence,
     TokenEvidence,
 )
-from pura.scheme import Payload, Profile, encode, parity_mask, unpack
-
-# An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
-WEAK_NATS: Final = 3.0
+from pura.record.marks import bit_evidence
+from pura.scheme import Payload, Profile, encode, unpack
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +63,18 @@ class Findings:
         return np.asarray((codeword != paper.hard_bits) & (paper.readings > 0))
 
 
-def token_evidence(found: Findings) -> TokenEvidence:
-    """Return everything that is known of each token."""
+def token_evidence(found: Findings, others: Sequence[Mark] = ()) -> TokenEvidence:
+    """Return everything that is known of each token.
+
+    Args:
+        found: What the record is about.
+        others: Marks of other keys in the same reading.
+    """
     seen = found.trial.intervals
     none = np.zeros((1, seen.ids.size))
-    ratios = np.stack([m.log_ratio for m in found.marks]) if found.marks else none
-    marked = np.stack([m.marked for m in found.marks]) if found.marks else none
+    marks = (*found.marks, *others)
+    ratios = np.stack([m.log_ratio for m in marks]) if marks else none
+    marked = np.stack([m.marked for m in marks]) if marks else none
     return TokenEvidence(
         ids=seen.ids,
         spans=found.spans,
@@ -96,24 +99,10 @@ def step_evidence(found: Findings) -> StepEvidence:
     )
 
 
-def bit_evidence(found: Findings) -> tuple[BitEvidence, ...]:
+def bits(found: Findings) -> tuple[BitEvidence, ...]:
     """Return one entry for every position of the codeword."""
     paper = found.trial.paper
-    codeword = encode(found.payload, found.profile)
-    parity = parity_mask(found.profile)
-    repaired = found.repaired
-    return tuple(
-        BitEvidence(
-            position=i,
-            llr_nats=float(paper.llr_nats[i]),
-            readings=int(paper.readings[i]),
-            bit=int(codeword[i]),
-            repaired=bool(repaired[i]),
-            parity=bool(parity[i]),
-            weak=bool(abs(paper.llr_nats[i]) < WEAK_NATS),
-        )
-        for i in range(codeword.size)
-    )
+    return bit_evidence(paper.llr_nats, paper.readings, found.payload, found.profile)
 
 
 def payload_facts(found: Findings) -> PayloadFacts:
@@ -152,40 +141,63 @@ def passage_share(found: Findings) -> float:
     return _share(found.ranges, found.trial)
 
 
-def marks(
-    trials: Sequence[Trial],
-    found: Findings,
-    keys: Sequence[str],
-    log10_e: float,
-    threshold: float,
-) -> tuple[MarkFacts, ...]:
+@dataclass(frozen=True, kw_only=True)
+class SeparateMark:
+    """A mark that is reported, and who read it.
+
+    Attributes:
+        trial: The key and the reading.
+        mark: Payload and passages.
+        log10_e: log10 of its own share of the evidence over all trials.
+    """
+
+    trial: Trial
+    mark: Mark
+    log10_e: float
+
+
+def separate_marks(
+    trials: Sequence[Trial], found: Findings, threshold: float
+) -> tuple[SeparateMark, ...]:
     """Return the marks of a text in which one was found, the strongest first.
 
     Args:
         trials: Every key on every reading; those of the shown reading count.
-        found: The strongest of them.
-        keys: Fingerprints of the keys.
-        log10_e: Of the text as a whole; the first mark is there because of it.
+        found: The strongest of them; its first mark is there because of the text as a whole.
         threshold: log10 that the share of a further mark must reach by itself.
     """
-    shown = [found.trial, *(t for t in trials if t is not found.trial)]
-    out: list[MarkFacts] = []
-    for trial in shown:
-        for mark in trial.exact.marks if trial.variant == found.trial.variant else ():
-            own = mark.log10_e - float(np.log10(len(trials)))
-            if out and own < threshold:
-                continue
-            out.append(
-                MarkFacts(
-                    key=keys[trial.number],
-                    bits=mark.payload.text,
-                    fields=unpack(found.profile.fields, mark.payload),
-                    passages=_passages(mark.ranges, found.spans),
-                    share=_share(mark.ranges, trial),
-                    log10_e=min(own, log10_e),
-                )
-            )
-    return tuple(out)
+    tried = float(np.log10(len(trials)))
+    first, *further = [
+        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e - tried)
+        for trial in (found.trial, *(t for t in trials if t is not found.trial))
+        for mark in (trial.exact.marks if trial.variant == found.trial.variant else ())
+    ]
+    kept = [one for one in further if one.log10_e >= threshold]
+    return first, *sorted(kept, key=lambda one: -one.log10_e)
+
+
+def mark_facts(
+    marks: Sequence[SeparateMark], found: Findings, keys: Sequence[str], log10_e: float
+) -> tuple[MarkFacts, ...]:
+    """Return what the record holds of marks.
+
+    Args:
+        marks: Of :func:`separate_marks`.
+        found: What the record is about.
+        keys: Fingerprints of the keys.
+        log10_e: Of the text as a whole; no share is larger.
+    """
+    return tuple(
+        MarkFacts(
+            key=keys[one.trial.number],
+            bits=one.mark.payload.text,
+            fields=unpack(found.profile.fields, one.mark.payload),
+            passages=_passages(one.mark.ranges, found.spans),
+            share=_share(one.mark.ranges, one.trial),
+            log10_e=min(one.log10_e, log10_e),
+        )
+        for one in marks
+    )
 
 
 def _passages(

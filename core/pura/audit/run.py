@@ -47,7 +47,7 @@ from pura.audit.variants import (
 from pura.base.errors import InputError, KeyStoreError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
-from pura.record.audit import Audit, MarkFacts, PriorFacts, RegisterFacts, StepReport, VariantFacts
+from pura.record.audit import Audit, PriorFacts, RegisterFacts, StepReport, VariantFacts
 from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
 from pura.verdict.expect import unlike_study
@@ -419,11 +419,10 @@ class _Audit:
 
     def _marks(
         self, found: assemble.Findings, trials: Sequence[Trial], outcome: Outcome
-    ) -> tuple[MarkFacts, ...]:
+    ) -> tuple[assemble.SeparateMark, ...]:
         if outcome.verdict != "mark" or not found.marks:
             return ()
-        keys = [key.fingerprint for key, _ in self._keys]
-        return assemble.marks(trials, found, keys, outcome.log10_e, self._options.policy.t_found)
+        return assemble.separate_marks(trials, found, self._options.policy.t_found)
 
     def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
@@ -454,7 +453,7 @@ class _Audit:
         self,
         found: assemble.Findings,
         outcome: Outcome,
-        marks: tuple[MarkFacts, ...],
+        marks: tuple[assemble.SeparateMark, ...],
         strong: Strength,
         prior: PriorFacts | None,
         register: RegisterFacts | None,
@@ -471,6 +470,8 @@ class _Audit:
         )
         listed = assemble.candidates(found)
         around = self._circumstances(found)
+        keys = [key.fingerprint for key, _ in self._keys]
+        separate = assemble.mark_facts(marks, found, keys, outcome.log10_e)
         with self._step(12) as note:
             said = findings(
                 outcome,
@@ -480,7 +481,7 @@ class _Audit:
                 candidates=listed,
                 prior=prior,
                 register=register,
-                marks=marks,
+                marks=separate,
             )
             weak = cautions(outcome, evidence, around)
             note.append(f"decision rule {policy.rule}: {outcome.verdict}")
@@ -497,9 +498,11 @@ class _Audit:
             profile=self._profile,
             model=facts.model_facts(self._model),
             device=facts.device_facts(self._model),
-            tokens=assemble.token_evidence(found),
+            tokens=assemble.token_evidence(
+                found, [one.mark for one in marks if one.trial is not found.trial]
+            ),
             steps=assemble.step_evidence(found),
-            bits=assemble.bit_evidence(found),
+            bits=assemble.bits(found),
             payload=assemble.payload_facts(found),
             decoder=options.decoder,
             candidates=listed,
@@ -509,7 +512,7 @@ class _Audit:
             cautions=weak,
             # Passages are shown with a finding only: without one they would point at chance.
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
-            marks=marks,
+            marks=separate,
             variants=readings if options.keep_text else without_text(readings),
             prior=prior,
             register=register,

@@ -10,6 +10,7 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
+from pura.record.marks import standing
 from pura.words.sentences import fill, title
 
 
@@ -40,8 +41,10 @@ def _payload(console: Console, audit: Audit, language: str) -> None:
         for candidate in audit.candidates[:5]:
             table.add_row(Text(candidate.bits), Text(weight(candidate.posterior, language)))
         console.print(table)
-    for passage in audit.passages:
-        place = f"{passage.start}–{passage.end}"
+    several = len(audit.marks) > 1
+    for number, passage in standing(audit):
+        mark = f" ({_word('mark', language)} {number + 1})" if several else ""
+        place = f"{passage.start}–{passage.end}{mark}"
         console.print(Text(f"{_word('passages', language)}: {place}"))
 
 

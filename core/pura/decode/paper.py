@@ -52,19 +52,22 @@ class PaperDecoding:
         return np.asarray(self.readings == 0)
 
 
-def sum_llrs(schedule: Schedule, llr_nats: F64, length: int) -> tuple[F64, npt.NDArray[np.int64]]:
+def sum_llrs(
+    index: npt.NDArray[np.int64], arity: npt.NDArray[np.int64], llr_nats: F64, length: int
+) -> tuple[F64, npt.NDArray[np.int64]]:
     """Add up the local LLRs of each codeword position (paper, eq. global_llr).
 
     Args:
-        schedule: The steps that carry bits.
+        index: int64 [S], first codeword position of each step that carries bits.
+        arity: int64 [S], how many it reads.
         llr_nats: float64 [S, 3], NaN beyond the arity.
         length: ``n``.
 
     Returns:
         Sums float64 [n] in nats and numbers of readings int64 [n].
     """
-    read = np.arange(llr_nats.shape[1])[None, :] < schedule.arity[:, None]
-    place = (schedule.index[:, None] + np.arange(llr_nats.shape[1])[None, :]) % length
+    read = np.arange(llr_nats.shape[1])[None, :] < arity[:, None]
+    place = (index[:, None] + np.arange(llr_nats.shape[1])[None, :]) % length
     sums = np.bincount(place[read], weights=llr_nats[read], minlength=length)
     readings = np.bincount(place[read], minlength=length).astype(np.int64)
     return sums.astype(np.float64), readings
@@ -90,7 +93,9 @@ def decode(schedule: Schedule, local: LocalEvidence, profile: Profile) -> PaperD
         Sums, readings, bits and the payload. A text that nothing was read from decodes to
         erasures throughout; its payload means nothing.
     """
-    sums, readings = sum_llrs(schedule, local.llr_nats, profile.codeword_length)
+    sums, readings = sum_llrs(
+        schedule.index, schedule.arity, local.llr_nats, profile.codeword_length
+    )
     hard = (sums >= 0).astype(np.uint8)
     if profile.code == "spc":
         codeword = hard.copy()

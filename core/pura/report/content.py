@@ -209,7 +209,9 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
         rows += [(printable(f.name), printable(f.text)) for f in audit.payload.fields]
     blocks += [_facts(rows), note(say("note.n1", request.language))]
     for sentence in audit.sentences:
-        if sentence.key.startswith(("register.", "candidates.", "text.edited", "verifier.")):
+        if sentence.key.startswith(
+            ("marks.", "register.", "candidates.", "text.edited", "verifier.")
+        ):
             blocks.append(paragraph(printable(fill(sentence, request.language))))
     cautions = [printable(fill(s, request.language)) for s in audit.cautions]
     blocks.append(heading(labels("cautions")))

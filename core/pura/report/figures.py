@@ -14,12 +14,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.record.audit import Audit, BitEvidence
+from pura.record.marks import standing
 from pura.report.labels import Labels
 from pura.words.sentences import scale
 
 WIDTH: Final = 680
 INK, MUTED, LINE, PALE = "#18202C", "#5A6576", "#DFE3E9", "#F5F6F8"
 FOR, AGAINST, FOUND, REPAIRED = "#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8"
+MARKS: Final = (FOUND, FOR, REPAIRED)  # of the marks of a text, as in the window …
+DASHES: Final = ("", "6 3", "2 2", "6 2 2 2")  # … and their lines
 ROW: Final = 46  # positions in a row of bars
 _HATCH: Final = (
     f'<pattern id="h" width="4" height="4" patternUnits="userSpaceOnUse" '
@@ -212,11 +215,14 @@ def course_chart(audit: Audit, labels: Labels) -> str:
     svg.text(
         right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST
     )
-    for passage in audit.passages:
+    for mark, passage in standing(audit):
         a, b = x(passage.first_token), x(passage.last_token + 1)
-        svg.line(a, bottom - 2, b, bottom - 2, FOUND, 2)
-        svg.line(a, bottom - 6, a, bottom - 1, FOUND, 1.5)
-        svg.line(b, bottom - 6, b, bottom - 1, FOUND, 1.5)
+        ink = MARKS[mark % len(MARKS)]
+        svg.line(a, bottom - 2, b, bottom - 2, ink, 2, DASHES[mark % len(DASHES)])
+        svg.line(a, bottom - 6, a, bottom - 1, ink, 1.5)
+        svg.line(b, bottom - 6, b, bottom - 1, ink, 1.5)
+        if len(audit.marks) > 1:
+            svg.text((a + b) / 2, bottom - 6, str(mark + 1), size=8.5, ink=ink, weight=600)
     picked = np.unique(np.linspace(0, values.size - 1, min(values.size, 700)).astype(int))
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())
     svg.add(f'<polyline points="{points}" fill="none" stroke="{FOR}" stroke-width="1.6"/>')

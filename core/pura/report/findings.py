@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pura.base import numerals
 from pura.record.audit import Audit, BitEvidence
+from pura.record.marks import standing
 from pura.report import figures
 from pura.report.blocks import Block, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
@@ -219,17 +220,46 @@ def _weight(posterior: float, prior: float, none: float, wanted: float, labels: 
 
 def _passages(audit: Audit, labels: Labels) -> list[Block]:
     blocks = [heading(labels("passages"))]
-    if not audit.passages:
+    if not standing(audit):
         return [*blocks, paragraph(labels("passages.none"))]
+    several = len(audit.marks) > 1
+    rows = []
+    for i, (mark, p) in enumerate(standing(audit), start=1):
+        place = labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end)
+        rows.append((str(i), labels("mark.n", n=mark + 1), place) if several else (str(i), place))
+    if several:
+        head: tuple[str, ...] = (labels("passage"), labels("mark"), "")
+        passages = table(head, rows, ("left", "left", "left"), (0.15, 0.2, 0.65))
+    else:
+        passages = table((labels("passage"), ""), rows, ("left", "left"), (0.15, 0.85))
+    return [*blocks, *_marks(audit, labels), passages, note(labels("margin"))]
+
+
+def _marks(audit: Audit, labels: Labels) -> list[Block]:
+    """Return what each of several marks says."""
+    if len(audit.marks) < 2:
+        return []
     rows = [
-        (str(i), labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end))
-        for i, p in enumerate(audit.passages, start=1)
+        (
+            str(i),
+            grouped(mark.bits),
+            printable(", ".join(f"{f.name} {f.text}" for f in mark.fields)) or "–",
+            mark.key,
+            numerals.share(mark.share, labels.language),
+            number(mark.log10_e, 1, labels),
+        )
+        for i, mark in enumerate(audit.marks, start=1)
     ]
-    return [
-        *blocks,
-        table((labels("passage"), ""), rows, ("left", "left"), (0.15, 0.85)),
-        note(labels("margin")),
-    ]
+    head = (
+        labels("mark"),
+        labels("payload"),
+        labels("payload.fields"),
+        labels("mark.key"),
+        labels("mark.share"),
+        "L",
+    )
+    sides = ("left", "left", "left", "left", "right", "right")
+    return [table(head, rows, sides, (0.1, 0.34, 0.16, 0.2, 0.1, 0.1))]
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.record.audit import Audit, RegisterFacts
+from pura.record.marks import standing
 from pura.record.textless import NO_ID, textless
 from pura.report.request import EXCERPT, FULL, OMITTED, REDACTED, ReportRequest
 
@@ -29,9 +30,9 @@ def shown_mask(audit: Audit, request: ReportRequest) -> npt.NDArray[np.bool_] | 
     shown = np.ones(len(audit.text), dtype=bool)
     if request.text == EXCERPT:
         shown[:] = False
-        for passage in audit.passages:
+        for _, passage in standing(audit):
             shown[max(0, passage.start - CONTEXT) : passage.end + CONTEXT] = True
-        if not audit.passages:
+        if not standing(audit):
             shown[:BEGINNING] = True
     elif request.text == REDACTED:
         for start, end in request.redactions:

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from pura.record.audit import Audit
-from pura.scheme import Profile, SecretKey
+from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage
+from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.look import fonts
+from pura_audit.look.marks import mark_pen
 from pura_audit.session.token_facts import course, token_facts
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench.bit_lanes import arrange
@@ -342,3 +344,75 @@ def test_the_kernel_is_drawn_between_the_borders_of_a_sector(window: Any, audit:
     facts_without = dataclasses.replace(facts, kernel="hard")
     window.evidence.token.ring.show_facts(facts_without)
     assert window.evidence.token.ring.grab().toImage() != before
+
+
+@pytest.fixture
+def several(audit: Audit) -> Audit:
+    """An audit with three marks, of which the last belongs to another key."""
+    size = audit.tokens.ids.size
+    keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
+    marks = []
+    for number, first in enumerate((size // 2, 0, size // 4)):
+        last = first + size // 5
+        place = Passage(
+            first_token=first,
+            last_token=last,
+            start=int(audit.tokens.spans[first, 0]),
+            end=int(audit.tokens.spans[last, 1]),
+        )
+        marks.append(
+            MarkFacts(
+                key=keys[number == 2].fingerprint,
+                bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                fields=(),
+                passages=(place,),
+                share=0.2,
+                log10_e=12.0 - number,
+            )
+        )
+    return dataclasses.replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
+
+
+def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Audit) -> None:
+    window.resize(1440, 900)
+    window.session.add_audit(several)
+    QApplication.processEvents()
+    rows = window.work.answer.marks.rows
+    assert [row.isVisible() for row in rows] == [True] * 3
+    assert [row.isChecked() for row in rows] == [True, False, False]
+    assert "Archive" in rows[2].accessibleName()
+    assert window.work.answer.payload_text() == several.marks[0].bits
+    bits = window.evidence.bits
+    shown = bits.table()[1]
+    assert bits.aside.text().startswith("mark 1")
+    rows[1].click()
+    assert window.selection.token == several.marks[1].passages[0].first_token
+    assert bits.table()[1] != shown
+    assert [int(row[1]) for row in bits.table()[1]] == encode(
+        Payload(text=several.marks[1].bits), several.profile
+    ).tolist()
+    assert rows[1].isChecked()
+    # A token inside another mark's passage takes the selection there.
+    window.selection.select_token(several.marks[0].passages[0].first_token + 1)
+    assert [row.isChecked() for row in rows] == [True, False, False]
+    rows[2].click()
+    view = window.work.text.view
+    line = view._lines.of_character(several.marks[2].passages[0].start)
+    assert line in view._visible()
+    # The steps are not of that mark's key: the bits shown are those of the whole text.
+    assert [int(row[1]) for row in bits.table()[1]] == [bit.bit for bit in several.bits]
+
+
+def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None:
+    theme = window.theme
+    pens = [mark_pen(theme, number) for number in range(12)]
+    for one, other in pairwise(pens):
+        assert one.style() != other.style()
+        assert one.color() != other.color()
+    assert len({(pen.style(), pen.color().name()) for pen in pens}) == 12
+
+
+def test_one_mark_looks_as_ever(shown_window: Any) -> None:
+    assert not shown_window.work.answer.marks.isVisible()
+    assert shown_window.selection.mark is None
+    assert "mark" not in shown_window.evidence.bits.aside.text()

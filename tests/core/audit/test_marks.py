@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from pura.audit.run import Options, audit_text
+from pura.embed.generate import generate
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
-from pura.scheme import Profile, SecretKey
+from pura.record.marks import bits_of, mark_at, standing
+from pura.scheme import Payload, Profile, SecretKey, encode
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
@@ -77,6 +79,75 @@ def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) 
     assert opened.marks == ()
     assert opened.passages == audit.passages
     assert findings_digest(opened) != findings_digest(audit)
+
+
+def test_the_bits_of_a_mark_are_read_in_its_own_passages(audit: Audit) -> None:
+    assert [number for number, _ in standing(audit)] == [
+        mark_at(audit, passage.first_token) for _, passage in standing(audit)
+    ]
+    for number, mark in enumerate(audit.marks):
+        bits = bits_of(audit, number)
+        word = encode(Payload(text=mark.bits), audit.profile)
+        assert [bit.bit for bit in bits] == word.tolist()
+        # Over both passages at once, the codewords contradict each other.
+        assert sum(bit.repaired for bit in bits) < 0.5 * sum(bit.repaired for bit in audit.bits)
+        assert sum(bit.readings for bit in bits) < sum(bit.readings for bit in audit.bits)
+    assert bits_of(audit, None) is audit.bits
+
+
+@pytest.fixture(scope="module")
+def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[tuple[str, str]]]:
+    """Three passages: of one key, of another, of the first again; with keys and payloads."""
+    sample = samples["marked-tbcc"]
+    profile = Profile.from_dict(sample["profile"])
+    first, second = SecretKey.from_hex(sample["key_hex"]), SecretKey(bytes(range(64, 96)))
+    other = Payload.from_int(0x5A5A5A5A5, profile.payload_bits)
+    made = generate(
+        builtin_model,
+        "Write a short text about a harbour in winter.",
+        other,
+        second,
+        profile,
+        tokens=180,
+        ignore_eos=True,
+        seed=4,
+    )
+    texts = sample["texts"]
+    parts = [host(0)[:400], texts[0]["text"], made.text, host(1)[:400], texts[1]["text"]]
+    audit = audit_text(
+        "\n\n".join(part.strip() for part in parts),
+        model=builtin_model,
+        keys=[(second, "second"), (first, "first")],
+        profile=profile,
+        options=Options(policy=Policy(redraw="undecided")),
+    )
+    expected = [
+        (first.fingerprint, texts[0]["payload"]),
+        (second.fingerprint, other.text),
+        (first.fingerprint, texts[1]["payload"]),
+    ]
+    return audit, expected
+
+
+def test_marks_of_two_keys_are_found_with_the_key_of_each(
+    two_keys: tuple[Audit, list[tuple[str, str]]],
+) -> None:
+    audit, expected = two_keys
+    assert audit.verdict == "mark"
+    assert {(mark.key, mark.bits) for mark in audit.marks} == set(expected)
+    assert len(audit.marks) == 3
+    shares = [mark.log10_e for mark in audit.marks[1:]]
+    assert shares == sorted(shares, reverse=True)
+    # In the order of the text, each passage belongs to the mark that was put there.
+    said = [(audit.marks[n].key, audit.marks[n].bits) for n, _ in standing(audit)]
+    assert said == expected
+    for number, passage in standing(audit):
+        inside = slice(passage.first_token, passage.last_token + 1)
+        # Also the passages of the key that the record's steps are not of.
+        assert audit.tokens.marked[inside].mean() > 0.8
+        assert audit.tokens.log10_evidence[inside].sum() > 6
+        if audit.marks[number].key != audit.key.fingerprint:
+            assert bits_of(audit, number) is audit.bits
 
 
 def test_a_policy_may_ask_for_redraws_all_the_same(

@@ -33,7 +33,7 @@ def from_codeword(codeword, strength):
 
 def test_sums_go_round_the_ring():
     plan, local = steps([13, 13], [3, 1], [[1.0, 2.0, 4.0], [0.5, np.nan, np.nan]])
-    sums, readings = sum_llrs(plan, local.llr_nats, 15)
+    sums, readings = sum_llrs(plan.index, plan.arity, local.llr_nats, 15)
     assert sums[[13, 14, 0]].tolist() == [1.5, 2.0, 4.0]
     assert readings[[13, 14, 0]].tolist() == [2, 1, 1]
     assert readings.sum() == 4
@@ -41,7 +41,7 @@ def test_sums_go_round_the_ring():
 
 def test_steps_of_a_ring_shorter_than_the_arity_all_count():
     plan, local = steps([1], [3], [[1.0, 2.0, 4.0]])
-    sums, readings = sum_llrs(plan, local.llr_nats, 2)
+    sums, readings = sum_llrs(plan.index, plan.arity, local.llr_nats, 2)
     assert sums.tolist() == [2.0, 5.0]
     assert readings.tolist() == [1, 2]
 

@@ -16,7 +16,7 @@ import pytest
 from pura.audit.run import Options, audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts, RegisterMatch
+from pura.record.audit import Audit, Passage, RegisterFacts, RegisterMatch
 from pura.report import (
     ItemNotes,
     Parties,
@@ -204,6 +204,23 @@ def _one_token(audit: Audit, size: int) -> Any:
         log10_evidence=tokens.log10_evidence[one],
         marked=tokens.marked[one],
     )
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_every_mark_of_several_is_told(real: Audit, tmp_path: Path, language: str) -> None:
+    assert real.text is not None
+    (first,) = real.marks
+    end = real.tokens.ids.size - 1
+    start = int(real.tokens.spans[end - 20, 0])
+    place = Passage(first_token=end - 20, last_token=end, start=start, end=len(real.text))
+    second = replace(first, bits="01" * 18, key="f" * 16, passages=(place,), share=0.13)
+    audit = replace(real, marks=(replace(first, passages=()), second), passages=())
+    report = build_report([audit], ReportRequest(language=language, text="excerpt"))
+    text = squeezed(text_of(report.pdf, tmp_path))
+    for part in ("0101" * 6, "f" * 16, "13%", f"{place.first_token + 1}"):
+        assert part in text
+    # An excerpt shows the passages of every mark.
+    assert squeezed(real.text[place.start : place.start + 30]) in text
 
 
 def test_a_text_is_never_markup(real: Audit, tmp_path: Path) -> None:

@@ -1,0 +1,88 @@
+"""Where the marks of a record stand, and what the text says of one mark's bits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode.paper import sum_llrs
+from pura.record.audit import Audit, BitEvidence, Passage
+from pura.scheme import Payload, Profile, encode, parity_mask
+
+# An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
+WEAK_NATS: Final = 3.0
+
+
+def standing(audit: Audit) -> tuple[tuple[int, Passage], ...]:
+    """Return every passage with the number of its mark, from 0 up, in the order of the text.
+
+    The passages of a record that knows one mark only stand under number 0.
+    """
+    several = len(audit.marks) > 1
+    marks = [mark.passages for mark in audit.marks] if several else [audit.passages]
+    found = [(number, passage) for number, some in enumerate(marks) for passage in some]
+    return tuple(sorted(found, key=lambda one: one[1].first_token))
+
+
+def mark_at(audit: Audit, token: int) -> int | None:
+    """Return the number of the mark whose passage holds a token, or None."""
+    for number, passage in standing(audit):
+        if passage.first_token <= token <= passage.last_token:
+            return number
+    return None
+
+
+def bits_of(audit: Audit, number: int | None) -> tuple[BitEvidence, ...]:
+    """Return what the passages of one mark say of each position of its codeword.
+
+    Args:
+        audit: The record.
+        number: Which mark; None stands for the text as a whole.
+
+    Returns:
+        The record's own bits where there is one mark only, and for a mark of another key than the
+        one that the record's steps are of.
+    """
+    if number is None or len(audit.marks) < 2 or audit.marks[number].key != audit.key.fingerprint:
+        return audit.bits
+    mark, steps = audit.marks[number], audit.steps
+    inside = np.zeros(steps.token.size, dtype=bool)
+    for passage in mark.passages:
+        inside |= (steps.token >= passage.first_token) & (steps.token <= passage.last_token)
+    profile = audit.profile
+    sums, readings = sum_llrs(
+        steps.index[inside], steps.arity[inside], steps.llr_nats[inside], profile.codeword_length
+    )
+    return bit_evidence(sums, readings, Payload(text=mark.bits), profile)
+
+
+def bit_evidence(
+    llr_nats: npt.NDArray[np.float64],
+    readings: npt.NDArray[np.int64],
+    payload: Payload,
+    profile: Profile,
+) -> tuple[BitEvidence, ...]:
+    """Return one entry for every position of a payload's codeword.
+
+    Args:
+        llr_nats: float64 [n], sums of the local LLRs.
+        readings: int64 [n], how many steps read each position.
+        payload: The payload.
+        profile: The profile.
+    """
+    codeword, parity = encode(payload, profile), parity_mask(profile)
+    repaired = (codeword != (llr_nats >= 0)) & (readings > 0)
+    return tuple(
+        BitEvidence(
+            position=i,
+            llr_nats=float(llr_nats[i]),
+            readings=int(readings[i]),
+            bit=int(codeword[i]),
+            repaired=bool(repaired[i]),
+            parity=bool(parity[i]),
+            weak=bool(abs(llr_nats[i]) < WEAK_NATS),
+        )
+        for i in range(codeword.size)
+    )

@@ -93,8 +93,8 @@ def verify(
         text: The text; a :class:`~pathlib.Path` is a file that is read.
         key: A key, the name of a stored one, or several; the evidence is the mean over them.
         profile: A profile, or its file or stored name.
-        model: A loaded model; its name or path; None takes the only one that is installed. It
-            stays loaded for the next call.
+        model: A loaded model; its name or path; None takes the one that the profile names, else
+            the only one that is installed. It stays loaded for the next call.
         name: How the record calls a text that is no file.
         prompt: The prompt, if it is known.
         decoder: ``exact``, or ``paper`` (the published method).
@@ -171,7 +171,7 @@ def mark(
     shared = _profile(profile)
     with _keys(key) as opened:
         return generate(
-            _model(model),
+            _model(model, shared),
             prompt,
             _payload(payload, shared),
             opened[0][0],
@@ -189,7 +189,7 @@ def _prepared(
     with _keys(key) as keys:
         setup = Setup(keys=(), profile=_profile(profile), decoder=decoder)
         policy = load_policy(user_paths().policy)
-        yield Prepared(setup, keys, _model(model), policy, None)
+        yield Prepared(setup, keys, _model(model, setup.profile), policy, None)
 
 
 @contextmanager
@@ -216,9 +216,10 @@ def _profile(profile: Profile | Text) -> Profile:
     return Profile.load(find_profile(_workplace(user_paths()), str(profile)))
 
 
-def _model(model: LanguageModel | Text | None) -> LanguageModel:
+def _model(model: LanguageModel | Text | None, profile: Profile) -> LanguageModel:
     if model is None or isinstance(model, str | Path):
-        return _workplace(user_paths()).model(None if model is None else str(model))
+        name = None if model is None else str(model)
+        return _workplace(user_paths()).model(name, profile=profile)
     return model
 
 

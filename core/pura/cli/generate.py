@@ -64,7 +64,7 @@ def generate(
 
     try:
         with at.opened_keys([one]) as [(secret, _)]:
-            language_model = at.model(model)
+            language_model = at.model(model, profile=shared)
 
             from pura.embed import generate as run
 

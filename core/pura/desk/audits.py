@@ -32,7 +32,8 @@ class Setup:
     Attributes:
         keys: All are tried in one pass of the model; the evidence is the mean over them.
         profile: What generator and verifier share.
-        model: Name of the model, or the path of a local one; None takes the only one installed.
+        model: Name of the model, or the path of a local one; None takes the one that the profile
+            names, else the only one installed.
         decoder: Which payload is reported: ``exact`` or ``paper``.
         policy: A policy file instead of the user's; None takes the user's, or the default one.
         ask_register: True asks the register of issued payloads, and wants one; False does not
@@ -161,7 +162,7 @@ def prepared(
     policy = load_policy(setup.policy or workplace.paths.policy, must_exist=own)
     with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
         progress(Stage(name="model"))
-        model = workplace.model(setup.model)
+        model = workplace.model(setup.model, profile=setup.profile)
         checkpoint()
         yield Prepared(setup, keys, model, policy, asked)
 

@@ -18,7 +18,7 @@ from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.model.held import HeldModel
 from pura.profiles.store import ProfileFolder
-from pura.scheme import SecretKey
+from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
     from pura.model.device import Device
@@ -129,12 +129,14 @@ class Workplace:
 
         return choose_device(self.device, self.dtype)
 
-    def model(self, name: str | None = None) -> LanguageModel:
+    def model(self, name: str | None = None, *, profile: Profile | None = None) -> LanguageModel:
         """Return a model; another one that is held goes first, so that never two are in memory.
 
         Args:
-            name: Of an installed model, or the path of a local one; None takes the only one that
-                is installed. An installed name wins over a file that is called the same.
+            name: Of an installed model, or the path of a local one. An installed name wins over a
+                file that is called the same.
+            profile: Without a name the model that it names is taken, where that is installed;
+                else the only one that is.
 
         Raises:
             ModelError: There is none, several, or it is unsafe or damaged.
@@ -143,7 +145,7 @@ class Workplace:
         device = self.compute_device()
         store = self.models
         if name is None:
-            return self.held.get(_only(store), device)
+            return self.held.get(_meant(store, profile), device)
         known = any(model.name == name for model in store.list())
         path = Path(name)
         return self.held.get(path if path.exists() and not known else store.get(name), device)
@@ -156,8 +158,12 @@ class Workplace:
         return None
 
 
-def _only(store: ModelStore) -> InstalledModel:
+def _meant(store: ModelStore, profile: Profile | None) -> InstalledModel:
     installed = store.list()
+    if profile is not None and profile.model is not None:
+        for model in installed:
+            if model.fingerprint == profile.model:
+                return model
     if not installed:
         raise ModelError("command.no-model", code="model-missing")
     if len(installed) > 1:

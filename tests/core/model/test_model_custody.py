@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import weakref
@@ -16,12 +17,15 @@ from typing import Any
 import pytest
 
 from pura.base.errors import Cancelled, ModelError
+from pura.base.paths import user_paths
+from pura.desk.workplace import Workplace
 from pura.model import copying, memory
 from pura.model.copying import copied_bytes, copy_files, shelf_for, sweep
 from pura.model.device import Device
 from pura.model.held import HeldModel
 from pura.model.memory import free_memory, room_for
 from pura.model.store import ModelStore
+from pura.scheme import Profile
 
 
 @pytest.fixture
@@ -298,3 +302,19 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
     held.get(one, cpu)
     held.drop()
     assert gc.get_freeze_count() == 0
+
+
+def test_the_model_that_the_profile_names_is_taken(small_folder: Path, tmp_path: Path) -> None:
+    at = Workplace(paths=user_paths(), device="cpu", held=HeldModel(lambda source, _device: source))
+    other = Path(shutil.copytree(small_folder, tmp_path / "other"))
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 32}))
+    one, two = at.models.add(small_folder, "one"), at.models.add(other, "two")
+    profile = Profile(payload_bits=36, code="tbcc", vocab_size=97)
+    for model in (one, two):
+        assert at.model(profile=profile.with_(model=model.fingerprint)).name == model.name
+    assert at.model("one", profile=profile.with_(model=two.fingerprint)).name == "one"
+    for names_none in (profile, profile.with_(model="0" * 16), None):
+        with pytest.raises(ModelError) as caught:
+            at.model(profile=names_none)
+        assert caught.value.code == "model-ambiguous"

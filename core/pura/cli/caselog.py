@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import date
 from pathlib import Path
@@ -17,7 +16,7 @@ from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, out, say
+from pura.cli.terminal import Language, out, say, write_row
 from pura.cli.tree import App
 from pura.cli.words import print_audit
 from pura.desk.cases import (
@@ -166,7 +165,7 @@ def verify(
             )
         else:
             out.print(f"{_MARKS[check.state]:>6}", style=_STYLES[check.state], end="  ")
-            out.print(f"{check.title(language)}: {check.text(language)}", markup=False)
+            out.print(f"{check.title(language)}: {check.text(language)}")
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
 
@@ -181,7 +180,7 @@ def export(
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
     request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
     size = export_to_file(workplace(), request)
-    out.print(say("file.written", path=str(to), count=size), markup=False)
+    out.print(say("file.written", path=str(to), count=size))
 
 
 @app.command("import")
@@ -191,7 +190,7 @@ def import_(
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
     case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
-    out.print(say("case.imported", name=case.name or case.id, count=len(case.items)), markup=False)
+    out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
 
 
 def case_row(case: Case) -> dict[str, Any]:
@@ -230,7 +229,7 @@ def _item_row(item: Item) -> dict[str, Any]:
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
-    out.print(f"{case.name or say('erased')}  ·  {case.id}", style="bold", markup=False)
+    out.print(f"{case.name or say('erased')}  ·  {case.id}", style="bold")
     out.print(
         say(
             "case.line-tags" if case.tags else "case.line",
@@ -239,7 +238,6 @@ def _print_case(log: CaseLog, case: Case) -> None:
             state=_state(case),
             tags=", ".join(case.tags),
         ),
-        markup=False,
     )
     for note in case.notes:
         out.print(
@@ -249,7 +247,6 @@ def _print_case(log: CaseLog, case: Case) -> None:
                 who=note.who or say("erased"),
                 text=say("erased") if note.text is None else note.text,
             ),
-            markup=False,
         )
     table = Table(box=None, pad_edge=False)
     for head in ("audit", "file", "outcome", "evidence", "run", "text", "by", "second"):
@@ -275,9 +272,7 @@ def _print_case(log: CaseLog, case: Case) -> None:
         name = log.person_name(entry.actor) or (say("erased") if entry.actor else say("program"))
         more = f"  {entry.item[:8]}" if entry.item else ""
         result = f"  {entry.result}" if entry.result else ""
-        out.print(
-            f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}", markup=False
-        )
+        out.print(f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}")
 
 
 def _state(case: Case) -> str:
@@ -299,4 +294,4 @@ def _day(text: str, option: str) -> str:
 
 
 def _write(row: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+    write_row(row)

@@ -69,7 +69,7 @@ def new(
     """Open a case."""
     with open_log(workplace(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
-    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]), markup=False)
+    out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
 
 
 def rename(
@@ -228,7 +228,6 @@ def record(
             say(
                 "case.leaked" if reports else "case.leaked-none", count=len(reports), listed=listed
             ),
-            markup=False,
         )
 
 
@@ -245,7 +244,7 @@ def sign_head_(
     secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
     head = sign_head_of_log(workplace(), request)
-    out.print(say("case.head", head=str(head)), markup=False)
+    out.print(say("case.head", head=str(head)))
 
 
 def _sure(question: str, *, yes: bool) -> None:

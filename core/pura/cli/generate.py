@@ -85,7 +85,7 @@ def generate(
         write_atomic(ids, (json.dumps(note) + "\n").encode())
     if output is not None:
         write_atomic(output, made.text.encode())
-        err.print(say("generated", count=int(made.ids.size)), markup=False)
+        err.print(say("generated", count=int(made.ids.size)))
     else:
         sys.stdout.write(made.text)
         sys.stdout.write("\n" if sys.stdout.isatty() else "")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import InputError
+from pura.base.visible import visible
 from pura.cli.terminal import err, say
 from pura.documents.folders import MAX_DEPTH, MAX_FILES, Summary, WalkOptions, gather
 
@@ -37,26 +38,21 @@ def named_files(names: Sequence[str], options: WalkOptions) -> list[str]:
 
 
 def _tell(name: str, summary: Summary) -> None:
-    """Say what became of one folder; names are written so that they cannot steer a terminal."""
+    """Say what became of one folder."""
     err.print(
         say(
             "folder.taken",
-            name=_plain(name),
+            name=visible(name),
             found=summary.found,
             skipped=summary.total_skipped,
         ),
-        markup=False,
     )
     for reason, count in summary.skipped.most_common():
         shown = [s.path for s in summary.examples if s.reason == reason][:MAX_LISTED]
         more = ", …" if count > len(shown) else ""
-        listed = ", ".join(_plain(path.name) for path in shown)
+        listed = ", ".join(visible(path.name) for path in shown)
         why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=MAX_FILES)
-        err.print(say("folder.row", count=count, why=why, listed=f"{listed}{more}"), markup=False)
-
-
-def _plain(name: str) -> str:
-    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in name)
+        err.print(say("folder.row", count=count, why=why, listed=f"{listed}{more}"))
 
 
 def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:

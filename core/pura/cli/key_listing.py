@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -12,7 +10,7 @@ from rich.table import Table
 
 from pura.base.errors import KeyStoreError
 from pura.cli.common import workplace
-from pura.cli.terminal import err, language, out, say
+from pura.cli.terminal import err, language, out, say, write_row
 from pura.keys import KeyEntry, Role, State, words
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
@@ -28,7 +26,7 @@ def list_(as_json: AsJson = False) -> None:
         return
     if not out.is_terminal:
         for entry in entries:
-            out.print(f"{entry.fingerprint}  {entry.created}  {entry.name}", markup=False)
+            out.print(f"{entry.fingerprint}  {entry.created}  {entry.name}")
         return
     if not entries:
         out.print(say("key.none"))
@@ -75,12 +73,12 @@ def state(
             }
         )
     else:
-        out.print(said, markup=False)
+        out.print(said)
         if way_out:
-            out.print(way_out, markup=False)
+            out.print(way_out)
         if store.has_keyring and store.files.exists:
             also, _ = words(standing.files, store.files.title, language(), files=True)
-            out.print(also, markup=False)
+            out.print(also)
     for entry, entry_state, error in found:
         _tell(entry, entry_state, error, as_json=as_json)
     states = [entry_state for _, entry_state, _ in found] or [standing.state]
@@ -108,12 +106,12 @@ def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json
             }
         )
     elif error is None:
-        out.print(f"{entry.name}  {entry.fingerprint}  {say('key.readable')}", markup=False)
+        out.print(f"{entry.name}  {entry.fingerprint}  {say('key.readable')}")
     else:
         message, hint = error.words(language())
-        out.print(f"{entry.name}  {entry.fingerprint}  {message}", markup=False)
-        err.print(hint, markup=False)
+        out.print(f"{entry.name}  {entry.fingerprint}  {message}")
+        err.print(hint)
 
 
 def _write(row: dict[str, str]) -> None:
-    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+    write_row(row)

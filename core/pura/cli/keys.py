@@ -111,7 +111,6 @@ def export(
     if not yes:
         err.print(
             say("key.warn", name=entry.name, fingerprint=entry.fingerprint),
-            markup=False,
         )
         confirm(say("key.write"))
     words = Secret(passphrase(passphrase_file, say("ask.file"), new=True))
@@ -119,7 +118,7 @@ def export(
     if path is None:
         sys.stdout.write(done.data.decode("ascii"))
     else:
-        err.print(say("key.written", path=str(path)), markup=False)
+        err.print(say("key.written", path=str(path)))
 
 
 @app.command("rename")
@@ -128,7 +127,7 @@ def rename(
 ) -> None:
     """Give a key another name; its fingerprint stays."""
     key = rename_key(workplace(), RenameKey(name=name, new=new_name)).key
-    out.print(f"{key.label}  {key.fingerprint}", markup=False)
+    out.print(f"{key.label}  {key.fingerprint}")
 
 
 @app.command("note")
@@ -138,7 +137,7 @@ def note_(
     """Write a note to a key."""
     done = note_key(workplace(), NoteKey(name=name, note=text))
     stored = done.entry.note if done.entry is not None else ""
-    out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}", markup=False)
+    out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}")
 
 
 @app.command("derive")
@@ -163,10 +162,10 @@ def delete(name: Name, yes: Yes = False) -> None:
     usage = key_usage(at, name)
     if not yes:
         for sentence in sentences(usage, language()):
-            err.print(sentence, markup=False)
+            err.print(sentence)
         confirm(say("key.delete", name=usage.entry.name))
     delete_key(at, DeleteKey(name=name))
-    err.print(say("key.deleted", name=name), markup=False)
+    err.print(say("key.deleted", name=name))
 
 
 def _place(in_file: bool) -> Place | None:
@@ -174,8 +173,8 @@ def _place(in_file: bool) -> Place | None:
 
 
 def _told(done: KeyDone) -> None:
-    err.print(say("key.stored", place=done.kept_in), markup=False)
-    out.print(f"{done.key.label}  {done.key.fingerprint}", markup=False)
+    err.print(say("key.stored", place=done.kept_in))
+    out.print(f"{done.key.label}  {done.key.fingerprint}")
 
 
 def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:

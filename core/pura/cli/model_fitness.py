@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +20,7 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.terminal import err, language, out, say
+from pura.cli.terminal import err, language, out, say, write_row
 from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:
@@ -71,7 +69,7 @@ def fitness(
     finally:
         at.session_keys.wipe()
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), ensure_ascii=False) + "\n")
+        write_row(found.to_dict())
     else:
         _print(found)
 
@@ -117,9 +115,9 @@ def _print(found: ProxyFitness) -> None:
         rows.append((say("fitness.kl", source=found.source or ""), _plain(found.kl_bits, 3)))
     width = max(len(title) for title, _ in rows)
     for title, value in rows:
-        out.print(f"{title:<{width}}  {value}", markup=False)
-    out.print(plain_sentence(found, language()), markup=False)
-    out.print(say("fitness.rule", rule=found.rule), markup=False)
+        out.print(f"{title:<{width}}  {value}")
+    out.print(plain_sentence(found, language()))
+    out.print(say("fitness.rule", rule=found.rule))
 
 
 def _percent(value: Share) -> str:

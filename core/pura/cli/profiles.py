@@ -68,14 +68,14 @@ def new(
     if name is None and output is None:
         sys.stdout.write(profile.to_json())
     else:
-        err.print(say("profile.written", fingerprint=profile.fingerprint), markup=False)
+        err.print(say("profile.written", fingerprint=profile.fingerprint))
 
 
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
     for name in workplace().profiles.names():
-        out.print(name, markup=False)
+        out.print(name)
 
 
 @app.command("show")
@@ -91,22 +91,21 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
             bits=checked.payload_bits,
             positions=checked.codeword_length,
         ),
-        markup=False,
     )
     needed = length_needed(checked)
     if needed.tokens is None:
         words = say("profile.unmeasured")
     else:
         words = say("profile.length", usable=needed.usable or 0, tokens=needed.tokens)
-    err.print(words, markup=False)
+    err.print(words)
     for advice in advise(checked):
         words = say(f"advice.{advice.code}")
-        err.print(say("profile.advice", setting=advice.setting, words=words), markup=False)
+        err.print(say("profile.advice", setting=advice.setting, words=words))
 
 
 def _say(notes: tuple[str, ...]) -> None:
     for note in notes:
-        err.print(say(f"note.{note}"), markup=False)
+        err.print(say(f"note.{note}"))
 
 
 @app.command("import")
@@ -117,7 +116,7 @@ def import_(
     """Take a profile file in; one of an older version is brought to the present one."""
     done = import_profile(workplace(), ImportProfile(path=file, name=name))
     _say(done.notes)
-    err.print(say("profile.stored", name=done.name or ""), markup=False)
+    err.print(say("profile.stored", name=done.name or ""))
 
 
 @app.command("export")

@@ -14,7 +14,7 @@ class progress:  # noqa: N801 - used like a function
     def __init__(self, name: str) -> None:
         self._name = name
         self._bar = Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             TimeRemainingColumn(),
             console=err,

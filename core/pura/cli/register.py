@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pura.cli.common import ProfileOption, load_profile, workplace
-from pura.cli.terminal import err, out, say
+from pura.cli.terminal import err, out, say, write_row
 from pura.cli.tree import App
 from pura.desk.register import (
     AddIssue,
@@ -38,14 +36,14 @@ def import_(
     """Add every row of a table, or none: bad rows are named."""
     at = workplace()
     done = import_register(at, ImportRegister(path=file, profile=load_profile(at, profile)))
-    out.print(say("register.added", rows=done.rows, version=done.version), markup=False)
+    out.print(say("register.added", rows=done.rows, version=done.version))
 
 
 @app.command("export")
 def export(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
     done = export_register(workplace(), ExportRegister(path=file))
-    out.print(say("register.written", rows=done.rows), markup=False)
+    out.print(say("register.written", rows=done.rows))
 
 
 @app.command("add")
@@ -61,7 +59,7 @@ def add(
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     issue = Issue(payload=bits, who=who, when=when, model=model)
     entry = add_issue(at, AddIssue(issue=issue))
-    out.print(say("entry", number=entry.number), markup=False)
+    out.print(say("entry", number=entry.number))
 
 
 @app.command("find")
@@ -76,4 +74,4 @@ def find(payload: Payload, profile: ProfileOption) -> None:
     issue = entry.issue
     row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}
     row |= {"when": issue.when, "model": issue.model}
-    sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+    write_row(row)

@@ -120,7 +120,7 @@ def write_files(request: WriteReport) -> None:
     """
     written = write_report(request)
     for file in written.files:
-        out.print(say("file.written", path=str(file.path), count=file.size), markup=False)
+        out.print(say("file.written", path=str(file.path), count=file.size))
     if request.built.report.annex is not None and request.annex is None:
         out.print(say("report.names"))
 

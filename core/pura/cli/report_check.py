@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -14,7 +12,7 @@ from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, err, out, say
+from pura.cli.terminal import Language, err, out, say, write_row
 from pura.desk.reports import CheckReport, SignReport, check_report, sign_report
 from pura.keys import Secret
 from pura.report.check import BAD, Check, ReportCheck
@@ -69,7 +67,6 @@ def sign(
             key=facts.key,
             until=f"{facts.not_after:%Y-%m-%d}",
         ),
-        markup=False,
     )
 
 
@@ -94,7 +91,7 @@ def verify(
     request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
     found = check_report(workplace(device, dtype), request)
     if as_json:
-        sys.stdout.write(json.dumps(_plain(file, found, language), ensure_ascii=False) + "\n")
+        write_row(_plain(file, found, language))
     else:
         _print(found, language)
     raise typer.Exit(0 if found.sound else 1)
@@ -119,9 +116,9 @@ def _row(check: Check, language: str) -> dict[str, str]:
 
 def _print(found: ReportCheck, language: str) -> None:
     for check in found.checks:
-        out.print(f"{check.title(language)}: ", style="bold", end="", markup=False)
-        out.print(check.result(language), style=_STYLES[check.state], markup=False)
-        out.print(f"  {check.text(language)}", markup=False)
+        out.print(f"{check.title(language)}: ", style="bold", end="")
+        out.print(check.result(language), style=_STYLES[check.state])
+        out.print(f"  {check.text(language)}")
     count = found.count(BAD)
     if count:
-        err.print(say("amiss", count=count, checks=len(found.checks)), markup=False)
+        err.print(say("amiss", count=count, checks=len(found.checks)))

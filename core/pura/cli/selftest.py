@@ -24,9 +24,9 @@ def selftest(
     bad = [r for r in results if r.problem]
     for result in results:
         if result.problem:
-            err.print(say("selftest.bad", name=result.name, problem=result.problem), markup=False)
+            err.print(say("selftest.bad", name=result.name, problem=result.problem))
         else:
-            out.print(say("selftest.good", name=result.name), markup=False)
+            out.print(say("selftest.good", name=result.name))
     if not results:
-        err.print(say("selftest.none"), markup=False)
+        err.print(say("selftest.none"))
     raise typer.Exit(1 if bad or not results else 0)

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import Annotated, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
+from pura.base.visible import visible, visible_lines
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
 
+class Terminal(Console):
+    """A console for words of which some are a stranger's: no markup, nothing that steers it."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render, with every control character that is not the console's own made visible."""
+        for segment in super().render(renderable, options):
+            if segment.control:
+                yield segment
+            else:
+                yield Segment(visible_lines(segment.text), segment.style)
+
+
+out = Terminal()
+err = Terminal(stderr=True)
 
 _language: Final = ["en"]
 
@@ -48,13 +69,24 @@ def say(key: str, /, **values: Value) -> str:
     return catalogue("command").fill(key, language(), values)
 
 
+def write_row(row: Mapping[str, Any]) -> None:
+    """Write one JSON object and a newline on standard output, whatever that can encode."""
+    line = json.dumps(row, ensure_ascii=False, allow_nan=False)
+    try:
+        line.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        line = json.dumps(row, allow_nan=False)
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def complain(error: PuraError, name: str | None = None) -> None:
     """Print an error on standard error: what happened, then the way out."""
-    prefix = f"{name}: " if name else ""
+    prefix = f"{visible(name)}: " if name else ""
     message, hint = error.words(language())
-    err.print(f"{prefix}{message}", style="bold red", markup=False)
+    err.print(f"{prefix}{message}", style="bold red")
     if hint:
-        err.print(hint, markup=False)
+        err.print(hint)
 
 
 def confirm(question: str) -> None:

@@ -174,10 +174,10 @@ def _complain(error: typer.TyperException) -> None:
         return  # a group without a command, whose page has just been printed
     context = getattr(error, "ctx", None)
     if context is not None:
-        err.print(context.get_usage(), markup=False)
-    err.print(_said(message), style="bold red", markup=False)
+        err.print(context.get_usage())
+    err.print(_said(message), style="bold red")
     if context is not None:
-        err.print(_typer("page.try", command=context.command_path), markup=False)
+        err.print(_typer("page.try", command=context.command_path))
 
 
 def _said(message: str) -> str:

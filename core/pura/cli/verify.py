@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -29,7 +27,7 @@ from pura.cli.common import (
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
 from pura.cli.progress import progress
-from pura.cli.terminal import Language, complain, err, language, out, say
+from pura.cli.terminal import Language, complain, err, language, out, say, write_row
 from pura.cli.words import print_audit
 from pura.desk.audits import AuditText, Prepared, Setup, prepared, refused
 from pura.desk.cases import SaveTo, SavingRun, saving_run
@@ -211,7 +209,7 @@ def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator
         to = replace(to, passphrase=Secret(words))
     with saving_run(at, to) as run:
         if run.opened:
-            out.print(say("case.opened", name=run.case.name or ""), markup=False)
+            out.print(say("case.opened", name=run.case.name or ""))
         yield run
 
 
@@ -313,7 +311,7 @@ class _Run:
             threshold=ready.policy.t_found,
         )
         for line in found.lines(language()):
-            err.print(line, markup=False)
+            err.print(line)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True
@@ -353,10 +351,8 @@ class _Run:
                     alpha=f"{alpha:g}",
                     names=", ".join(names) or say("none"),
                 ),
-                markup=False,
             )
 
     @staticmethod
     def _write(row: dict[str, Any]) -> None:
-        sys.stdout.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-        sys.stdout.flush()
+        write_row(row)

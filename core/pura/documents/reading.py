@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pura.base.errors import InputError
+from pura.base.visible import visible
 from pura.documents.encodings import Preview, previews
 from pura.documents.formats import FORMATS, Format, tell
 from pura.documents.isolate import read_caged
@@ -125,7 +126,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
             check_text(extract.text)
         except InputError as error:
             first = first or error
-            skipped.append((extract.part, error.message))
+            skipped.append((visible(extract.part), error.message))
             continue
         documents.append(_document(extract, name, form, digest, len(data)))
     if not documents:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from pura.base.visible import visible
+
 MAIN: Final = "main"
 ATTACHMENT: Final = "attachment"
 QUOTED: Final = "quoted"
@@ -89,7 +91,8 @@ class Document:
     """A text and where it came from.
 
     Attributes:
-        name: For people: the file's name, ``-`` or ``pasted text``.
+        name: For people: the file's name, ``-`` or ``pasted text``; it and the part are kept as
+            :func:`~pura.base.visible.visible` writes them.
         text: The text under audit.
         sha256: Of the original bytes of the whole file.
         size_bytes: Of the original bytes of the whole file.
@@ -113,6 +116,11 @@ class Document:
     encoding_source: str = ""
     transforms: tuple[Transform, ...] = ()
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Make name and part harmless once, for all that will ever show them."""
+        object.__setattr__(self, "name", visible(self.name))
+        object.__setattr__(self, "part", visible(self.part))
 
     @property
     def title(self) -> str:

@@ -22,7 +22,7 @@ def test_folders_become_their_files_and_the_rest_is_said(
     assert "2 files taken, 3 names left out" in said
     assert "1 × hidden files and folders: .h.txt" in said
     assert "\x1b" not in said
-    assert "pic\\u001b[31m.png" in said
+    assert "pic\\x1b[31m.png" in said
 
 
 def test_saved_ids(tmp_path: Path) -> None:

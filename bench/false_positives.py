@@ -2,9 +2,10 @@
 
 ``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
 prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
-indices change; a text's distributions are computed once and its intervals summed up for each key.
-Texts of the study's cell ``plain`` must be in the cache (``bench/evidence.py generate``). What is
-done stays in the cache: a run that was stopped goes on.
+indices change; a text's distributions are computed once a round and its intervals summed up for
+each key. Texts of the study's cell ``plain`` are used when they are in the cache
+(``bench/evidence.py generate``). Work goes in rounds over all texts. What is done stays in the
+cache: a run that was stopped goes on, and the tables are of the rounds that are whole.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
 KEYS = 20_000
-REDRAWN = 100  # every so many keys the redraw p-value too
+ROUND = 20  # keys a text; the first one of each round gets the redraw p-value too
 DRAWS = 99
 LEVELS = (0.1, 0.01, 0.001)
 HALVES = ("", ", whole text", ", list")
@@ -106,8 +107,8 @@ def key_of(text: str, number: int) -> SecretKey:
     return SecretKey(blake2b(label.encode(), digest_size=32).digest())
 
 
-def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None:
-    """Weigh one text under its keys and store the evidence."""
+def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None:
+    """Weigh one text under the keys of a round and store the evidence."""
     start = time.perf_counter()
     table = distributions(model, ids)
     entropy = entropies(table)
@@ -118,7 +119,7 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
     least = CODES["tbcc"].profile(model.vocab_size).entropy_thresholds_bits[0]
     wanted = 1 + np.flatnonzero(entropy[1:] >= least)
     usable = 0
-    for number in range(keys):
+    for number in range(turn * ROUND, (turn + 1) * ROUND):
         key = key_of(name, number)
         lo, hi = intervals(table, ids, key, wanted)
         for code, cell in CODES.items():
@@ -128,7 +129,7 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
             found = log_evidence(steps, entropy, lo, hi, profile, **given)
             for half, value in zip(HALVES, found, strict=True):
                 log_e[code + half].append(value)
-            if number % REDRAWN == 0:
+            if number % ROUND == 0:
                 test = redraw_p(
                     steps,
                     entropy,
@@ -144,13 +145,23 @@ def weigh_text(model: Any, name: str, ids: Any, keys: int, shelf: Shelf) -> None
     columns = {f"log_e.{c}": [np.array(v)] for c, v in log_e.items()}
     columns |= {f"p.{c}": [np.array(v)] for c, v in p.items()}
     columns["usable"] = [np.array([usable])]
-    shelf.put(store_name(name, keys), columns)
-    print(f"{name}: {keys} keys, {usable} usable, {time.perf_counter() - start:.0f} s", flush=True)
+    shelf.put(store_name(name, turn), columns)
+    print(f"{name}: round {turn}, {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def store_name(text: str, keys: int) -> str:
-    """Name on the shelf: another likelihood or number of keys is another result."""
-    return f"null.{default_model().fingerprint}.{'-'.join(CODES)}.{keys}.{text}"
+def store_name(text: str, turn: int) -> str:
+    """Name on the shelf: another likelihood or round is another result."""
+    return f"null.{default_model().fingerprint}.{'-'.join(CODES)}.{turn}.{text}"
+
+
+def together(shelf: Shelf, text: str, turns: int) -> dict[str, Any]:
+    """Return what all rounds say of a text."""
+    stored = [shelf.get(store_name(text, turn)) for turn in range(turns)]
+    return {
+        name: [np.concatenate([s[name][0] for s in stored])]
+        for name in stored[0]
+        if name != "usable"
+    }
 
 
 def tables(results: dict[str, dict[str, Any]]) -> None:
@@ -193,6 +204,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--keys", type=int, default=KEYS, help="over all texts together")
+    parser.add_argument("--no-work", action="store_true", help="only print what is there")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
     if args.code:
@@ -204,13 +216,18 @@ def main() -> None:
     shelf = Shelf(args.cache)
     model = _common.load_builtin()
     texts = plain_texts(model, shelf)
-    each = -(-args.keys // len(texts))
-    for name, ids in texts.items():
-        if store_name(name, each) not in shelf:
-            weigh_text(model, name, ids, each, shelf)
+    turns = -(-args.keys // (ROUND * len(texts)))
+    for turn in range(turns):
+        for name, ids in texts.items():
+            if store_name(name, turn) not in shelf and not args.no_work:
+                weigh_text(model, name, ids, turn, shelf)
+    whole = 0
+    while whole < turns and all(store_name(name, whole) in shelf for name in texts):
+        whole += 1
     _common.print_facts("False positives", SEED)
-    print(f"likelihood table {default_model().fingerprint}, {each} keys a text\n")
-    tables({name: shelf.get(store_name(name, each)) for name in texts})
+    print(f"likelihood table {default_model().fingerprint}, {whole * ROUND} keys a text\n")
+    if whole:
+        tables({name: together(shelf, name, whole) for name in texts})
 
 
 if __name__ == "__main__":

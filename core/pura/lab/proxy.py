@@ -91,5 +91,6 @@ def _like(model: LanguageModel, network: Any, name: str) -> LanguageModel:
         network=network,
         head=find_head(network),
         name=name,
+        fingerprint="",  # its weights are no longer those that the fingerprint names
         parameters=sum(w.numel() for w in network.parameters()),
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pura.audit.run import Options, audit_text
 from pura.embed.generate import generate
+from pura.lab.proxy import perturb_weights
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
@@ -172,10 +175,16 @@ def test_a_text_without_a_named_generator_is_never_called_unmarked(
     profile = Profile.from_dict(sample["profile"])
     plain = host(4)[:1500]
 
-    def verdict(profile: Profile) -> str:
+    def verdict(profile: Profile, reader: Any = builtin_model) -> str:
         keys = [(SecretKey(bytes(32)), None)]
-        return audit_text(plain, model=builtin_model, keys=keys, profile=profile).verdict
+        return audit_text(plain, model=reader, keys=keys, profile=profile).verdict
 
     assert profile.model is None
     assert verdict(profile) == "insufficient"
-    assert verdict(profile.with_(model=builtin_model.fingerprint)) == "no-mark"
+    named = profile.with_(model=builtin_model.fingerprint)
+    assert verdict(named) == "no-mark"
+    # A proxy reads worse than the table says: whatever it misses, it never says "no mark".
+    proxy = perturb_weights(builtin_model, 0.1, np.random.default_rng(1))
+    assert verdict(named, proxy) == "insufficient"
+    other = replace(proxy, fingerprint="0123456789abcdef")
+    assert verdict(profile.with_(model=other.fingerprint), other) == "insufficient"

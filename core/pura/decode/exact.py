@@ -331,10 +331,19 @@ def _weigh(
 
 
 def _look(grid: tuple[GridPoint, ...]) -> int:
-    """Return the grid member that windows are looked at with."""
+    """Return the grid member that windows are looked at with.
+
+    It is of the last table, which knows the source least: after other text the first tokens of a
+    passage are read no better than by a proxy.
+    """
     return min(
         range(len(grid)),
-        key=lambda g: (grid[g].family != "constant", abs(grid[g].share - _LOOK), g),
+        key=lambda g: (
+            grid[g].family != "constant",
+            grid[g].table != grid[-1].table,
+            abs(grid[g].share - _LOOK),
+            g,
+        ),
     )
 
 

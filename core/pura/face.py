@@ -103,7 +103,7 @@ def verify(
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
     with _prepared(key, profile, model, decoder) as ready:
-        return ready.audit(AuditText(document=_document(text, name), prompt=prompt)).audit
+        return _examined(ready, AuditText(document=_document(text, name), prompt=prompt))
 
 
 def verify_many(
@@ -135,8 +135,8 @@ def verify_many(
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
             try:
-                found = ready.audit(AuditText(document=_document(text, str(own))))
-                result = Result(id=own, audit=found.audit)
+                audit = _examined(ready, AuditText(document=_document(text, str(own))))
+                result = Result(id=own, audit=audit)
             except PuraError as error:
                 result = Result(id=own, error=error)
             yield result
@@ -180,6 +180,13 @@ def mark(
             seed=seed,
             ignore_eos=True,
         )
+
+
+def _examined(ready: Prepared, text: AuditText) -> Audit:
+    found = ready.audit(text)
+    if found.error is not None:
+        raise found.error
+    return found.audit
 
 
 @contextmanager

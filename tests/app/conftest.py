@@ -6,16 +6,19 @@ import importlib.util
 import re
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from pura.audit.run import STEPS
+from pura.audit.unexamined import Means, unexamined
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.decode.paper import decode
-from pura.desk.audits import Audited
+from pura.desk.audits import Audited, UnreadFile
 from pura.desk.workplace import Workplace
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
@@ -37,6 +40,7 @@ from pura.record.audit import (
     TokenEvidence,
 )
 from pura.scheme import Profile, SecretKey, schedule
+from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.context import JobContext
 from pura_audit.session.choices import (
@@ -163,6 +167,24 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
     )
 
 
+def make_unexamined(item: UnreadFile, profile: Profile, key: SecretKey) -> Audited:
+    """Build the record of a file that no text could be made of."""
+    like = make_audit("a text", profile, key)
+    found = replace(
+        like.input, name=item.name, sha256=item.sha256, size_bytes=item.size_bytes, tokens=0
+    )
+    means = Means(
+        keys=like.keys,
+        profile=profile,
+        model=like.model,
+        device=like.device,
+        policy=default_policy(),
+        decoder="exact",
+    )
+    audit = unexamined(found, item.error, means, (), steps=STEPS)
+    return Audited(audit=audit, error=item.error)
+
+
 def _bits(
     llr: np.ndarray, readings: np.ndarray, word: np.ndarray, profile: Profile
 ) -> tuple[BitEvidence, ...]:
@@ -223,6 +245,8 @@ class TestEngine:
         context.checkpoint()
         if self.error is not None:
             raise self.error
+        if isinstance(request.document, UnreadFile):
+            return make_unexamined(request.document, request.profile, self.key)
         return Audited(audit=make_audit(request.document.text, request.profile, self.key))
 
 

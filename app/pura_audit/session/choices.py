@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pura.desk.audits import UnreadFile
 from pura.documents import Document
 from pura.keys import KeyEntry, Place, State
 from pura.model.installed import InstalledModel
@@ -123,14 +124,14 @@ class Request:
     """One audit to be done.
 
     Attributes:
-        document: The text and where it came from.
+        document: The text and where it came from; or a file that no text could be made of.
         keys: The keys, by their fingerprints; all are tried in one pass of the model.
         model: Name of the installed model.
         profile: The profile.
         prompt: The prompt, when it is known.
     """
 
-    document: Document
+    document: Document | UnreadFile
     keys: tuple[KeyChoice, ...]
     model: str
     profile: Profile

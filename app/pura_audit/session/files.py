@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import PuraError
+from pura.desk.audits import UnreadFile, unread_file
 from pura.documents import (
     FORMATS,
     Document,
@@ -76,13 +77,19 @@ def walk_folder(
     return summary
 
 
-def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileTexts:
-    """Read one file.
+def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileTexts | UnreadFile:
+    """Read one file, or say that no text can be made of it.
 
     Raises:
-        PuraError: It cannot be read.
+        PuraError: It cannot be read for a reason that is not its own: it is not there.
     """
-    extraction = read_document(path, options=options, beat=context.checkpoint)
+    try:
+        extraction = read_document(path, options=options, beat=context.checkpoint)
+    except PuraError as error:
+        unread = unread_file(path, error, checkpoint=context.checkpoint)
+        if unread is None:
+            raise
+        return unread
     return FileTexts(
         documents=tuple(extraction.chosen),
         report=extraction.format == "pdf" and _is_report(path),

@@ -41,7 +41,7 @@ class Item:
         state: Where it stands.
         progress: While it runs.
         audit: When it is done.
-        failure: When it failed.
+        failure: When it failed, or could not be examined.
         job: Its audit, while that waits or runs.
     """
 
@@ -60,11 +60,9 @@ class Item:
 
     @property
     def runnable(self) -> bool:
-        """Whether an audit of it can be asked for."""
-        return self.document is not None and self.state not in (
-            ItemState.WAITING,
-            ItemState.RUNNING,
-        )
+        """Whether an audit of it can be asked for; a file without a text is read again for it."""
+        here = self.document is not None or self.path is not None
+        return here and self.state is not ItemState.LOADING and not self.active
 
     @property
     def active(self) -> bool:

@@ -17,7 +17,7 @@ from shiboken6 import isValid
 from pura.audit.fitness import mismatches
 from pura.audit.run import Notice
 from pura.base.errors import PuraError
-from pura.desk.audits import Audited
+from pura.desk.audits import Audited, UnreadFile
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
@@ -146,11 +146,16 @@ class Session(QObject):
                 self,
             )
 
-    def _loaded(self, item: Item, outcome: Outcome[FileTexts]) -> None:
+    def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
         if item.state is not ItemState.LOADING:
             return  # it was taken out and put back meanwhile, and read twice
         match outcome:
-            case Done(texts):
+            case Done(UnreadFile() as unread):
+                item.state, item.failure = ItemState.FAILED, Failure.of(unread.error)
+                self._touch(item)
+                if self.ready:  # that it cannot be examined is a finding as well
+                    self._ask(item, unread)
+            case Done(FileTexts() as texts):
                 first, *others = texts.documents
                 item.name = first.title if first.part else item.name
                 item.state, item.document = ItemState.READY, first
@@ -276,12 +281,15 @@ class Session(QObject):
                 item.state, item.failure = ItemState.LOADING, None
                 self._touch(item)
                 self.load(item)
-            elif item.runnable and (request := self._request(item)) is not None:
-                item.state, item.progress, item.failure = ItemState.WAITING, None, None
-                self._touch(item)
-                self._queue_audit(item, request)
+            elif item.runnable and item.document is not None:
+                self._ask(item, item.document)
 
-    def _queue_audit(self, item: Item, request: Request) -> None:
+    def _ask(self, item: Item, document: Document | UnreadFile) -> None:
+        request = self._request(item, document)
+        if request is None:
+            return
+        item.state, item.progress, item.failure = ItemState.WAITING, None, None
+        self._touch(item)
         item.job = self.jobs.model.do(
             lambda context: self._engine.audit(request, context),
             lambda outcome: self._audited(item, outcome),
@@ -303,6 +311,7 @@ class Session(QObject):
         match outcome:
             case Done(audited):
                 item.state, item.audit = ItemState.DONE, audited.audit
+                item.failure = Failure.of(audited.error) if audited.error is not None else None
                 if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
             case Failure():
@@ -311,7 +320,7 @@ class Session(QObject):
                 item.state = ItemState.CANCELLED
         self._touch(item)
 
-    def _request(self, item: Item) -> Request | None:
+    def _request(self, item: Item, document: Document | UnreadFile) -> Request | None:
         chosen = (item.key,) if item.key is not None else self.keys
         # One key under two names would count twice in the mean over the keys.
         unique: dict[str, KeyChoice] = {}
@@ -319,12 +328,12 @@ class Session(QObject):
             unique.setdefault(key.fingerprint, key)
         keys = tuple(unique.values())
         profile = item.profile or (self.profile.profile if self.profile else None)
-        if item.document is None or not keys or profile is None or self.model is None:
+        if not keys or profile is None or self.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
             return None
         return Request(
-            document=item.document,
+            document=document,
             keys=keys,
             model=self.model.name,
             profile=profile,

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 from pura.record.audit import Audit
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, title
+from pura_audit.jobs.outcome import Failure
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
@@ -116,8 +117,8 @@ class AnswerView(Card):
         """Return the height at which nothing scrolls."""
         return self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2))) + 4
 
-    def show_audit(self, audit: Audit) -> None:
-        """Show the findings of an audit."""
+    def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
+        """Show the findings of an audit, and why the text could not be examined."""
         self._audit = audit
         self.heading.setText(title(audit.verdict, language()))
         first, *rest = audit.sentences
@@ -127,7 +128,8 @@ class AnswerView(Card):
         chance = [s for s in rest if s.key.startswith(NOTES) and s not in strength]
         apart = (*strength, *chance, *(s for s in rest if s.key.startswith("marks.")))
         others = [fill(s, language()) for s in rest if s not in apart and s.key not in REPORT_ONLY]
-        self.note.setText(" ".join(fill(s, language()) for s in strength))
+        why = "" if failure is None else failure.message
+        self.note.setText(" ".join([why, *(fill(s, language()) for s in strength)]).strip())
         self.chance.setText("\n".join(fill(s, language()) for s in chance))
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))

@@ -55,7 +55,7 @@ class WorkView(QWidget):
         match item.state:
             case ItemState.DONE if item.audit is not None:
                 if self.answer._audit is not item.audit:  # noqa: SLF001
-                    self.answer.show_audit(item.audit)
+                    self.answer.show_audit(item.audit, item.failure)
                 self.stack.setCurrentWidget(self.answer)
             case ItemState.RUNNING:
                 self.busy.show_item(item)

@@ -21,6 +21,8 @@ from pura.scheme import SecretKey
 from pura.version import __version__
 
 if TYPE_CHECKING:
+    from pura.model.device import Device
+    from pura.model.installed import InstalledModel
     from pura.model.load import LanguageModel
 
 _PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
@@ -71,9 +73,22 @@ def model_facts(model: LanguageModel) -> ModelFacts:
     )
 
 
-def device_facts(model: LanguageModel) -> DeviceFacts:
+def installed_facts(model: InstalledModel) -> ModelFacts:
+    """Return an installed model that was not loaded; its context is not known without that."""
+    return ModelFacts(
+        name=model.name,
+        fingerprint=model.fingerprint,
+        tokenizer=model.tokenizer_fingerprint,
+        architecture=model.architecture,
+        parameters=model.parameters,
+        vocab_size=model.vocab_size,
+        context_length=0,
+        weights=model.weights,
+    )
+
+
+def device_facts(device: Device) -> DeviceFacts:
     """Return where the model ran, and why there."""
-    device = model.device
     return DeviceFacts(kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason)
 
 

@@ -34,7 +34,7 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
     if found:
         raise found[0]
     if profile.prefix == "bos" and model.bos_id is None:
-        raise ModelError("fitness.start-token")
+        raise ModelError("fitness.start-token", code="model-mismatch")
 
 
 def check_language(text: str, policy: Policy) -> None:

@@ -44,7 +44,7 @@ from pura.audit.variants import (
     variants_of,
     without_text,
 )
-from pura.base.errors import InputError, KeyStoreError
+from pura.base.errors import InputError, KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
 from pura.record.audit import Audit, PriorFacts, RegisterFacts, StepReport, VariantFacts
@@ -157,6 +157,7 @@ def audit_document(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     notice: Callable[[Notice], None] | None = None,
+    log: list[StepReport] | None = None,
 ) -> Audit:
     """Audit one document.
 
@@ -170,6 +171,7 @@ def audit_document(
         progress: Told of every step and of the tokens read.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
         notice: Told of what a person should hear of at once.
+        log: Gets a report of every step as it ends, also of the one that failed.
 
     Returns:
         The record.
@@ -183,6 +185,7 @@ def audit_document(
         raise KeyStoreError("audit.no-key", code="key-missing")
     walk = _Audit(document, model, keys, profile, options or Options(), progress, checkpoint)
     walk.notice = notice or walk.notice
+    walk.log = walk.log if log is None else log
     return walk.run()
 
 
@@ -203,7 +206,7 @@ class _Audit:
         self._profile, self._options = profile, options
         self._progress = progress or untold
         self._checkpoint = checkpoint or unstopped
-        self._log: list[StepReport] = []
+        self.log: list[StepReport] = []
         self._variants: tuple[Variant, ...] = ()
         self.notice: Callable[[Notice], None] = lambda _: None
         self._handled: tuple[str, ...] = ()
@@ -254,16 +257,24 @@ class _Audit:
         self._progress(Stage(number=number, name=name))
         note: list[str] = []
         start = time.perf_counter()
-        yield note
-        seconds = round(time.perf_counter() - start, 6)
-        report = StepReport(
-            number=number, name=name, done=True, note="; ".join(note), seconds=seconds
-        )
-        self._log.append(report)
+        done = False
+        try:
+            yield note
+            done = True
+        except PuraError as error:
+            note = [str(error)]
+            raise
+        finally:
+            seconds = round(time.perf_counter() - start, 6)
+            self.log.append(
+                StepReport(
+                    number=number, name=name, done=done, note="; ".join(note), seconds=seconds
+                )
+            )
 
     def _skip(self, number: int, why: str) -> None:
         name = STEPS[number - 1]
-        self._log.append(StepReport(number=number, name=name, done=False, note=why))
+        self.log.append(StepReport(number=number, name=name, done=False, note=why))
 
     def _tokens(self) -> tuple[list[Tokens], npt.NDArray[np.int64] | None]:
         from pura.model.tokenise import tokenise, usual_spelling
@@ -295,7 +306,12 @@ class _Audit:
             if prompt is None:
                 return tokens, None
             if len(prompt) > MAX_PROMPT_CHARACTERS:
-                raise InputError("audit.prompt-long", count=len(prompt), most=MAX_PROMPT_CHARACTERS)
+                raise InputError(
+                    "audit.prompt-long",
+                    count=len(prompt),
+                    most=MAX_PROMPT_CHARACTERS,
+                    code="prompt-long",
+                )
             prompt_ids = tokenise(self._model.tokenizer, prompt).ids
             note.append(f"{prompt_ids.size} tokens of the prompt")
             return tokens, prompt_ids
@@ -497,7 +513,7 @@ class _Audit:
             keys=tuple(facts.key_facts(*key) for key in self._keys),
             profile=self._profile,
             model=facts.model_facts(self._model),
-            device=facts.device_facts(self._model),
+            device=facts.device_facts(self._model.device),
             tokens=assemble.token_evidence(
                 found, [one.mark for one in marks if one.trial is not found.trial]
             ),
@@ -517,7 +533,7 @@ class _Audit:
             prior=prior,
             register=register,
             policy=policy.to_dict(),
-            log=tuple(self._log),
+            log=tuple(self.log),
             versions=facts.versions(),
         )
 

@@ -29,7 +29,14 @@ from pura.cli.passphrases import passphrase
 from pura.cli.progress import progress
 from pura.cli.terminal import Language, complain, err, language, out, say, write_row
 from pura.cli.words import print_audit
-from pura.desk.audits import AuditText, Prepared, Setup, prepared, refused
+from pura.desk.audits import (
+    Audited,
+    AuditText,
+    Prepared,
+    Setup,
+    prepared,
+    unread_file,
+)
 from pura.desk.cases import SaveTo, SavingRun, saving_run
 from pura.desk.workplace import Workplace
 from pura.documents import ReadOptions, choose, read_document, read_file, read_input
@@ -273,7 +280,11 @@ class _Run:
                 found = read_document(Path(name), options=self.reading)
             documents = choose(found, self.parts)
         except PuraError as error:
-            self.refuse(name, error)
+            unread = unread_file(None if name == "-" else Path(name), error)
+            if unread is None:
+                self.refuse(name, error)
+            else:
+                self._take(ready.not_examined(unread), name)
             return
         for document in documents:
             text = AuditText(document=document, prompt=prompt, ids=ids)
@@ -286,18 +297,31 @@ class _Run:
                 self.saver.start(title)
             self._say_what_to_expect(ready, profile, text)
             with progress(title) as report:
-                audit = ready.audit(text, progress=report).audit
+                found = ready.audit(text, progress=report)
         except PuraError as error:
             self.refuse(name, error, part=text.document.part)
             return
+        if found.error is None:
+            self._strengths.append((title, found.audit.evidence.log10_e))
+        self._take(found, name)
+
+    def _take(self, found: Audited, name: str) -> None:
+        """Save a finding and say it; one that nothing could be examined of is one as well."""
+        audit, error = found.audit, found.error
+        self.failed |= error is not None
         if self.saver is not None:
             self.saver.save(audit)
-        self._strengths.append((title, audit.evidence.log10_e))
         self.audits.append(audit)
         if self._json:
-            self._write(audit.to_dict() if self._full else summary(audit))
-        else:
-            print_audit(out, audit, language())
+            row = audit.to_dict() if self._full else summary(audit)
+            if error is not None and not self._full:
+                row["error"] = error.to_dict()
+            self._write(row)
+            return
+        print_audit(out, audit, language())
+        if error is not None:
+            part = audit.input.part
+            complain(error, f"{name} · {part}" if part else name)
 
     @staticmethod
     def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
@@ -322,9 +346,6 @@ class _Run:
             row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
             if part:
                 row["input"]["part"] = part
-            there = name == "-" or Path(name).is_file()
-            if (outcome := refused(error, item_is_there=there).outcome) is not None:
-                row["verdict"] = outcome.verdict
             self._write(row)
         elif once:
             if str(error) not in self._said:

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pura.base.errors import InputError, PuraError, ReportFileError
+from pura.base.errors import PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.visible import visible
 from pura.desk import register
 from pura.desk.workplace import OpenKey, Workplace
-from pura.documents import Document, from_text
+from pura.documents import Document, digest_of, from_text
 from pura.keys import KeyRef
-from pura.record.audit import Audit
+from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
 from pura.scheme import Profile
-from pura.verdict.outcome import Outcome, not_examinable
-from pura.verdict.policy import Policy, default_policy, load_policy
+from pura.verdict.policy import Policy, load_policy
 
 if TYPE_CHECKING:
     from pura.audit.run import Notice
+    from pura.audit.unexamined import Means
     from pura.model.load import LanguageModel
     from pura.register.store import Register
 
@@ -66,30 +67,35 @@ class AuditText:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnreadFile:
+    """A file that is there, and that no text could be made of.
+
+    Attributes:
+        name: For people.
+        error: Why.
+        sha256: Of its bytes; empty where they could not be read.
+        size_bytes: Their number; 0 where they could not be read.
+    """
+
+    name: str
+    error: PuraError
+    sha256: str = ""
+    size_bytes: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Audited:
     """A text that was audited.
 
     Attributes:
-        audit: The record.
+        audit: The record; its verdict is ``not-examinable`` where the text could not be.
         notices: What a person should hear of at once; the record's log says it too.
+        error: Why the text could not be examined, in full.
     """
 
     audit: Audit
     notices: tuple[Notice, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Refused:
-    """A text that was not audited.
-
-    Attributes:
-        error: Why.
-        outcome: The outcome "not examinable", where the item itself is the reason; None where it
-            was not found, or where something here was not set up.
-    """
-
-    error: PuraError
-    outcome: Outcome | None = None
+    error: PuraError | None = None
 
 
 class Prepared:
@@ -113,15 +119,17 @@ class Prepared:
         progress: Progress = untold,
         checkpoint: Checkpoint = unstopped,
     ) -> Audited:
-        """Audit one text.
+        """Audit one text; one that cannot be examined has a record that says why.
 
         Raises:
-            PuraError: It cannot be audited; see :func:`refused`.
+            PuraError: It cannot be audited for a reason that is not its own.
             Cancelled: The checkpoint said so.
         """
         import numpy as np
 
-        from pura.audit.run import Options, audit_document
+        from pura.audit import facts
+        from pura.audit.run import STEPS, Options, audit_document
+        from pura.audit.unexamined import reason_of, unexamined
 
         options = Options(
             prompt=text.prompt,
@@ -132,17 +140,50 @@ class Prepared:
             ids=None if text.ids is None else np.asarray(text.ids),
         )
         notices: list[Notice] = []
-        audit = audit_document(
-            text.document,
-            model=self._model,
-            keys=self._keys,
-            profile=self._setup.profile,
-            options=options,
-            progress=progress,
-            checkpoint=checkpoint,
-            notice=notices.append,
-        )
+        log: list[StepReport] = []
+        try:
+            audit = audit_document(
+                text.document,
+                model=self._model,
+                keys=self._keys,
+                profile=self._setup.profile,
+                options=options,
+                progress=progress,
+                checkpoint=checkpoint,
+                notice=notices.append,
+                log=log,
+            )
+        except PuraError as error:
+            if reason_of(error) is None:
+                raise
+            audit = unexamined(
+                facts.input_facts(text.document, 0),
+                error,
+                self._means(),
+                log,
+                steps=STEPS,
+                text=text.document.text,
+                prompt=facts.prompt_facts(text.prompt, 0),
+            )
+            return Audited(audit=audit, error=error)
         return Audited(audit=audit, notices=tuple(dict.fromkeys(notices)))
+
+    def not_examined(self, item: UnreadFile) -> Audited:
+        """Return the record of a file that no text could be made of."""
+        return _not_examined(item, self._means())
+
+    def _means(self) -> Means:
+        from pura.audit import facts
+        from pura.audit.unexamined import Means
+
+        return Means(
+            keys=tuple(facts.key_facts(*key) for key in self._keys),
+            profile=self._setup.profile,
+            model=facts.model_facts(self._model),
+            device=facts.device_facts(self._model.device),
+            policy=self.policy,
+            decoder=self._setup.decoder,
+        )
 
 
 @contextmanager
@@ -178,34 +219,80 @@ def audit(
     """Audit one text; the model stays loaded for the next.
 
     Raises:
-        PuraError: It cannot be audited; see :func:`refused`.
+        PuraError: It cannot be audited for a reason that is not its own.
         Cancelled: The checkpoint said so.
     """
     with prepared(workplace, setup, progress=progress, checkpoint=checkpoint) as ready:
         return ready.audit(text, progress=progress, checkpoint=checkpoint)
 
 
-def refused(error: PuraError, *, item_is_there: bool, policy: Policy | None = None) -> Refused:
-    """Say whether an error is an outcome: the item itself cannot be examined.
+def unread_file(
+    path: Path | None, error: PuraError, *, checkpoint: Checkpoint = unstopped
+) -> UnreadFile | None:
+    """Say whether a file is an item that cannot be examined; None where the error is no outcome.
 
     Args:
-        error: Why a text was not audited.
-        item_is_there: The file was found; one that is not there has no outcome.
-        policy: The decision rule; the default one when left out.
+        path: Where it is; None for standard input, of which nothing is left.
+        error: Why no text could be made of it.
+        checkpoint: Called often while its digest is worked out.
+
+    Raises:
+        Cancelled: The checkpoint said so.
     """
-    reason = _REASONS.get(error.code)
-    if reason is None and isinstance(error, InputError) and item_is_there:
-        reason = "reason.encoding"
-    if reason is None:
-        return Refused(error=error)
-    return Refused(error=error, outcome=not_examinable(reason, policy or default_policy()))
+    from pura.audit.unexamined import reason_of
+
+    if reason_of(error) is None or (path is not None and not path.is_file()):
+        return None
+    if path is None:
+        return UnreadFile(name="-", error=error)
+    sha256, size = digest_of(path, checkpoint)
+    return UnreadFile(name=path.name, error=error, sha256=sha256, size_bytes=size)
 
 
-_REASONS = {
-    "tokenizer-mismatch": "reason.tokenizer",
-    "key-mismatch": "reason.key",
-    "language-not-validated": "reason.language",
-}
+def not_examined(workplace: Workplace, setup: Setup, item: UnreadFile) -> Audited:
+    """Return the record of a file that no text could be made of.
+
+    No key is opened and no model loaded for it; the record names those that were chosen. The model
+    must be an installed one.
+
+    Raises:
+        PuraError: There is no such model, or the policy cannot be read.
+    """
+    from pura.audit import facts
+    from pura.audit.unexamined import Means
+
+    own = setup.policy is not None
+    device = workplace.compute_device()
+    means = Means(
+        keys=tuple(KeyFacts(fingerprint=k.fingerprint, label=k.label) for k in setup.keys),
+        profile=setup.profile,
+        model=facts.installed_facts(workplace.installed(setup.model, profile=setup.profile)),
+        device=facts.device_facts(device),
+        policy=load_policy(setup.policy or workplace.paths.policy, must_exist=own),
+        decoder=setup.decoder,
+    )
+    return _not_examined(item, means)
+
+
+def _not_examined(item: UnreadFile, means: Means) -> Audited:
+    from pura.audit.run import STEPS
+    from pura.audit.unexamined import unexamined
+
+    known = f"{item.size_bytes} bytes, SHA-256 {item.sha256}" if item.sha256 else "not readable"
+    log = (
+        StepReport(number=1, name=STEPS[0], done=bool(item.sha256), note=known),
+        StepReport(number=2, name=STEPS[1], done=False, note=str(item.error)),
+    )
+    found = InputFacts(
+        name=visible(item.name),
+        sha256=item.sha256,
+        size_bytes=item.size_bytes,
+        characters=0,
+        tokens=0,
+        encoding="",
+        format="",
+    )
+    return Audited(audit=unexamined(found, item.error, means, log, steps=STEPS), error=item.error)
 
 
 def audit_again(

@@ -150,6 +150,20 @@ class Workplace:
         path = Path(name)
         return self.held.get(path if path.exists() and not known else store.get(name), device)
 
+    def installed(
+        self, name: str | None = None, *, profile: Profile | None = None
+    ) -> InstalledModel:
+        """Return what is known of an installed model without loading it.
+
+        Args:
+            name: Of the model; None takes one as :meth:`model` does.
+            profile: As there.
+
+        Raises:
+            ModelError: There is none of that name, or none, or several.
+        """
+        return _meant(self.models, profile) if name is None else self.models.get(name)
+
     def model_of(self, fingerprint: str) -> LanguageModel | None:
         """Return the installed model with a fingerprint as :meth:`model` does, or None."""
         for found in self.models.list():

@@ -9,6 +9,7 @@ from pura.documents.encodings import CHOICES as ENCODINGS
 from pura.documents.encodings import Preview, previews
 from pura.documents.formats import FORMATS, Format, endings, tell
 from pura.documents.limits import MAX_CHARACTERS, MAX_FILE_BYTES
+from pura.documents.opening import digest_of
 from pura.documents.plain import check_text, from_bytes, from_text
 from pura.documents.reading import (
     choose,
@@ -49,6 +50,7 @@ __all__ = [
     "Transform",
     "check_text",
     "choose",
+    "digest_of",
     "endings",
     "from_bytes",
     "from_text",

@@ -5,9 +5,11 @@ The child never sees a path, so that nothing inside a file can make it open anot
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -56,6 +58,30 @@ def read_bytes_of(path: Path, *, follow_links: bool = True) -> bytes:
         raise
     with os.fdopen(handle, "rb", buffering=0) as file:
         return _read(file)
+
+
+def digest_of(path: Path, beat: Callable[[], None] = lambda: None) -> tuple[str, int]:
+    """Return SHA-256 and size of a file that could not be made a text of; nothing is kept of it.
+
+    Args:
+        path: Where it is.
+        beat: Called often; may raise.
+
+    Returns:
+        The digest, and the number of bytes; "" and 0 where they cannot be read.
+    """
+    digest, size = hashlib.sha256(), 0
+    try:
+        handle = os.open(path, _FLAGS)
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            _check_kind(os.fstat(file.fileno()).st_mode)
+            while piece := file.read(_CHUNK):
+                beat()
+                digest.update(piece)
+                size += len(piece)
+    except (OSError, ValueError, InputError):
+        return "", 0
+    return digest.hexdigest(), size
 
 
 def read_standard_input() -> bytes:

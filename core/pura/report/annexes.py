@@ -39,9 +39,10 @@ def integrity(
     for audit in audits:
         rows += [
             (labels("integrity.audit"), audit.id),
-            (labels("integrity.item"), audit.input.sha256),
+            (labels("integrity.item"), audit.input.sha256 or "–"),
             (labels("integrity.findings"), findings_digest(audit)),
         ]
+    examined = any(audit.verdict != "not-examinable" for audit in audits)
     if annex:
         rows.append((labels("integrity.annex"), annex))
     rows += [
@@ -52,7 +53,7 @@ def integrity(
     return (
         facts(rows),
         paragraph(labels("integrity.check", name=name)),
-        paragraph(labels("integrity.repeat")),
+        *([paragraph(labels("integrity.repeat"))] if examined else []),
     )
 
 

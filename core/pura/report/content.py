@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from pura.record.audit import Audit
 from pura.report import annexes, findings, item, method
@@ -23,6 +24,9 @@ from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.words.sentences import fill, say, title
+
+_UNEXAMINED: Final = (1, 3, 4, 13)
+"""Sections of a report on items that could not be examined; the others speak of a measurement."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +75,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         )
         if part
     )
-    sections = (
+    sections: tuple[Section, ...] = (
         Section(number=1, title=labels("s1"), blocks=_header(labels, request, number, issued)),
         Section(number=2, title=labels("s2"), blocks=_parties(labels, request)),
         Section(
@@ -120,6 +124,9 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
             blocks=annexes.annexes(audits, request, labels, seals.annex),
         ),
     )
+    if all(audit.verdict == "not-examinable" for audit in audits):
+        named = (2,) if any(vars(request.parties).values()) else ()
+        sections = tuple(one for one in sections if one.number in (*_UNEXAMINED, *named))
     year, month, day = (int(part) for part in issued.split("-"))
     return Content(
         title=labels("title.many", n=len(audits)) if many else labels("title"),
@@ -203,6 +210,8 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     blocks = [Block(kind="lead", text=title(audit.verdict, request.language), tone=tone)]
     headline = fill(audit.sentences[0], request.language) if audit.sentences else ""
     blocks.append(paragraph(printable(headline)))
+    if audit.verdict == "not-examinable":
+        return [*blocks, *_unexamined(audit, request, labels)]
     rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
     if audit.verdict == "mark":
         rows.append((labels("payload"), findings.grouped(audit.payload.bits)))
@@ -217,6 +226,25 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     blocks.append(heading(labels("cautions")))
     blocks.append(bullets(cautions) if cautions else paragraph(labels("cautions.none")))
     return blocks
+
+
+def _unexamined(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
+    """Return what would help, with what the item was to be examined, and how far that went."""
+    ways = [s for s in audit.sentences if s.key.startswith("way-out.")]
+    means = [
+        (labels("worked"), f"{findings.day(audit.created, labels)} ({audit.created})"),
+        (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
+        (labels("profile"), f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip()),
+        (labels("model"), f"{audit.model.name} {audit.model.fingerprint}"),
+        (labels("program"), f"PURA Audit {audit.versions.get('pura', '')}"),
+    ]
+    left = next((step for step in audit.log if not step.done), None)
+    if left is not None:
+        means.append((labels("unexamined.step"), f"{left.number} {left.name}: {left.note}"))
+    return [
+        *(paragraph(printable(fill(s, request.language))) for s in ways),
+        _facts(means),
+    ]
 
 
 def _evaluation(

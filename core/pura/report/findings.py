@@ -16,6 +16,8 @@ _PRIORS = (0.1, 0.5, 0.9)
 
 def findings(audit: Audit, labels: Labels) -> list[Block]:
     """Return everything that was measured."""
+    if audit.verdict == "not-examinable":
+        return [paragraph(labels("unexamined"))]
     blocks = [_numbers(audit, labels), note(labels("bound.note"))]
     blocks.append(note(say("note.n1", labels.language)))
     if audit.evidence.p_redraw is not None:

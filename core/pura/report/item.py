@@ -21,18 +21,14 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     found, notes, language = audit.input, request.item, labels.language
     rows = [
         (labels("file"), found.name),
-        (labels("format"), found.format),
+        *([(labels("format"), found.format)] if found.format else []),
         *([(labels("part"), found.part)] if found.part else []),
         (labels("size"), labels("bytes", n=numerals.count(found.size_bytes, language))),
-        (labels("sha"), found.sha256),
+        (labels("sha"), found.sha256 or "–"),
         (labels("source"), labels.given(notes.source)),
         (labels("received"), labels.given(notes.received)),
         (labels("custody"), labels.given(notes.custody)),
-        (labels("encoding"), found.encoding),
-        (labels("characters"), numerals.count(found.characters, language)),
-        (labels("tokens"), numerals.count(found.tokens, language)),
-        (labels("usable"), numerals.count(audit.evidence.usable, language)),
-        (labels("condition"), "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+        *(_text_rows(audit, labels) if found.characters else []),
         (labels("supplied"), labels.given(notes.supplied)),
     ]
     blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
@@ -40,6 +36,18 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     if notes.supplied.strip():
         blocks.append(note(labels("supplied.note")))
     return blocks
+
+
+def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
+    """Return what is known of the text that was made of the item."""
+    found, language = audit.input, labels.language
+    return [
+        (labels("encoding"), found.encoding),
+        (labels("characters"), numerals.count(found.characters, language)),
+        (labels("tokens"), numerals.count(found.tokens, language)),
+        (labels("usable"), numerals.count(audit.evidence.usable, language)),
+        (labels("condition"), "; ".join(conditions(audit, labels)) or labels("condition.plain")),
+    ]
 
 
 def conditions(audit: Audit, labels: Labels) -> list[str]:

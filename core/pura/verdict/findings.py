@@ -105,10 +105,8 @@ def findings(
         register: What the register says, or None when it was not asked.
         marks: The marks of the text, strongest first; one is not worth a sentence of its own.
     """
-    out = [_headline(outcome, evidence, policy)]
-    if outcome.verdict != "not-examinable":
-        out += _strength(outcome, evidence, policy)
-        out += _prior(prior)
+    out = [_headline(outcome, evidence, policy), *_strength(outcome, evidence, policy)]
+    out += _prior(prior)
     if outcome.verdict == "mark":
         out += _marks(marks)
         out += _several(candidates, policy)
@@ -116,7 +114,7 @@ def findings(
             out += _register(register, circumstances)
         # With several marks each sentence says where its own one stands.
         out += _edited(circumstances) if len(marks) < 2 else []
-    if circumstances.proxy and outcome.verdict != "not-examinable":
+    if circumstances.proxy:
         out.append(
             Sentence(
                 key="verifier.proxy",
@@ -125,6 +123,16 @@ def findings(
         )
     out.append(Sentence(key="scope"))
     return tuple(out)
+
+
+def unexamined_findings(outcome: Outcome) -> tuple[Sentence, ...]:
+    """Return the findings where nothing was examined: why, and what would help."""
+    reason = outcome.reason or ""
+    return (
+        Sentence(key="outcome.not-examinable", values={"reason": reason}),
+        Sentence(key=reason.replace("reason.", "way-out.")),
+        Sentence(key="scope"),
+    )
 
 
 def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sentence:
@@ -149,8 +157,6 @@ def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sent
             return Sentence(key="outcome.insufficient", values=values)
         case "insufficient":
             return Sentence(key="outcome.insufficient-unmeasured", values={"n": outcome.usable})
-        case "not-examinable":
-            return Sentence(key="outcome.not-examinable", values={"reason": outcome.reason or ""})
         case _:
             return Sentence(key="outcome.indication")
 
@@ -279,8 +285,6 @@ def cautions(
     circumstances: Circumstances,
 ) -> tuple[Sentence, ...]:
     """Return what weakens the findings, the weightiest first."""
-    if outcome.verdict == "not-examinable":
-        return ()
     c = circumstances
     few = outcome.needed is not None and outcome.usable < outcome.needed
     decided = outcome.verdict in ("mark", "indication")

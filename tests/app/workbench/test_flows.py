@@ -14,6 +14,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from pura.base.errors import ModelError
+from pura.desk.audits import UnreadFile
 from pura_audit.session.items import ItemState
 from pura_audit.session.queue_model import verdict_words
 from pura_audit.workbench import setup
@@ -97,13 +98,16 @@ def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
     bad.write_bytes(data)
     good.write_text(text, encoding="utf-8")
     drop_files(window, bad, good)
-    qtbot.waitUntil(lambda: states(window) == ["failed", "ready"])
+    qtbot.waitUntil(lambda: states(window) == ["done", "ready"])
     window.audit()
-    qtbot.waitUntil(lambda: states(window) == ["failed", "done"])
+    qtbot.waitUntil(lambda: states(window) == ["done", "done"])
     window.session.show(window.session.queue.items[0])
-    assert window.work.stack.currentWidget() is window.work.error
-    assert words in window.work.error.what.text()
-    assert window.work.error.way.text()
+    answer = window.work.answer
+    assert window.work.stack.currentWidget() is answer
+    assert answer.heading.text() == "Not examinable"
+    assert words in answer.note.text()
+    assert answer.more.text()
+    assert not answer.scale.isVisible()
 
 
 def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, text: str) -> None:
@@ -265,3 +269,33 @@ def test_importing_the_window_loads_no_torch() -> None:
         "sys.exit(any(m in sys.modules for m in ('torch', 'transformers')))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_a_file_without_a_text_is_a_finding_until_it_has_one(
+    window: Any, qtbot: Any, tmp_path: Path, engine: Any
+) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_bytes(b"half a text\x00and more")
+    window.session.add_paths([path])
+    item = window.session.current
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE)
+    assert item.audit.verdict == "not-examinable"
+    assert item.audit.input.name == "letter.txt"
+    assert isinstance(engine.requests[-1].document, UnreadFile)
+    path.write_text("Now there are words in it.", encoding="utf-8")
+    window.session.audit([item])
+    qtbot.waitUntil(lambda: item.document is not None)
+    assert item.state is ItemState.READY
+
+
+def test_a_file_without_a_text_waits_where_nothing_is_chosen(
+    window: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(b"%PDF-1.7 and nothing else")
+    window.session.choose_keys(())
+    window.session.add_paths([path, tmp_path / "gone.pdf"])
+    rows = window.session.queue.items
+    qtbot.waitUntil(lambda: all(row.state is ItemState.FAILED for row in rows))
+    assert [row.failure.code for row in rows] == ["input-damaged", "input-unreadable"]
+    assert window.work.stack.currentWidget() is window.work.error

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
+import hashlib
+import html
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import numpy as np
 import pytest
 
 from pura.audit.run import SHORT_OF_MEMORY, Notice
+from pura.audit.unexamined import reason_of
 from pura.base.errors import (
     Cancelled,
     DeviceError,
     InputError,
     KeyStoreError,
     ModelError,
-    ProfileError,
     ReportFileError,
 )
 from pura.base.progress import Stage
-from pura.desk.audits import AuditText, Setup, audit, audit_again, prepared, refused
+from pura.caselog import load_audit
+from pura.desk.audits import (
+    AuditText,
+    Setup,
+    audit,
+    audit_again,
+    not_examined,
+    prepared,
+    unread_file,
+)
+from pura.desk.cases import SaveTo, open_log, saving_run
 from pura.desk.workplace import Workplace
-from pura.documents import from_text
+from pura.documents import from_text, read_document
 from pura.keys import KeyRef
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
+from pura.report import ReportRequest, build_report, html_page
 from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
+from pura.words.sentences import fill
 
 
 @pytest.fixture
@@ -138,11 +153,17 @@ def test_a_language_that_the_policy_leaves_out_is_not_examined(
 ) -> None:
     policy = tmp_path / "policy.json"
     policy.write_text(Policy(languages=("de", "fr-CA")).to_json(), encoding="utf-8")
-    with pytest.raises(InputError, match="validated: de, fr-CA") as caught:
-        audit(quick, replace(setup, policy=policy), text)
-    outcome = refused(caught.value, item_is_there=True).outcome
-    assert outcome is not None
-    assert (outcome.verdict, outcome.reason) == ("not-examinable", "reason.language")
+    found = audit(quick, replace(setup, policy=policy), text)
+    assert found.error is not None
+    assert found.error.code == "language-not-validated"
+    assert found.audit.verdict == "not-examinable"
+    assert found.audit.sentences[0].values == {"reason": "reason.language"}
+    assert found.audit.input.sha256 == text.document.sha256
+    assert found.audit.text == text.document.text
+    # Three steps were done, the fourth failed and says why, the others were left out.
+    assert [step.number for step in found.audit.log] == list(range(1, 13))
+    assert [step.done for step in found.audit.log] == [True] * 3 + [False] * 9
+    assert "validated: de, fr-CA" in found.audit.log[3].note
     german = (
         "Der Rat der Stadt hat am Dienstag über den Plan für die neue Brücke beraten und ihn mit "
         "großer Mehrheit angenommen, auch wenn es noch Fragen zu den Kosten und der Zeit gibt."
@@ -150,20 +171,73 @@ def test_a_language_that_the_policy_leaves_out_is_not_examined(
     assert audit(quick, replace(setup, policy=policy), of(german)).audit.verdict != "mark"
 
 
+def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
+    quick: Workplace, setup: Setup, tmp_path: Path, loads: list[str]
+) -> None:
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(b"%PDF-1.7 and nothing else")
+    with pytest.raises(InputError) as caught:
+        read_document(path)
+    item = unread_file(path, caught.value)
+    assert item is not None
+    # A key that is not here: none is opened for it, and no model is loaded.
+    setup = replace(setup, keys=(KeyRef(fingerprint="c" * 16, label="Elsewhere"),))
+    found = not_examined(quick, setup, item)
+    assert loads == []
+    record = found.audit
+    assert found.error is caught.value
+    assert record.verdict == "not-examinable"
+    assert record.input.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert record.input.size_bytes == path.stat().st_size
+    assert (record.key.label, record.model.name) == ("Elsewhere", "smollm2-135m")
+    assert [step.done for step in record.log] == [True] + [False] * 11
+    assert record.evidence.lr_capped == 1
+    jsonschema.validate(record.to_dict(), json_io.json_schema())
+    assert json_io.from_json(json_io.to_json(record)).to_dict() == record.to_dict()
+    with saving_run(quick, SaveTo(case="Doubtful files", auditor="A. Example")) as run:
+        saved = run.save(record)
+    with open_log(quick) as log:
+        opened = load_audit(log, saved)
+    assert opened.to_dict() == record.to_dict()
+    for language, words in (("en", "Not examinable"), ("de", "Nicht untersuchbar")):
+        report = build_report([opened], ReportRequest(language=language))
+        page = html_page(report.content)
+        assert words in page
+        for sentence in record.sentences[:2]:
+            assert html.escape(fill(sentence, language)) in page
+        assert [section.number for section in report.content.sections] == [1, 3, 4, 13]
+
+
 @pytest.mark.parametrize(
     ("error", "there", "reason"),
     [
         (InputError("file.read", name="a", why=5), True, "reason.encoding"),
         (InputError("file.read", name="a", why=2), False, None),
-        (ProfileError("profile.unknown", code="tokenizer-mismatch"), True, "reason.tokenizer"),
-        (ProfileError("profile.unknown", code="key-mismatch"), True, "reason.key"),
+        (InputError("input.read", why=13, code="input-unreadable"), True, "reason.unreadable"),
         (ModelError("command.no-model"), True, None),
+        (InputError("input.part", shown="x", code="input-part"), True, None),
     ],
 )
-def test_what_is_an_outcome_and_what_is_not(error: Any, there: bool, reason: str | None) -> None:
-    found = refused(error, item_is_there=there)
-    assert found.error is error
-    assert (found.outcome and found.outcome.reason) == reason
+def test_what_is_an_outcome_and_what_is_not(
+    error: Any, there: bool, reason: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    if there:
+        path.write_bytes(b"\xff\xfe")
+    found = unread_file(path, error)
+    assert (found is not None) == (reason is not None)
+    if there:
+        assert reason_of(error) == reason
+
+
+def test_a_profile_of_another_tokenizer_is_an_outcome_as_well(
+    quick: Workplace, setup: Setup, text: AuditText
+) -> None:
+    profile = setup.profile.with_(tokenizer="0" * 16)
+    found = audit(quick, replace(setup, profile=profile), text)
+    assert found.audit.verdict == "not-examinable"
+    assert found.audit.sentences[0].values == {"reason": "reason.tokenizer"}
+    assert found.audit.model.context_length > 0, "the model was loaded"
 
 
 # Again

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
 from pura.record.audit import (
     CandidateFacts,
@@ -16,7 +17,13 @@ from pura.record.audit import (
     RegisterFacts,
     RegisterMatch,
 )
-from pura.verdict.findings import Circumstances, cautions, findings, single_candidate
+from pura.verdict.findings import (
+    Circumstances,
+    cautions,
+    findings,
+    single_candidate,
+    unexamined_findings,
+)
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
 from pura.verdict.policy import Policy
 from pura.words.linter import forbidden, out_of_order
@@ -339,17 +346,14 @@ def test_many_faint_candidates_are_counted_too():
     assert several.values["k"] == 8
 
 
-@pytest.mark.parametrize(
-    "reason",
-    ["empty", "encoding", "key", "language", "model", "tokenizer"],
-)
-def test_not_examinable_gives_its_reason_and_no_number(reason):
-    out = not_examinable(f"reason.{reason}", POLICY)
-    sentences = said(out)
-    assert keys_of(sentences) == ["outcome.not-examinable", "scope"]
-    assert cautions(out, out.facts(keys_tried=1), circumstances(tokens=0)) == ()
+@pytest.mark.parametrize("reason", sorted(set(REASONS.values())))
+def test_not_examinable_gives_its_reason_its_way_out_and_no_number(reason):
+    sentences = unexamined_findings(not_examinable(reason, POLICY))
+    way_out = reason.replace("reason", "way-out")
+    assert keys_of(sentences) == ["outcome.not-examinable", way_out, "scope"]
     for language in LANGUAGES:
-        assert forbidden(fill(sentences[0], language), language) == []
+        for sentence in sentences[:2]:
+            assert forbidden(fill(sentence, language), language) == []
 
 
 def test_an_unknown_reason_is_refused():

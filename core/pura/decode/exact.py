@@ -47,7 +47,7 @@ _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 posi
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 _BLOCK: Final = 8192  # steps whose densities are worked out at a time
 _LONG: Final = 1024  # steps from which on windows name most of the list
-_LOOK: Final = 0.3  # share of the grid member that windows are looked at with
+_LOOK: Final = 0.3  # share of the grid members that windows are looked at with
 _NO_USE_NATS: Final = 20.0  # so far behind the best, a payload adds nothing to the sum
 _SEPARATE_NATS: Final = 3 * math.log(10)  # evidence of a further mark outside the stronger ones
 _MARKS: Final = 8
@@ -263,7 +263,7 @@ def _weigh(
     length, count = profile.codeword_length, len(schedule)
     phi = np.zeros((len(grid), length, 8))
     windows = np.empty((2 * len(tables), count, 8))
-    look = _look(grid)
+    looks = _looks(grid)
     seen = np.empty((count, 8))
     for first in range(0, count, _BLOCK):
         checkpoint()
@@ -284,7 +284,7 @@ def _weigh(
         windows[:, rows] = window_likelihoods(steps)
         log_f = log_likelihoods(steps, windows[:, rows])
         phi += window_potentials(log_f, part.index, length)
-        seen[rows] = log_f[look]
+        seen[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
     trellis = make_trellis(profile)
     log_payloads = profile.payload_bits * np.log(2)
     # Without a step every payload weighs 1: exactly, not up to rounding.
@@ -330,21 +330,18 @@ def _weigh(
     )
 
 
-def _look(grid: tuple[GridPoint, ...]) -> int:
-    """Return the grid member that windows are looked at with.
+def _looks(grid: tuple[GridPoint, ...]) -> list[int]:
+    """Return the grid members whose mean windows are looked at with, one of each table.
 
-    It is of the last table, which knows the source least: after other text the first tokens of a
-    passage are read no better than by a proxy.
+    After other text the first tokens of a passage are read no better than by a proxy.
     """
-    return min(
-        range(len(grid)),
-        key=lambda g: (
-            grid[g].family != "constant",
-            grid[g].table != grid[-1].table,
-            abs(grid[g].share - _LOOK),
-            g,
-        ),
-    )
+    return [
+        min(
+            (g for g, point in enumerate(grid) if point.table == table),
+            key=lambda g: (grid[g].family != "constant", abs(grid[g].share - _LOOK), g),
+        )
+        for table in dict.fromkeys(point.table for point in grid)
+    ]
 
 
 def _first_members(text: ChainText) -> I64:

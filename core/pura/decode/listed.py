@@ -52,7 +52,7 @@ def window_payloads(
     """Return the payloads that windows of a text name and that are not known yet.
 
     Args:
-        log_f: float64 [S, 8], log likelihoods of the steps at one grid point.
+        log_f: float64 [S, 8], log likelihoods of the steps, mean over a few grid points.
         index: int64 [S], first codeword position of each step.
         trellis: Of the code.
         profile: The profile.

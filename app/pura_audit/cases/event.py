@@ -5,9 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from pura.caselog import Event
-from pura_audit.cases.words import event_words
-from pura_audit.platform.i18n import translate
+from pura.caselog import CUSTODY, Event, action_words
+from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.fields import Words, choice, pair
 from pura_audit.widgets.form_dialog import (
     FittedDialog,
@@ -34,7 +33,7 @@ class EventDialog(FittedDialog):
         self.setMinimumWidth(560)
         field, self.kind = choice(
             translate("Cases", "What happened"),
-            list(event_words().items()),
+            [(action, action_words(action, language())) for action in CUSTODY],
             "item-received",
             self._check,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
-from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review
+from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review, action_words
 from pura.words.sentences import title
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 
@@ -126,55 +126,4 @@ def history_row(entry: Entry, who: str | None) -> tuple[str, ...]:
     """Return a row of the table of entries."""
     program = translate("Cases", "the program")
     name = who or (ERASED if entry.actor else program)
-    return number(entry.seq), moment(entry.time), name, action_words(entry.action)
-
-
-def action_words(action: str) -> str:
-    """Say what was done."""
-    return _actions().get(action, action)
-
-
-def event_words() -> dict[str, str]:
-    """Return what people can put on record about a case."""
-    return {
-        "item-received": translate("Cases", "Item received"),
-        "item-copied": translate("Cases", "Item copied"),
-        "item-transferred": translate("Cases", "Item handed on"),
-        "item-returned": translate("Cases", "Item returned"),
-        "item-destroyed": translate("Cases", "Item destroyed"),
-        "information-disclosed": translate("Cases", "Case information disclosed"),
-    }
-
-
-def _actions() -> dict[str, str]:
-    return {
-        "log-created": translate("Cases", "Log created"),
-        "person-added": translate("Cases", "Person entered"),
-        "case-opened": translate("Cases", "Case opened"),
-        "case-renamed": translate("Cases", "Case renamed"),
-        "case-closed": translate("Cases", "Case closed"),
-        "case-reopened": translate("Cases", "Case opened again"),
-        "note-added": translate("Cases", "Note added"),
-        "tags-set": translate("Cases", "Tags set"),
-        "examination-started": translate("Cases", "Examination begun"),
-        "examination-finished": translate("Cases", "Examination saved"),
-        "examination-repeated": translate("Cases", "Repeated examination saved"),
-        "examination-failed": translate("Cases", "Examination failed"),
-        "register-looked-up": translate("Cases", "Register asked"),
-        "text-opened": translate("Cases", "Text opened"),
-        "finding-confirmed": translate("Cases", "Finding confirmed"),
-        "finding-disputed": translate("Cases", "Finding disputed"),
-        "report-drafted": translate("Cases", "Report drafted"),
-        "report-issued": translate("Cases", "Report issued"),
-        "report-amended": translate("Cases", "Report amended"),
-        "report-signed": translate("Cases", "Report signed"),
-        "report-withdrawn": translate("Cases", "Report withdrawn"),
-        "hold-set": translate("Cases", "Hold set"),
-        "hold-lifted": translate("Cases", "Hold lifted"),
-        "kept-erased": translate("Cases", "Erased"),
-        **event_words(),
-        "head-signed": translate("Cases", "Head signed"),
-        "log-verified": translate("Cases", "Log checked"),
-        "case-exported": translate("Cases", "Case exported"),
-        "case-imported": translate("Cases", "Case imported"),
-    }
+    return number(entry.seq), moment(entry.time), name, action_words(entry.action, language())

@@ -57,7 +57,7 @@ def main() -> int:
         text = _generate(console, model, key, profile, payload)
         audit = _audit(console, model, key, label, profile, text)
     except PuraError as error:
-        console.print(f"{error.message} {error.hint}", style="bold red", markup=False)
+        console.print(str(error), style="bold red", markup=False)
         return 1
     _report(console, audit, payload)
     _keep(profile, paths)

@@ -17,7 +17,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
@@ -51,6 +51,23 @@ Value: TypeAlias = str | int | float | Phrase | tuple[Phrase, ...]
 def phrase(key: str, /, **values: Value) -> Phrase:
     """Return a text by its key and the values of its blanks."""
     return Phrase(key=key, values=values)
+
+
+def quoted(names: Sequence[str | Phrase], *, most: int = 0) -> Phrase | str:
+    """Return names one after another, each in the quotation marks of the reader's language.
+
+    Args:
+        names: The names; none gives an empty text.
+        most: How many are said at most, with dots after them; 0 is all.
+    """
+    if not names:
+        return ""
+    first, *rest = names
+    if not rest:
+        return Phrase(key="quoted", values={"name": first})
+    if most == 1:
+        return Phrase(key="quoted.cut", values={"name": first})
+    return Phrase(key="quoted.more", values={"name": first, "rest": quoted(rest, most=most - 1)})
 
 
 class FillError(ValueError):

@@ -1,7 +1,7 @@
 """The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
 
 from pura.caselog.cases import Case, Item, Note, Query, Review, find_case, list_cases, read_case
-from pura.caselog.entries import ACTIONS, Draft, Entry
+from pura.caselog.entries import ACTIONS, Draft, Entry, action_words
 from pura.caselog.erasing import erase, erase_person
 from pura.caselog.events import CUSTODY, HOUSE, Event, record_event
 from pura.caselog.keeping import (
@@ -47,6 +47,7 @@ __all__ = [
     "Query",
     "Review",
     "Vault",
+    "action_words",
     "erase",
     "erase_person",
     "export_case",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pura.base.catalogue import catalogue
 from pura.caselog.canonical import FORM, FORMS, entry_hash, written
 
 ACTIONS: Final = (
@@ -100,6 +101,12 @@ class Draft:
     facts: Mapping[str, Any] = field(default_factory=dict)
     kept: Mapping[str, bytes] = field(default_factory=dict)
     signature: str = ""
+
+
+def action_words(action: str, language: str) -> str:
+    """Say what was done; the action of a newer program stays what it is."""
+    texts, key = catalogue("command"), f"action.{action}"
+    return texts.fill(key, language, {}) if key in texts else action
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from pura.base.catalogue import catalogue
+from pura.base.catalogue import Value, catalogue
 from pura.caselog.canonical import START, commitment, entry_hash
 from pura.caselog.entries import Draft, Entry, parse
 from pura.caselog.heads import check_signature
@@ -33,7 +33,7 @@ class LogCheck:
     name: str
     state: str
     key: str
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
 
     def title(self, language: str = "en") -> str:
         """How the check is called."""
@@ -41,8 +41,7 @@ class LogCheck:
 
     def text(self, language: str = "en") -> str:
         """What was found, in words."""
-        values = {name: str(value) for name, value in self.values.items()}
-        return catalogue("caselog-check").fill(self.key, language, values)
+        return catalogue("caselog-check").fill(self.key, language, self.values)
 
 
 def verify_log(
@@ -111,17 +110,17 @@ class _Check:
         for row in rows:
             fault = self._fault(row, expected, previous)
             if fault is not None:
-                key, values = fault
-                return LogCheck(name="chain", state=BAD, key=f"chain.{key}", values=values)
+                key, place = fault
+                return LogCheck(name="chain", state=BAD, key=f"chain.{key}", values=place)
             expected, previous = expected + 1, row[1]
         if expected == 1:
             return LogCheck(name="chain", state=BAD, key="chain.empty")
-        values = {"count": expected - 1, "head": f"{expected - 1}:{previous}"}
+        values: dict[str, Value] = {"count": expected - 1, "head": f"{expected - 1}:{previous}"}
         return LogCheck(name="chain", state=GOOD, key="chain.whole", values=values)
 
     def _fault(
         self, row: tuple[Any, ...], expected: int, previous: str
-    ) -> tuple[str, dict[str, object]] | None:
+    ) -> tuple[str, dict[str, Value]] | None:
         seq, digest, body, *filed = row
         if seq != expected:
             return "missing", {"seq": expected}
@@ -196,7 +195,7 @@ class _Check:
         """Check every signed head against the chain as it stands."""
         count, newest = 0, None
         for entry in self._entries("action = 'head-signed' AND log = ?", (self._log.id,)):
-            values: dict[str, object] = {"seq": entry.seq}
+            values: dict[str, Value] = {"seq": entry.seq}
             with self._log.reading() as db:
                 row = db.execute(
                     "SELECT CAST(cms AS BLOB) FROM signatures WHERE digest = ?",
@@ -227,7 +226,7 @@ class _Check:
         """Hold the chain against a head from elsewhere."""
         if head is None:
             return LogCheck(name="head", state=NOTICE, key="head.none")
-        values: dict[str, object] = {"seq": head.seq, "last": self._log.head().seq}
+        values: dict[str, Value] = {"seq": head.seq, "last": self._log.head().seq}
         stands = self._hash(head.seq)
         if stands is None:
             return LogCheck(name="head", state=BAD, key="head.cut", values=values)

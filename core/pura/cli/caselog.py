@@ -11,12 +11,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pura.caselog import Case, CaseLog, Item, Query, list_cases
+from pura.base.catalogue import catalogue
+from pura.caselog import Case, CaseLog, Item, Query, action_words, list_cases
 from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, out, say, write_row
+from pura.cli.terminal import Language, language, out, say, write_row
 from pura.cli.tree import App
 from pura.cli.words import print_audit
 from pura.desk.cases import (
@@ -39,7 +40,6 @@ app = App("The case log: cases, and what was saved in them.")
 caselog_acts.register(app)
 _STATES: Final = ("", "open", "closed", "held", "unreviewed")
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red"}
-_MARKS: Final = {"good": "ok", "notice": "note", "bad": "FAULT"}
 
 
 @app.command("list")
@@ -152,6 +152,7 @@ def verify(
         head=head or "", trust=tuple(trust or ()), log=file, record=record, auditor=auditor
     )
     checks = check_log(workplace(), request)
+    width = max(len(say(f"check.{state}")) for state in _STYLES)
     for check in checks:
         if as_json:
             _write(
@@ -164,7 +165,8 @@ def verify(
                 }
             )
         else:
-            out.print(f"{_MARKS[check.state]:>6}", style=_STYLES[check.state], end="  ")
+            mark = say(f"check.{check.state}")
+            out.print(f" {mark:>{width}}", style=_STYLES[check.state], end="  ")
             out.print(f"{check.title(language)}: {check.text(language)}")
     raise typer.Exit(1 if any(check.state == "bad" for check in checks) else 0)
 
@@ -271,8 +273,15 @@ def _print_case(log: CaseLog, case: Case) -> None:
     for entry in log.entries(case=case.id):
         name = log.person_name(entry.actor) or (say("erased") if entry.actor else say("program"))
         more = f"  {entry.item[:8]}" if entry.item else ""
-        result = f"  {entry.result}" if entry.result else ""
-        out.print(f"{entry.seq:>6}  {entry.time[:19]}  {entry.action}{more}{result}  {name}")
+        did = action_words(entry.action, language())
+        result = f"  {_result(entry.result)}" if entry.result else ""
+        out.print(f"{entry.seq:>6}  {entry.time[:19]}  {did}{more}{result}  {name}")
+
+
+def _result(code: str) -> str:
+    """Return an outcome in words; the code of an error stays what it is."""
+    known = f"verdict.{code}"
+    return say(known) if known in catalogue("command") else code
 
 
 def _state(case: Case) -> str:

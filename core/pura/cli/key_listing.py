@@ -40,7 +40,7 @@ def list_(as_json: AsJson = False) -> None:
             entry.fingerprint,
             entry.created[:10],
             kind(entry),
-            entry.place.value,
+            say(f"kept.{entry.place}"),
             entry.note,
         )
     out.print(table)

@@ -173,7 +173,7 @@ def _place(in_file: bool) -> Place | None:
 
 
 def _told(done: KeyDone) -> None:
-    err.print(say("key.stored", place=done.kept_in))
+    err.print(say("key.stored", place=done.keyring or say("kept.folder")))
     out.print(f"{done.key.label}  {done.key.fingerprint}")
 
 

@@ -101,6 +101,7 @@ def _bar() -> Progress:
 
 
 def _print(found: ProxyFitness) -> None:
+    from pura.lab.fitness.statistics import LEAST
     from pura.lab.fitness.words import plain_sentence
 
     rows = [
@@ -117,7 +118,7 @@ def _print(found: ProxyFitness) -> None:
     for title, value in rows:
         out.print(f"{title:<{width}}  {value}")
     out.print(plain_sentence(found, language()))
-    out.print(say("fitness.rule", rule=found.rule))
+    out.print(say("fitness.rule", least=LEAST))
 
 
 def _percent(value: Share) -> str:
@@ -134,4 +135,9 @@ def _interval(numbers: list[float | None], digits: int, unit: str) -> str:
     words = f"{middle:.{digits}f}{unit}"
     if low is None or high is None:
         return words
-    return f"{words}  (95 %: {low:.{digits}f} to {high:.{digits}f}{unit})"
+    return say(
+        "fitness.interval",
+        middle=words,
+        low=f"{low:.{digits}f}",
+        high=f"{high:.{digits}f}{unit}",
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from pura.base.progress import Stage
-from pura.cli.terminal import err
+from pura.cli.terminal import err, say
 
 
 class progress:  # noqa: N801 - used like a function
@@ -39,7 +39,7 @@ class _Report:
     def __call__(self, stage: Stage) -> None:
         self._bar.update(
             self._task,
-            description=f"{self._name}: {stage.name}",
+            description=f"{self._name}: {say(f'stage.{stage.name}')}",
             completed=stage.done,
             total=stage.total or None,
         )

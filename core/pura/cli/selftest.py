@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.terminal import err, out, say
+from pura.cli.terminal import err, language, out, say
 
 
 def selftest(
@@ -23,8 +23,9 @@ def selftest(
     results = check_folder(vectors if vectors is not None else resource("vectors"))
     bad = [r for r in results if r.problem]
     for result in results:
-        if result.problem:
-            err.print(say("selftest.bad", name=result.name, problem=result.problem))
+        if result.problem is not None:
+            problem, _ = result.problem.words(language())
+            err.print(say("selftest.bad", name=result.name, problem=problem))
         else:
             out.print(say("selftest.good", name=result.name))
     if not results:

@@ -132,13 +132,13 @@ class KeyDone:
     Attributes:
         key: Which.
         entry: What is known of it, where it is stored; None for a key of this run.
-        kept_in: What its place is called; empty for a key of this run.
+        keyring: What the keyring is called that holds it; empty for a key of a file.
         data: The encrypted copy, of an export.
     """
 
     key: KeyRef
     entry: KeyEntry | None = None
-    kept_in: str = ""
+    keyring: str = ""
     data: bytes = b""
 
 
@@ -355,6 +355,6 @@ def _stored(workplace: Workplace, entry: KeyEntry, data: bytes = b"") -> KeyDone
     return KeyDone(
         key=KeyRef(fingerprint=entry.fingerprint, label=entry.name),
         entry=entry,
-        kept_in=store.files.title if entry.place is Place.FILES else store.title,
+        keyring=store.title if entry.place is Place.KEYRING else "",
         data=data,
     )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -227,7 +228,7 @@ def write_report(
         except InputError as error:
             if not written:
                 raise
-            there = ", ".join(f"“{file.path.name}”" for file in written)
+            there = quoted([file.path.name for file in written])
             raise InputError(
                 "file.write-after", code=error.code, there=there, **error.values
             ) from None

@@ -42,15 +42,11 @@ class VectorResult:
 
     Attributes:
         name: Its file name.
-        problem: Empty when everything agrees; else what differs first.
+        problem: None when everything agrees; else what differs first, or why it cannot be read.
     """
 
     name: str
-    problem: str
-
-
-class _DiffersError(Exception):
-    pass
+    problem: PuraError | None
 
 
 def check_folder(folder: Path) -> list[VectorResult]:
@@ -68,35 +64,40 @@ def check_file(path: Path) -> VectorResult:
     """Recompute one vector file; a damaged file is a problem, not an exception."""
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
-            return VectorResult(name=path.name, problem="the file is too large to be a vector")
+            raise InputError("vector.large")
         data = json.loads(path.read_bytes())
         _check(path.name)(data)
-    except _DiffersError as error:
-        return VectorResult(name=path.name, problem=str(error))
     except PuraError as error:
-        return VectorResult(name=path.name, problem=error.message)
+        return VectorResult(name=path.name, problem=error)
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-        return VectorResult(name=path.name, problem=f"the file is damaged ({type(error).__name__})")
-    return VectorResult(name=path.name, problem="")
+        damaged = InputError("vector.damaged", kind=type(error).__name__)
+        return VectorResult(name=path.name, problem=damaged)
+    return VectorResult(name=path.name, problem=None)
 
 
 def _check(name: str) -> Callable[[dict[str, Any]], None]:
     for prefix, check in _CHECKS.items():
         if name.startswith(prefix):
             return check
-    raise _DiffersError("this kind of vector is not known")
+    raise InputError("vector.unknown")
 
 
 def _same(what: str, got: Any, expected: Any) -> None:
+    """Compare what was computed with a value of the file; ``what`` is its place there."""
     a, b = np.asarray(got, dtype=np.float64), np.asarray(expected, dtype=np.float64)
     if a.shape != b.shape:
-        raise _DiffersError(f"{what}: {a.size} values instead of {b.size}")
+        raise InputError("vector.size", what=what, got=a.size, wanted=b.size)
     scale = np.maximum(1.0, np.abs(b))
     bad = np.flatnonzero(~(np.abs(a - b) <= TOLERANCE * scale).ravel())
     if bad.size:
         place = f"[{bad[0]}]" if b.ndim else ""
         got_one, expected_one = a.ravel()[bad[0]], b.ravel()[bad[0]]
-        raise _DiffersError(f"{what}{place}: {got_one:.12g} instead of {expected_one:.12g}")
+        raise InputError(
+            "vector.value",
+            what=f"{what}{place}",
+            got=f"{got_one:.12g}",
+            wanted=f"{expected_one:.12g}",
+        )
 
 
 def _distribution(logits: list[float], profile: Profile) -> npt.NDArray[np.float64]:
@@ -115,21 +116,21 @@ def _check_embed(data: dict[str, Any]) -> None:
 
     key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
     if key.fingerprint != data["key_fingerprint"]:
-        raise _DiffersError("the key's fingerprint")
+        raise InputError("vector.key")
     codeword = encode(Payload.from_bits(data["payload"]), profile)
     _same("codeword", codeword, data["codeword"])
     order = key.vocabulary_order(profile.vocab_size)
     _same("order", order, data["order"])
     walk = Scheduler(key, profile)
-    for expected, logits in zip(data["steps"], data["logits"], strict=True):
-        where = f"step {expected['t']}, "
+    for number, (expected, logits) in enumerate(zip(data["steps"], data["logits"], strict=True)):
+        where = f"steps[{number}]."
         pi = _distribution(logits, profile)
         entropy = entropy_bits(pi)
-        _same(f"{where}entropy", entropy, expected["entropy_bits"])
+        _same(f"{where}entropy_bits", entropy, expected["entropy_bits"])
         step = walk.step(entropy)
         _same(f"{where}arity", step.arity, expected["arity"])
         repeated = bool(expected.get("repeated_context"))
-        _same(f"{where}repeated", step.gate == Gate.REPEATED_CONTEXT, repeated)
+        _same(f"{where}repeated_context", step.gate == Gate.REPEATED_CONTEXT, repeated)
         if step.arity:
             bits = codeword[(step.index + np.arange(step.arity)) % codeword.size]
             point = anchor(step, sector_of(bits.tolist()))
@@ -153,7 +154,7 @@ def _check_extract(data: dict[str, Any]) -> None:
     entropy = np.array([entropy_bits(pi) for pi in pis])
     lo = np.array([pi[order[:r]].sum() for pi, r in zip(pis, rank, strict=True)])
     hi = lo + np.array([pi[v] for pi, v in zip(pis, ids, strict=True)])
-    _same("entropy", entropy, data["entropy_bits"])
+    _same("entropy_bits", entropy, data["entropy_bits"])
     _same("lo", lo, data["lo"])
     _same("hi", hi, data["hi"])
     plan = schedule(ids, entropy, key, profile)
@@ -163,21 +164,24 @@ def _check_extract(data: dict[str, Any]) -> None:
         ("U", plan.phase),
         ("index", plan.index),
     ):
-        _same(name, got, [step[name] for step in data["steps"]])
+        _same(f"steps.{name}", got, [step[name] for step in data["steps"]])
     for kernel, expected in data["expected"].items():
         local = local_evidence(plan, lo, hi, profile, kernel=kernel)
         decoding = decode_paper(plan, local, profile)
-        _same(f"{kernel} llr", decoding.llr_nats, expected["llr"])
-        _same(f"{kernel} hard bits", decoding.hard_bits, expected["hard_bits"])
-        _same(f"{kernel} codeword", decoding.codeword, expected["repaired_codeword"])
-        _same(f"{kernel} payload", decoding.payload.bits, expected["payload"])
+        for name, value in (
+            ("llr", decoding.llr_nats),
+            ("hard_bits", decoding.hard_bits),
+            ("repaired_codeword", decoding.codeword),
+            ("payload", decoding.payload.bits),
+        ):
+            _same(f"expected.{kernel}.{name}", value, expected[name])
 
 
 def _check_trellis(data: dict[str, Any]) -> None:
     bits = data["n"] - data["blocks"]
     profile = Profile(payload_bits=bits, vocab_size=2, blocks=data["blocks"])
     best = _check_sums(data, profile)
-    _same("best codeword", encode(best, profile), data["best_codeword"])
+    _same("best_codeword", encode(best, profile), data["best_codeword"])
 
 
 def _check_tbcc(data: dict[str, Any]) -> None:
@@ -185,17 +189,17 @@ def _check_tbcc(data: dict[str, Any]) -> None:
     profile = Profile(payload_bits=len(payload), vocab_size=2, code="tbcc")
     _same("codeword", encode(payload, profile), data["codeword"])
     best = _check_sums(data, profile)
-    _same("best payload", best.bits, data["best_payload"])
+    _same("best_payload", best.bits, data["best_payload"])
 
 
 def _check_sums(data: dict[str, Any], profile: Profile) -> Payload:
     phi = np.asarray(data["window_potentials"], dtype=np.float64)
     trellis = make_trellis(profile)
     bits, score = trellis.best(phi)
-    _same("best score", score, data["best_score"])
+    _same("best_score", score, data["best_score"])
     log_sum = float(trellis.log_sum(phi[None])[0])
-    _same("log sum", log_sum, data["log_sum"])
-    _same("log mean", log_sum - profile.payload_bits * np.log(2.0), data["log_mean"])
+    _same("log_sum", log_sum, data["log_sum"])
+    _same("log_mean", log_sum - profile.payload_bits * np.log(2.0), data["log_mean"])
     return Payload.from_bits(bits)
 
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.documents.encodings import Preview, previews
@@ -102,9 +103,8 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
         return extraction.documents
     known = {d.part for d in extraction.documents}
     if any(part not in known for part in parts):
-        names = [d.part or "(the whole text)" for d in extraction.documents]
-        shown = ", ".join(f"“{n}”" for n in names[:12]) + (" …" if len(names) > 12 else "")
-        raise InputError("input.part", shown=shown, code="input-part")
+        names = [d.part or phrase("input.whole") for d in extraction.documents]
+        raise InputError("input.part", shown=quoted(names, most=12), code="input-part")
     return tuple(d for d in extraction.documents if d.part in parts)
 
 

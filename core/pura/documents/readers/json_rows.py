@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from pura.base.catalogue import quoted
 from pura.base.errors import InputError
 from pura.documents.encodings import Decoded, decode
 from pura.documents.limits import MAX_JSON_DEPTH, MAX_PARTS, over
@@ -76,7 +77,7 @@ def _extracts(
             Extract(text=text, part=part, encoding=decoded.encoding, encoding_source=decoded.source)
         )
     if not extracts:
-        looked = f"“{options.field}”" if options.field else ", ".join(FIELDS)
+        looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
         raise InputError("json.no-field", looked=looked, code="input-field")
     return extracts
 

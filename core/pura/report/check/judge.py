@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from pura.base.catalogue import Value, catalogue
+from pura.base.catalogue import Phrase, Value, catalogue, phrase
 from pura.base.errors import PuraError, RecordError
 from pura.record import audit as record
 from pura.record import json_io
@@ -41,7 +41,7 @@ class Check:
     name: str
     state: str
     key: str
-    values: Mapping[str, object] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
     error: PuraError | None = None
 
     def title(self, language: str = "en") -> str:
@@ -54,7 +54,7 @@ class Check:
 
     def text(self, language: str = "en") -> str:
         """What was found, in words."""
-        values: dict[str, Value] = {name: str(value) for name, value in self.values.items()}
+        values = dict(self.values)
         if self.error is not None:
             values["why"] = self.error.words(language)[0]
         return catalogue("report-check").fill(self.key, language, values)
@@ -105,7 +105,7 @@ def _file(facts: FileFacts) -> Check:
         return Check(name="file", state=BAD, key="file.tail", values={"bytes": facts.tail})
     if facts.saves > 1 + len(facts.signatures):
         return Check(name="file", state=BAD, key="file.saved")
-    values = {"pages": len(facts.pages), "sha": facts.sha256}
+    values: dict[str, Value] = {"pages": len(facts.pages), "sha": facts.sha256}
     return Check(name="file", state=GOOD, key="file.sound", values=values)
 
 
@@ -139,11 +139,10 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
                 name="schema",
                 state=BAD,
                 key="schema.invalid",
-                values={"why": why.message},
                 error=why,
             ),
         ], ()
-    values = {"count": len(audits), "schema": record.SCHEMA}
+    values: dict[str, Value] = {"count": len(audits), "schema": record.SCHEMA}
     checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
     checks += [_printed(facts, audits), _findings(facts, audits)]
     return checks, audits
@@ -176,21 +175,26 @@ def _digest(facts: FileFacts, one: AttachmentFacts) -> Check:
     )
 
 
+def listed(parts: Sequence[Phrase]) -> Phrase:
+    """Return several things of the volume ``report-check`` as one, with commas between them."""
+    first, *rest = parts
+    return phrase("and", first=first, rest=listed(rest)) if rest else first
+
+
 def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
     text = _squeezed(" ".join(facts.pages)).lower()
     missing = []
     for audit in audits:
-        wanted = {
-            f"SHA-256 of “{audit.input.name}”": audit.input.sha256,
-            f"key {audit.key.fingerprint}": audit.key.fingerprint,
-        }
+        wanted = [
+            (phrase("missing.sha", name=audit.input.name), audit.input.sha256),
+            (phrase("missing.key", name=audit.key.fingerprint), audit.key.fingerprint),
+        ]
         if audit.verdict == "mark":
-            wanted[f"payload of “{audit.input.name}”"] = audit.payload.bits
-        missing += [name for name, value in wanted.items() if _squeezed(value).lower() not in text]
+            wanted.append((phrase("missing.payload", name=audit.input.name), audit.payload.bits))
+        missing += [what for what, value in wanted if _squeezed(value).lower() not in text]
     if missing:
-        return Check(
-            name="printed", state=BAD, key="printed.other", values={"what": ", ".join(missing)}
-        )
+        values = {"what": listed(missing)}
+        return Check(name="printed", state=BAD, key="printed.other", values=values)
     return Check(name="printed", state=GOOD, key="printed.same")
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from pura.base.catalogue import phrase
 from pura.base.errors import PuraError, ReportFileError
 from pura.record.audit import Audit
 from pura.record.comparison import TOLERANCE
 from pura.record.findings_digest import findings_digest
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check
+from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, listed
 
 """In powers of ten: another device or batch size moves the evidence by less (docs/evidence.md)."""
 
@@ -44,18 +45,18 @@ def compare(audit: Audit, fresh: Audit) -> Check:
     differing = [
         name
         for name, same in (
-            ("payload", audit.payload.bits == fresh.payload.bits),
-            ("outcome", audit.verdict == fresh.verdict),
-            ("number of tokens", audit.input.tokens == fresh.input.tokens),
-            ("evidence", delta <= max(TOLERANCE, 0.005 * abs(audit.evidence.log10_e))),
+            ("differs.payload", audit.payload.bits == fresh.payload.bits),
+            ("differs.outcome", audit.verdict == fresh.verdict),
+            ("differs.tokens", audit.input.tokens == fresh.input.tokens),
+            ("differs.evidence", delta <= max(TOLERANCE, 0.005 * abs(audit.evidence.log10_e))),
         )
         if not same
     ]
-    if differing == ["evidence"] and _weighed_by(audit) != _weighed_by(fresh):
+    if differing == ["differs.evidence"] and _weighed_by(audit) != _weighed_by(fresh):
         values = {"delta": f"{delta:.3f}"}
         return Check(name="repeat", state=NOTICE, key="repeat.weighed", values=values)
     if differing:
-        what = ", ".join(differing)
+        what = listed([phrase(key) for key in differing])
         return Check(name="repeat", state=BAD, key="repeat.other", values={"what": what})
     return Check(name="repeat", state=GOOD, key="repeat.same", values={"delta": f"{delta:.3f}"})
 
@@ -70,6 +71,5 @@ def _not_possible(why: PuraError) -> Check:
         name="repeat",
         state=OPEN,
         key="repeat.not-possible",
-        values={"why": why.message},
         error=why,
     )

@@ -4,12 +4,12 @@
 <context>
     <name>Answer</name>
     <message>
-        <source>{k:text} bits repaired</source>
-        <translation>{k:text} Bits berichtigt</translation>
+        <source>{k:plural(one bit|{k:text} bits)} repaired</source>
+        <translation>{k:plural(ein Bit|{k:text} Bits)} berichtigt</translation>
     </message>
     <message>
-        <source>{k:text} positions never read</source>
-        <translation>{k:text} Stellen nie gelesen</translation>
+        <source>{k:plural(one position|{k:text} positions)} never read</source>
+        <translation>{k:plural(eine Stelle|{k:text} Stellen)} nie gelesen</translation>
     </message>
     <message>
         <source>few usable positions</source>
@@ -406,7 +406,7 @@
     </message>
     <message>
         <source>Of {checks:count} checks, {faults:count} found something amiss.</source>
-        <translation>Von {checks:count} Prüfschritten fanden {faults:count} etwas, was nicht stimmt.</translation>
+        <translation>Von {checks:count} Prüfschritten {faults:plural(fand einer|fanden {faults:count})} etwas, was nicht stimmt.</translation>
     </message>
     <message>
         <source>{checks:count} checks; none found anything amiss.</source>
@@ -808,8 +808,8 @@
         <translation>Dazu braucht es zwei abgeschlossene Untersuchungen. Untersuchen Sie erst Texte.</translation>
     </message>
     <message>
-        <source>{n:count} of {all:count} lines differ.</source>
-        <translation>{n:count} von {all:count} Zeilen weichen ab.</translation>
+        <source>{n:plural(One|{n:count})} of {all:count} lines {n:plural(differs|differ)}.</source>
+        <translation>{n:plural(Eine|{n:count})} von {all:count} Zeilen {n:plural(weicht|weichen)} ab.</translation>
     </message>
     <message>
         <source>Nothing differs, the evidence within its tolerance.</source>
@@ -1312,8 +1312,8 @@
         <translation>Zu wenige Texte für ein Urteil: {counts:text}</translation>
     </message>
     <message>
-        <source>of {n:count} marked texts, {reached:count} reached the evidence of a mark and {whole:count} gave their whole payload.</source>
-        <translation>von {n:count} markierten Texten erreichten {reached:count} die Anhaltspunkte einer Markierung und {whole:count} ergaben ihre ganze Nutzlast.</translation>
+        <source>of {n:plural(one marked text|{n:count} marked texts)}, {reached:count} reached the evidence of a mark and {whole:plural(one gave its|{whole:count} gave their)} whole payload.</source>
+        <translation>von {n:plural(einem markierten Text|{n:count} markierten Texten)} {reached:plural(erreichte einer|erreichten {reached:count})} die Anhaltspunkte einer Markierung, und {whole:plural(einer gab seine|{whole:count} gaben ihre)} ganze Nutzlast her.</translation>
     </message>
     <message>
         <source>The texts were made by this model itself: this says how well the profile works, not how good a proxy it is.</source>
@@ -2197,10 +2197,6 @@
         <translation>Das Modell »{model:text}« ist installiert.</translation>
     </message>
     <message>
-        <source>“{model:text}” is what was installed: all {n:count} files are unchanged.</source>
-        <translation>»{model:text}« ist, was installiert wurde: Alle {n:count} Dateien sind unverändert.</translation>
-    </message>
-    <message>
         <source>The model “{model:text}” was removed.</source>
         <translation>Das Modell »{model:text}« wurde entfernt.</translation>
     </message>
@@ -2319,6 +2315,10 @@
     <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>“{model:text}” is what was installed: {n:plural(its file is|all {n:count} files are)} unchanged.</source>
+        <translation>»{model:text}« ist, was installiert wurde: {n:plural(Seine Datei ist|Alle {n:count} Dateien sind)} unverändert.</translation>
     </message>
     <message>
         <source>unknown</source>
@@ -2974,12 +2974,12 @@
         <translation>Tabellen (*.csv)</translation>
     </message>
     <message>
-        <source>All files (*)</source>
-        <translation>Alle Dateien (*)</translation>
+        <source>{n:plural(One entry was|{n:count} entries were)} added to the register; it has {all:count} now.</source>
+        <translation>{n:plural(Ein Eintrag kam|{n:count} Einträge kamen)} in das Register; es hat jetzt {all:count}.</translation>
     </message>
     <message>
-        <source>{n:count} entries were added to the register; it has {all:count} now.</source>
-        <translation>{n:count} Einträge kamen in das Register; es hat jetzt {all:count}.</translation>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
     </message>
 </context>
 <context>
@@ -3608,8 +3608,8 @@
         <translation>Von {checks:count} Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
     </message>
     <message>
-        <source>Of {checks:count} checks, {faults:count} found something amiss.</source>
-        <translation>Von {checks:count} Prüfschritten fanden {faults:count} etwas, was nicht stimmt.</translation>
+        <source>Of {checks:plural(one check|{checks:count} checks)}, {faults:count} found something amiss.</source>
+        <translation>Von {checks:plural(einem Prüfschritt|{checks:count} Prüfschritten)} {faults:plural(fand einer|fanden {faults:count})} etwas, was nicht stimmt.</translation>
     </message>
 </context>
 <context>

@@ -22,6 +22,13 @@ def rows(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def all_german(said: str) -> None:
+    """Refuse English sentences; what is quoted, and a path, may be anything."""
+    prose = re.sub(r"»[^«]*«|/\S+", "", said)
+    words = r"\b(the|of|is|are|were|not|with|cannot|there|this|and|from|no|by|for|to|a|it)\b"
+    assert not re.findall(words, prose), prose
+
+
 def options(folder: Path) -> list[str | Path]:
     return ["--key-file", folder / "key.txt", "--profile", folder / "profile.json"]
 
@@ -145,12 +152,36 @@ def test_standard_input_words_german_and_a_model_folder(
     pura: Any, marked: Path, samples: dict[str, Any], installed_models: Path
 ) -> None:
     text = samples["marked"]["texts"][0]["text"]
+    chosen = (*options(marked), "--fdr", "0.1", "--language", "de")
     folder = installed_models / "smollm2-135m"
-    done = pura("verify", "-", *options(marked), "--language", "de", "--model", folder, stdin=text)
+    done = pura("verify", "-", *chosen, "--model", folder, stdin=text)
     assert done.returncode == 0, done.stderr
     assert "Eine Markierung wurde gefunden" in done.stdout
     assert samples["marked"]["texts"][0]["payload"] in done.stdout
+    assert "Von einem Text ist einer ausgewählt" in done.stdout
     assert "\x1b[" not in done.stdout
+
+
+def test_a_german_command_says_no_english_sentence(pura: Any, marked: Path) -> None:
+    save = ("--save", "Akte", "--auditor", "Anna")
+    audited = pura("--language", "de", "verify", marked / "00.txt", *options(marked), *save)
+    assert audited.returncode == 0, audited.stderr
+    all_german(audited.stdout + audited.stderr)
+    [case] = rows(pura("caselog", "list", "--json").stdout)
+    one = case["audits"][0]["id"]
+    measured = (*options(marked), "--texts", "1", "--tokens", "40")
+    for words in (
+        ("caselog", "show", "Akte"),
+        ("caselog", "show", "Akte", one),
+        ("caselog", "list"),
+        ("model", "list"),
+        ("model", "show", "smollm2-135m"),
+        ("model", "verify", "smollm2-135m"),
+        ("model", "fitness", "smollm2-135m", *measured),
+    ):
+        done = pura("--language", "de", *words)
+        assert done.returncode == 0, (words, done.stderr)
+        all_german(done.stdout + done.stderr)
 
 
 def test_a_bad_file_says_why_and_stops_nobody(pura: Any, marked: Path, tmp_path: Path) -> None:

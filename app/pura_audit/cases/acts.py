@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from PySide6.QtCore import QObject, Qt, SignalInstance
-from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from pura.caselog import (
     SEAL,
@@ -39,6 +39,9 @@ from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.session.session import Session
+
+if TYPE_CHECKING:
+    from pura_audit.cases.check import CheckDialog
 
 T = TypeVar("T")
 
@@ -300,7 +303,7 @@ class CaseActs(QObject):
             )
         )
 
-    def check_log(self) -> QDialog:
+    def check_log(self) -> CheckDialog:
         """Check the whole log."""
         from pura_audit.cases.check import CheckDialog
 

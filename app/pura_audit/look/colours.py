@@ -129,10 +129,8 @@ def contrast(front: str, ground: str) -> float:
 def mix(ground: str, colour: str, share: float) -> str:
     """Return ``ground`` with a share of ``colour`` in it."""
     a, b = QColor(ground), QColor(colour)
-    parts = (
-        round(x + (y - x) * share)
-        for x, y in zip(a.getRgb()[:3], b.getRgb()[:3], strict=True)  # type: ignore[index]
-    )
+    pairs = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    parts = (round(x + (y - x) * share) for x, y in pairs)
     return "#{:02X}{:02X}{:02X}".format(*parts)
 
 

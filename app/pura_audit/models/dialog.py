@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base.catalogue import catalogue
 from pura.desk.models import (
     AddModel,
     InstallModel,
@@ -28,7 +29,7 @@ from pura.desk.models import (
 from pura.model.fetch import builtin_model
 from pura.model.installed import InstalledModel
 from pura_audit.look.theme import GAP
-from pura_audit.platform.i18n import decimal, filled, size, translate
+from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.choices import Catalogue, ModelChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.fields import name_input
@@ -232,7 +233,9 @@ def _installed(model: InstalledModel) -> str:
 
 def _unchanged(model: InstalledModel) -> str:
     words = translate(
-        "Models", "“{model:text}” is what was installed: all {n:count} files are unchanged."
+        "Models",
+        "“{model:text}” is what was installed: "
+        "{n:plural(its file is|all {n:count} files are)} unchanged.",
     )
     return filled(words, model=model.name, n=len(model.files))
 
@@ -269,7 +272,7 @@ def _detail(model: ModelChoice) -> str:
                     "{source:text} · stored as {format:text} · {n:count} tokens · "
                     "lies {place:text}",
                 ),
-                source=facts.source,
+                source=catalogue("command").retold("source", facts.source, language()),
                 format=facts.dtype,
                 n=facts.vocab_size,
                 place=place,

@@ -192,8 +192,9 @@ def sentence(found: ProxyFitness) -> str:
     counts = filled(
         translate(
             "Fitness",
-            "of {n:count} marked texts, {reached:count} reached the evidence of a mark and "
-            "{whole:count} gave their whole payload.",
+            "of {n:plural(one marked text|{n:count} marked texts)}, {reached:count} reached the "
+            "evidence of a mark and {whole:plural(one gave its|{whole:count} gave their)} whole "
+            "payload.",
         ),
         n=count,
         reached=round(found.found.value * count),

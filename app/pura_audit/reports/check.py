@@ -259,7 +259,9 @@ class ReportCheckDialog(QDialog):
             )
         else:
             words = translate(
-                "ReportCheck", "Of {checks:count} checks, {faults:count} found something amiss."
+                "ReportCheck",
+                "Of {checks:plural(one check|{checks:count} checks)}, "
+                "{faults:count} found something amiss.",
             )
         words = filled(words, checks=len(checked.checks), faults=checked.count(BAD))
         self.summary.setText(words)

@@ -228,7 +228,7 @@ class _Pictures:
             path = Path(folder) / "R-2026-117.pdf"
             path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
             dialog = dialogs.verify_report(window, path)
-            self._until(lambda: dialog.checked is not None)  # type: ignore[attr-defined]
+            self._until(lambda: dialog.checked is not None)
         return dialog
 
     def _sign(self, window: MainWindow) -> QWidget:
@@ -271,7 +271,7 @@ class _Pictures:
         self._cases(window).accept()
         dialog = dialogs.save_to_case(window)
         assert dialog is not None  # there is an audit
-        self._until(lambda: dialog.case.count() > 0)  # type: ignore[attr-defined]
+        self._until(lambda: dialog.case.count() > 0)
         return dialog
 
     def _second_person(self, window: MainWindow) -> QWidget:
@@ -283,7 +283,7 @@ class _Pictures:
 
     def _check_log(self, window: MainWindow) -> QWidget:
         dialog = self._cases(window).acts.check_log()
-        self._until(lambda: dialog.checks is not None)  # type: ignore[attr-defined]
+        self._until(lambda: dialog.checks is not None)
         return dialog
 
     def _compare(self, window: MainWindow) -> QWidget:

@@ -6,7 +6,7 @@ from typing import Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QWidget
 
 from pura_audit.look import fonts
@@ -75,16 +75,11 @@ class Plot(pg.PlotWidget):
             case _:
                 event.ignore()
 
-    def mousePressEvent(self, event: object) -> None:
+    def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell where it was clicked."""
         super().mousePressEvent(event)
-        place = (
-            self.getPlotItem()
-            .getViewBox()
-            .mapSceneToView(
-                self.mapToScene(event.position().toPoint())  # type: ignore[attr-defined]
-            )
-        )
+        scene = self.mapToScene(event.position().toPoint())
+        place = self.getPlotItem().getViewBox().mapSceneToView(scene)
         self.pressed.emit(place.x(), place.y())
 
     def paintEvent(self, event: object) -> None:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from pura.record.audit import Audit
 from pura.words.sentence import Sentence
@@ -29,8 +37,8 @@ def caution_words(sentence: Sentence) -> str:
     """Return a caution in a few words, for its pill; the sentence itself is the tool tip."""
     name = sentence.key.partition(".")[2]
     words = {
-        "repaired": translate("Answer", "{k:text} bits repaired"),
-        "erasures": translate("Answer", "{k:text} positions never read"),
+        "repaired": translate("Answer", "{k:plural(one bit|{k:text} bits)} repaired"),
+        "erasures": translate("Answer", "{k:plural(one position|{k:text} positions)} never read"),
         "few-usable": translate("Answer", "few usable positions"),
         "short": translate("Answer", "short text"),
         "prompt-unknown": translate("Answer", "prompt unknown"),
@@ -44,7 +52,8 @@ def caution_words(sentence: Sentence) -> str:
         "paper-decoder": translate("Answer", "published decoder"),
     }
     said = words.get(name, name.replace("-", " "))
-    return filled(said, k=str(sentence.values.get("k", "")))
+    count = sentence.values.get("k")
+    return filled(said, k=count if isinstance(count, int) else 0)
 
 
 class AnswerView(Card):
@@ -211,7 +220,7 @@ def _link(words: str, signal: object) -> QPushButton:
     return button
 
 
-def _empty(layout: QHBoxLayout | QVBoxLayout) -> None:
+def _empty(layout: QLayout) -> None:
     while layout.count():
         item = layout.takeAt(0)
         if item is None:
@@ -220,8 +229,8 @@ def _empty(layout: QHBoxLayout | QVBoxLayout) -> None:
             widget.setObjectName("")
             widget.hide()
             widget.deleteLater()
-        elif item.layout() is not None:
-            _empty(item.layout())  # type: ignore[arg-type]
+        elif (inner := item.layout()) is not None:
+            _empty(inner)
 
 
 def _escape(text: str) -> str:

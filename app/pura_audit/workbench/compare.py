@@ -71,7 +71,9 @@ class CompareDialog(QDialog):
             self._audits[self.first.currentIndex()], self._audits[self.second.currentIndex()]
         )
         differing = sum(not line.same for line in lines)
-        words = translate("Compare", "{n:count} of {all:count} lines differ.")
+        words = translate(
+            "Compare", "{n:plural(One|{n:count})} of {all:count} lines {n:plural(differs|differ)}."
+        )
         if not differing:
             words = translate("Compare", "Nothing differs, the evidence within its tolerance.")
         self.words.setText(filled(words, n=differing, all=len(lines)))

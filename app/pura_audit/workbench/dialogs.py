@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
@@ -23,13 +23,17 @@ if TYPE_CHECKING:
     from pura.report import ReportRequest
     from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
+    from pura_audit.cases.save import SaveDialog
     from pura_audit.keys.requests import KeyAct
+    from pura_audit.reports.check import ReportCheckDialog
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.widgets.host import Host
     from pura_audit.widgets.plot_card import PlotCard
 
+_Shown = TypeVar("_Shown", bound=QDialog)
 
-def _open(dialog: QDialog) -> QDialog:
+
+def _open(dialog: _Shown) -> _Shown:
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog
@@ -116,7 +120,8 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
             case Done(done):
                 words = translate(
                     "Register",
-                    "{n:count} entries were added to the register; it has {all:count} now.",
+                    "{n:plural(One entry was|{n:count} entries were)} added to the register; "
+                    "it has {all:count} now.",
                 )
                 host.say(filled(words, n=done.rows, all=done.entries))
             case Failure():
@@ -129,7 +134,7 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
     )
 
 
-def save_to_case(host: Host) -> QDialog | None:
+def save_to_case(host: Host) -> SaveDialog | None:
     """Save the audit on screen, and the others that are finished, to a case."""
     from pura_audit.cases.save import SaveDialog
 
@@ -228,7 +233,7 @@ def show_profiles(host: Host) -> QDialog:
     return _open(ProfilesDialog(host.session, host.frame))
 
 
-def verify_report(host: Host, path: Path | None = None) -> QDialog:
+def verify_report(host: Host, path: Path | None = None) -> ReportCheckDialog:
     """Check a report."""
     from pura_audit.reports.check import ReportCheckDialog
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from pura_audit.look import fonts
@@ -118,12 +118,12 @@ class QueueDelegate(QStyledItemDelegate):
         painter: QPainter,
         box: QRect,
         text: str,
-        font: object,
+        font: QFont,
         tone: str,
         *,
         middle: bool = False,
     ) -> None:
-        painter.setFont(font)  # type: ignore[arg-type]
+        painter.setFont(font)
         painter.setPen(self._theme.colour(tone))
         mode = Qt.TextElideMode.ElideMiddle if middle else Qt.TextElideMode.ElideRight
         shown = painter.fontMetrics().elidedText(text, mode, box.width())

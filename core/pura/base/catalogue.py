@@ -133,6 +133,24 @@ class Catalogue(Mapping[str, Template]):
         check_language(language)
         return self.fill_text(self[key].texts[language], language, values)
 
+    def retold(self, group: str, text: str, language: str) -> str:
+        """Return what was said in English by a text of a group, in a language.
+
+        For sentences that come from a record, or from a library, without their key; one that no
+        text of the group says stays what it is. What stands in its blanks is retold as well.
+        """
+        for key, template in self.items():
+            if not key.startswith(f"{group}."):
+                continue
+            fixed, *blanks = re.split(r"\{(\w+):text\}", template.texts["en"])
+            pattern = re.escape(fixed)
+            for name, between in zip(blanks[::2], blanks[1::2], strict=True):
+                pattern += f"(?P<{name}>.+?){re.escape(between)}"
+            if found := re.fullmatch(pattern, text, re.DOTALL):
+                values = {k: self.retold(group, v, language) for k, v in found.groupdict().items()}
+                return self.fill(key, language, values)
+        return text
+
     def fill_text(self, text: str, language: str, values: Mapping[str, Value]) -> str:
         """Return a text that has no key, such as one of the window, with its blanks filled.
 

@@ -17,10 +17,11 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from pura.base.catalogue import catalogue
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import confirm, err, out, say, write_row
+from pura.cli.terminal import confirm, err, language, out, say, write_row
 from pura.cli.tree import App
 from pura.desk.models import (
     AddModel,
@@ -164,7 +165,7 @@ def show(name: Name) -> None:
     m = workplace().models.get(name)
     rows = (
         ("name", m.name),
-        ("source", m.source),
+        ("source", catalogue("command").retold("source", m.source, language())),
         ("licence", m.licence or say("unknown")),
         ("architecture", m.architecture),
         ("parameters", say("model.number", count=m.parameters)),

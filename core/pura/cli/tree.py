@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -175,20 +174,7 @@ def _complain(error: typer.TyperException) -> None:
     context = getattr(error, "ctx", None)
     if context is not None:
         err.print(context.get_usage())
-    err.print(_said(message), style="bold red")
+    said = catalogue("typer").retold("said", message, language())
+    err.print(said, style="bold red")
     if context is not None:
         err.print(_typer("page.try", command=context.command_path))
-
-
-def _said(message: str) -> str:
-    """Return a sentence of Typer in the language of the run; any other one as it is."""
-    for key, template in catalogue("typer").items():
-        if not key.startswith("said."):
-            continue
-        text, *blanks = re.split(r"\{(\w+):text\}", template.texts["en"])
-        pattern = re.escape(text)
-        for name, between in zip(blanks[::2], blanks[1::2], strict=True):
-            pattern += f"(?P<{name}>.+?){re.escape(between)}"
-        if found := re.fullmatch(pattern, message, re.DOTALL):
-            return _typer(key, **{name: _said(value) for name, value in found.groupdict().items()})
-    return message

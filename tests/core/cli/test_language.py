@@ -131,7 +131,7 @@ def test_every_text_of_the_command_is_used() -> None:
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
     built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
-    built += ("action.", "stage.", "check.", "kept.", "quoted")
+    built += ("action.", "stage.", "check.", "kept.", "quoted", "source.")
     left = [
         key
         for key in catalogue("command")
@@ -220,7 +220,7 @@ def test_a_question_is_asked_and_answered_in_german(
         monkeypatch.setattr("sys.stdin", io.StringIO("\n".join([*answers, ""])))
         ended, out, err = run(monkeypatch, capsys, "profile", "remove", "haus")
         assert (ended, out.strip()) == (code, "")
-        assert "Das Profil »haus« löschen? [j/N]: " in err
+        assert "Das Profil »haus« löschen? [j/N]:" in err
         assert ("Antworten Sie mit j oder n." in err) == (len(answers) > 1)
         assert end in err
 

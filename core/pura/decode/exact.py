@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -511,12 +511,12 @@ def _marks(
 ) -> tuple[Mark, ...]:
     """Return the decoded payload's passages, then those of payloads that stand elsewhere.
 
-    What the passages of the stronger marks hold is taken out before a further one is looked for,
-    so that the passages of two marks never overlap.
+    What the passages of the stronger marks hold is taken out before a further one is looked for.
     """
     if not weighed.usable:
         return ()
-    text, prior = weighed.text, weighed.log_prior(weighed.listed)
+    whole = text = weighed.text
+    prior = weighed.log_prior(weighed.listed)
     rows = {row.tobytes(): i for i, row in enumerate(weighed.listed)}
     at = rows.get(payload.bits.tobytes())
     listed, member = weighed.listed, weighed.member
@@ -524,6 +524,7 @@ def _marks(
         alone = payload.bits[None].copy()
         listed, _, member = _score(text, alone, np.zeros(1), profile, checkpoint)
         at = 0
+    chosen: list[int] = []
     words = codeword_windows(encode_rows(weighed.listed, profile))
     marks: list[Mark] = []
     while True:
@@ -542,19 +543,56 @@ def _marks(
                 ranges=runs(found.marked[0], text.model.least_tokens),
             )
         )
+        chosen.append(int(member[at]))
         text = text.without(marks[-1].ranges)
         if (
             len(marks) == _MARKS
             or marks[-1].log_e < _SEPARATE_NATS
             or np.count_nonzero(text.row >= 0) < text.model.least_tokens
         ):
-            return tuple(marks)
+            return _apart(whole, marks, np.array(chosen), profile, checkpoint)
         listed, member = weighed.listed, weighed.member
         elsewhere = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
         elsewhere += prior
         at = int(np.argmax(elsewhere))
         if elsewhere[at] - math.log(2) < _SEPARATE_NATS:
-            return tuple(marks)
+            return _apart(whole, marks, np.array(chosen), profile, checkpoint)
+
+
+def _apart(
+    text: ChainText,
+    marks: list[Mark],
+    member: I64,
+    profile: Profile,
+    checkpoint: Callable[[], None],
+) -> tuple[Mark, ...]:
+    """Give each token that several marks claim to the one whose passage gains most from it.
+
+    By chance a payload also fits a stretch of another mark's passage a little, and one that was
+    found first has taken it out before the other was looked for.
+    """
+    if len(marks) < 2:
+        return tuple(marks)
+    words = codeword_windows(encode_rows(np.stack([m.payload.bits for m in marks]), profile))
+    found = chain.posteriors(text, words, member, checkpoint)
+    least, gain = text.model.least_tokens, np.full(found.marked.shape, -np.inf)
+    for k, marked in enumerate(found.marked):
+        for first, last in runs(marked, least):
+            gain[k, first : last + 1] = found.log_ratio[k, first : last + 1].sum()
+    claimed, owner = np.isfinite(gain).any(axis=0), gain.argmax(axis=0)
+    apart = []
+    for k, mark in enumerate(marks):
+        own = claimed & (owner == k)
+        free = own | ~claimed
+        apart.append(
+            replace(
+                mark,
+                marked=np.where(free, found.marked[k], 0.0),
+                log_ratio=np.where(free, found.log_ratio[k], 0.0),
+                ranges=runs(own.astype(np.float64), least),
+            )
+        )
+    return (apart[0], *(mark for mark in apart[1:] if mark.ranges))
 
 
 def runs(marked: F64, least: int) -> tuple[tuple[int, int], ...]:

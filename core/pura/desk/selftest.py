@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, PuraError
+from pura.decode.exact import decide
+from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
 from pura.extract.local import local_evidence
@@ -192,6 +194,30 @@ def _check_tbcc(data: dict[str, Any]) -> None:
     _same("best_payload", best.bits, data["best_payload"])
 
 
+def _check_passages(data: dict[str, Any]) -> None:
+    """Weigh a spliced text: its halves, the chains of each payload, the marks and passages."""
+    key, profile = SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+    model = default_model()
+    if model.fingerprint != data["likelihood"]:
+        raise InputError("vector.likelihood", wanted=data["likelihood"], got=model.fingerprint)
+    entropy, lo, hi = (np.asarray(data[name]) for name in ("entropy_bits", "lo", "hi"))
+    plan = schedule(np.asarray(data["tokens"], dtype=np.int64), entropy, key, profile)
+    expected = data["expected"]
+    _same("steps", len(plan), expected["steps"])
+    found = decide(plan, entropy, lo, hi, profile, model=model)
+    for name in ("log_e_whole", "log_e_list", "log_e"):
+        _same(name, getattr(found, name), expected[name])
+    listed = {Payload.from_bits(row).text: i for i, row in enumerate(found.listed)}
+    for payload, value in expected["log_chains"].items():
+        got = found.log_listed[listed[payload]] if payload in listed else np.nan
+        _same(f"log_chains {payload}", got, value)
+    _same("marks", len(found.marks), len(expected["marks"]))
+    for number, (mark, wanted) in enumerate(zip(found.marks, expected["marks"], strict=True)):
+        _same(f"marks[{number}] payload", mark.payload.bits, list(map(int, wanted["payload"])))
+        _same(f"marks[{number}] log_e", mark.log_e, wanted["log_e"])
+        _same(f"marks[{number}] ranges", mark.ranges, wanted["ranges"])
+
+
 def _check_sums(data: dict[str, Any], profile: Profile) -> Payload:
     phi = np.asarray(data["window_potentials"], dtype=np.float64)
     trellis = make_trellis(profile)
@@ -208,4 +234,5 @@ _CHECKS: Final[dict[str, Callable[[dict[str, Any]], None]]] = {
     "extract-": _check_extract,
     "trellis-": _check_trellis,
     "tbcc-": _check_tbcc,
+    "passages-": _check_passages,
 }

@@ -227,6 +227,32 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker):
     assert taken.max() == 1
 
 
+def test_passages_of_two_marks_never_overlap(text_maker):
+    """Short payloads have much in common, and each fits a little of the other's passage."""
+    profile = Profile(payload_bits=16, code="tbcc", vocab_size=50)
+    shared = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        payloads = [Payload.from_bits(rng.integers(0, 2, 16)) for _ in range(2)]
+        first = np.arange(400) < 180
+        text = text_maker(np.random.default_rng(seed), profile, 400, payloads[0], marked=first)
+        second = np.arange(400) >= 220
+        made = text_maker(np.random.default_rng(seed), profile, 400, payloads[1], marked=second)
+        text.lo[second], text.hi[second] = made.lo[second], made.hi[second]
+        got = decide(*text.arrays(), profile)
+        if len(got.marks) < 2:
+            continue
+        shared += 1
+        taken = np.zeros(400, dtype=int)
+        for mark in got.marks:
+            truth = (first, second)[payloads.index(mark.payload)]
+            for a, b in mark.ranges:
+                taken[a : b + 1] += 1
+                assert truth[a : b + 1].mean() > 0.8
+        assert taken.max() == 1
+    assert shared >= 4
+
+
 def test_marked_throughout_is_one_mark_and_one_passage(profile, payload, text_maker):
     text = text_maker(np.random.default_rng(12), profile, 200, payload)
     got = decide(*text.arrays(), profile)

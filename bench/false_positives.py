@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import _common
-from pura.decode import default_model, log_evidence, redraw_p
+from pura.decode import Issued, default_model, log_evidence, redraw_p
 from pura.lab.cells import MAIN, SEED
 from pura.lab.intervals import wilson
 from pura.lab.shelf import Shelf
@@ -35,9 +35,12 @@ LONG_TOKENS = 1200
 LONG_TEXTS = 4
 KEYS = 20_000
 ROUND = 20  # keys a text; the first one of each round gets the redraw p-value too
+REGISTERED = 5  # the first ones are weighed with a register as prior, too
 DRAWS = 99
 LEVELS = (0.1, 0.01, 0.001)
 HALVES = ("", ", whole text", ", list")
+REGISTER = ", register"  # as prior
+ENTRIES = 1000
 CODES = {cell.code: cell for cell in MAIN}
 
 
@@ -107,12 +110,21 @@ def key_of(text: str, number: int) -> SecretKey:
     return SecretKey(blake2b(label.encode(), digest_size=32).digest())
 
 
+def register_of(text: str, number: int, payload_bits: int) -> Issued:
+    """Return a register of random payloads, half of the prior weight on them."""
+    label = f"{SEED}/register/{text}/{number}"
+    rng = np.random.default_rng(int.from_bytes(blake2b(label.encode()).digest(), "little"))
+    rows = rng.integers(0, 2, (ENTRIES, payload_bits)).astype(np.uint8)
+    return Issued.of([rows], payload_bits, 0.5)
+
+
 def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None:
     """Weigh one text under the keys of a round and store the evidence."""
     start = time.perf_counter()
     table = distributions(model, ids)
     entropy = entropies(table)
     log_e: dict[str, list[float]] = {code + half: [] for code in CODES for half in HALVES}
+    log_e |= {code + REGISTER: [] for code in CODES}
     p: dict[str, list[float]] = {code: [] for code in CODES}
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
     given = {"token_probability": np.concatenate([[1.0], own])}
@@ -129,6 +141,10 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
             found = log_evidence(steps, entropy, lo, hi, profile, **given)
             for half, value in zip(HALVES, found, strict=True):
                 log_e[code + half].append(value)
+            if number % ROUND < REGISTERED:
+                issued = register_of(name, number, profile.payload_bits)
+                found = log_evidence(steps, entropy, lo, hi, profile, issued=issued, **given)
+                log_e[code + REGISTER].append(found.both)
             if number % ROUND == 0:
                 test = redraw_p(
                     steps,
@@ -158,8 +174,8 @@ def together(shelf: Shelf, text: str, turns: int) -> dict[str, Any]:
     """Return what all rounds say of a text."""
     stored = [shelf.get(store_name(text, turn)) for turn in range(turns)]
     return {
-        name: [np.concatenate([s[name][0] for s in stored])]
-        for name in stored[0]
+        name: [np.concatenate([s[name][0] for s in stored if name in s])]
+        for name in dict.fromkeys(name for s in stored for name in s)
         if name != "usable"
     }
 
@@ -170,10 +186,13 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
 
     kinds = [*dict.fromkeys(name.split(".")[0] for name in results), "all"]
     rows = []
-    for code in (code + half for code in CODES for half in HALVES):
+    for code in (code + half for code in CODES for half in (*HALVES, REGISTER)):
         for kind in kinds:
             chosen = [r for n, r in results.items() if kind in ("all", n.split(".")[0])]
-            values = np.concatenate([r[f"log_e.{code}"][0] for r in chosen])
+            name = f"log_e.{code}"  # rounds of before the register as prior lack one
+            values = np.concatenate([r[name][0] for r in chosen if name in r] or [np.zeros(0)])
+            if values.size < 2:
+                continue
             e = np.exp(values)
             error = e.std(ddof=1) / np.sqrt(e.size)
             cells = [code, kind, str(len(chosen)), str(e.size), f"{e.mean():.3f} ± {error:.3f}"]

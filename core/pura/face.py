@@ -84,7 +84,7 @@ def verify(
     profile: Profile | Text,
     model: LanguageModel | Text | None = None,
     name: str = "pasted text",
-    prompt: str | None = None,
+    prompt: str | Sequence[str] | None = None,
     decoder: str = "exact",
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
@@ -96,14 +96,15 @@ def verify(
         model: A loaded model; its name or path; None takes the one that the profile names, else
             the only one that is installed. It stays loaded for the next call.
         name: How the record calls a text that is no file.
-        prompt: The prompt, if it is known.
+        prompt: The prompt, if it is known; or several candidates, over which the mean is taken.
         decoder: ``exact``, or ``paper`` (the published method).
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
     with _prepared(key, profile, model, decoder) as ready:
-        return _examined(ready, AuditText(document=_document(text, name), prompt=prompt))
+        document = _document(text, name)
+        return _examined(ready, AuditText(document=document, prompts=_prompts(prompt)))
 
 
 def verify_many(
@@ -215,6 +216,12 @@ def _keys(key: Keys) -> Iterator[list[OpenKey]]:
 
 def _document(text: Text, name: str) -> Document:
     return read_file(text) if isinstance(text, Path) else from_text(text, name=name)
+
+
+def _prompts(prompt: str | Sequence[str] | None) -> tuple[str, ...]:
+    if prompt is None:
+        return ()
+    return tuple(dict.fromkeys((prompt,) if isinstance(prompt, str) else prompt))
 
 
 def _profile(profile: Profile | Text) -> Profile:

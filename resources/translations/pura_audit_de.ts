@@ -24,6 +24,18 @@
         <translation>Prompt unbekannt</translation>
     </message>
     <message>
+        <source>user&apos;s message unknown</source>
+        <translation>Nachricht unbekannt</translation>
+    </message>
+    <message>
+        <source>{k:text} candidate prompts</source>
+        <translation>{k:text} mögliche Prompts</translation>
+    </message>
+    <message>
+        <source>no register as prior</source>
+        <translation>kein Register vorab</translation>
+    </message>
+    <message>
         <source>another model than the profile&apos;s</source>
         <translation>anderes Modell als im Profil</translation>
     </message>
@@ -1022,6 +1034,10 @@
         <translation>Lesarten des Textes</translation>
     </message>
     <message>
+        <source>After candidate prompts</source>
+        <translation>Nach möglichen Prompts</translation>
+    </message>
+    <message>
         <source>Measured with</source>
         <translation>Gemessen mit</translation>
     </message>
@@ -1056,6 +1072,14 @@
     <message>
         <source>shown</source>
         <translation>gezeigt</translation>
+    </message>
+    <message>
+        <source>prompt {i:count}: log10 e {value:text}, {n:count} tokens before</source>
+        <translation>Prompt {i:count}: log10 e {value:text}, {n:count} Token davor</translation>
+    </message>
+    <message>
+        <source>{n:count} more, with less evidence</source>
+        <translation>{n:count} weitere mit weniger Anhaltspunkten</translation>
     </message>
     <message>
         <source>Key</source>
@@ -2475,6 +2499,14 @@
         <translation>Vor dem Text</translation>
     </message>
     <message>
+        <source>Chat template</source>
+        <translation>Chat-Vorlage</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemprompt</translation>
+    </message>
+    <message>
         <source>Model and tokenizer</source>
         <translation>Modell und Tokenizer</translation>
     </message>
@@ -2557,6 +2589,14 @@
     <message>
         <source>Whether the verifier puts the tokenizer&apos;s start token before the text. Use it for models that need one.</source>
         <translation>Ob die Prüfung das Anfangstoken des Tokenizers vor den Text stellt. Für Modelle, die eines brauchen.</translation>
+    </message>
+    <message>
+        <source>What stands before the text at the generator, if that is constant: the model&apos;s chat template, with the word prompt in braces where the user&apos;s message goes, and the word system in braces for the system prompt. The verifier then reads the text after it.</source>
+        <translation>Was beim Generator vor dem Text steht, wenn es immer dasselbe ist: die Chat-Vorlage des Modells, mit dem Wort prompt in geschweiften Klammern anstelle der Nachricht und dem Wort system in geschweiften Klammern für den Systemprompt. Der Prüfer liest den Text dann danach.</translation>
+    </message>
+    <message>
+        <source>The generator&apos;s system prompt; it goes where the template says system in braces. Records and reports hold the profile, and so this text.</source>
+        <translation>Der Systemprompt des Generators; er kommt dorthin, wo in der Vorlage system in geschweiften Klammern steht. Aufzeichnungen und Berichte enthalten das Profil und damit diesen Text.</translation>
     </message>
     <message>
         <source>The tokenizer and the generating model that the profile names; a wrong tokenizer is then refused before an audit begins.</source>
@@ -2935,6 +2975,18 @@
         <translation>Bekannter Prompt</translation>
     </message>
     <message>
+        <source>&amp;Several candidates, one a line</source>
+        <translation>&amp;Mehrere mögliche, je Zeile einer</translation>
+    </message>
+    <message>
+        <source>Prompts that may have been given, at most 200; the evidence is the mean over all.</source>
+        <translation>Prompts, die eingegeben worden sein können, höchstens 200; die Anhaltspunkte sind das Mittel über alle.</translation>
+    </message>
+    <message>
+        <source>Candidates from a &amp;file …</source>
+        <translation>Mögliche aus &amp;Datei …</translation>
+    </message>
+    <message>
         <source>Opening the file</source>
         <translation>Die Datei wird geöffnet</translation>
     </message>
@@ -2957,6 +3009,10 @@
     <message>
         <source>Press Audit (Ctrl+Return).</source>
         <translation>Drücken Sie Untersuchen (Strg+Eingabe).</translation>
+    </message>
+    <message>
+        <source>Candidate prompts</source>
+        <translation>Mögliche Prompts</translation>
     </message>
 </context>
 <context>

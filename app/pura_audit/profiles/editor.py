@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLineEdit,
+    QPlainTextEdit,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -87,6 +88,8 @@ class ProfileEditor(QDialog):
             "thresholds": QLineEdit(thresholds),
             "history": _combo(HISTORIES, p.history),
             "prefix": _combo(PREFIXES, p.prefix),
+            "chat_template": _long_text(p.chat_template),
+            "system_prompt": _long_text(p.system_prompt),
             "model": self._model_combo(p),
             "key": self._key_combo(p),
         }
@@ -139,7 +142,7 @@ class ProfileEditor(QDialog):
     def _wire(self) -> None:
         for widget in (*self.inputs.values(), self.fields.table):
             widget.installEventFilter(self)
-            if isinstance(widget, QLineEdit):
+            if isinstance(widget, QLineEdit | QPlainTextEdit):
                 widget.textChanged.connect(self.check)
             elif isinstance(widget, QSpinBox):
                 widget.valueChanged.connect(self.check)
@@ -210,6 +213,8 @@ class ProfileEditor(QDialog):
             "prefix": self._text("prefix"),
             "temperature": _decimal(self._text("temperature")),
             "top_p": _decimal(self._text("top_p")),
+            "chat_template": self._text("chat_template"),
+            "system_prompt": self._text("system_prompt"),
             "vocab_size": size,
             "tokenizer": tokenizer,
             "model": fingerprint,
@@ -235,6 +240,8 @@ class ProfileEditor(QDialog):
         widget = self.inputs[setting]
         if isinstance(widget, QComboBox):
             return widget.currentText()
+        if isinstance(widget, QPlainTextEdit):
+            return widget.toPlainText()  # line ends belong to a template
         assert isinstance(widget, QLineEdit)
         return widget.text().strip()
 
@@ -258,6 +265,8 @@ def _titles() -> dict[str, str]:
         "thresholds": translate("ProfileEditor", "Entropy thresholds, bits"),
         "history": translate("ProfileEditor", "History"),
         "prefix": translate("ProfileEditor", "Before the text"),
+        "chat_template": translate("ProfileEditor", "Chat template"),
+        "system_prompt": translate("ProfileEditor", "System prompt"),
         "model": translate("ProfileEditor", "Model and tokenizer"),
         "key": translate("ProfileEditor", "Key"),
     }
@@ -268,6 +277,13 @@ def _combo(names: tuple[str, ...], value: str) -> QComboBox:
     box.addItems(list(names))
     box.setCurrentText(value)
     return box
+
+
+def _long_text(value: str | None) -> QPlainTextEdit:
+    field = QPlainTextEdit(value or "")
+    field.setTabChangesFocus(True)
+    field.setFixedHeight(52)
+    return field
 
 
 def _decimal(text: str) -> Any:

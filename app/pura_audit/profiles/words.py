@@ -59,6 +59,17 @@ def explain(setting: str) -> str:
             "Whether the verifier puts the tokenizer's start token before the text. Use it for "
             "models that need one.",
         ),
+        "chat_template": translate(
+            "ProfileEditor",
+            "What stands before the text at the generator, if that is constant: the model's chat "
+            "template, with the word prompt in braces where the user's message goes, and the word "
+            "system in braces for the system prompt. The verifier then reads the text after it.",
+        ),
+        "system_prompt": translate(
+            "ProfileEditor",
+            "The generator's system prompt; it goes where the template says system in braces. "
+            "Records and reports hold the profile, and so this text.",
+        ),
         "model": translate(
             "ProfileEditor",
             "The tokenizer and the generating model that the profile names; a wrong tokenizer is "

@@ -128,11 +128,11 @@ class Request:
         keys: The keys, by their fingerprints; all are tried in one pass of the model.
         model: Name of the installed model.
         profile: The profile.
-        prompt: The prompt, when it is known.
+        prompts: The prompt, when it is known; or several candidates.
     """
 
     document: Document | UnreadFile
     keys: tuple[KeyChoice, ...]
     model: str
     profile: Profile
-    prompt: str | None = None
+    prompts: tuple[str, ...] = ()

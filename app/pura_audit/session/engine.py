@@ -134,7 +134,7 @@ class PuraEngine:
         return audits.audit(
             self.workplace,
             setup,
-            audits.AuditText(document=request.document, prompt=request.prompt),
+            audits.AuditText(document=request.document, prompts=request.prompts),
             progress=context.progress,
             checkpoint=context.checkpoint,
         )

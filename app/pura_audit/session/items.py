@@ -36,6 +36,7 @@ class Item:
         path: The file, or None for pasted text.
         document: The text, once it is read.
         prompt: The known prompt, or "".
+        several: The prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
         profile: The profile to use instead of the chosen one.
         state: Where it stands.
@@ -50,6 +51,7 @@ class Item:
     path: Path | None = None
     document: Document | None = None
     prompt: str = ""
+    several: bool = False
     key: KeyChoice | None = None
     profile: Profile | None = None
     state: ItemState = ItemState.LOADING

@@ -18,13 +18,14 @@ from pura.audit.fitness import mismatches
 from pura.audit.run import Notice
 from pura.base.errors import PuraError
 from pura.desk.audits import Audited, UnreadFile
+from pura.desk.prompts import candidates_of, candidates_text, read_candidates
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
@@ -242,9 +243,25 @@ class Session(QObject):
         if items:
             self.undo.push(RemoveRows(self, items, translate("Session", "removing")))
 
-    def set_prompt(self, item: Item, prompt: str) -> None:
-        """Note the known prompt of a text."""
-        item.prompt = prompt
+    def set_prompt(self, item: Item, prompt: str, *, several: bool) -> None:
+        """Note the known prompt of a text, or a list of candidates."""
+        item.prompt, item.several = prompt, several
+
+    def load_prompts(self, item: Item, path: Path) -> None:
+        """Read a file of candidate prompts for a text."""
+        self.jobs.files.do(
+            lambda _context: read_candidates(path),
+            lambda outcome: self._prompts_loaded(item, outcome),
+            self,
+        )
+
+    def _prompts_loaded(self, item: Item, outcome: Outcome[tuple[str, ...]]) -> None:
+        match outcome:
+            case Done(prompts):
+                self.set_prompt(item, candidates_text(prompts), several=True)
+                self._touch(item)
+            case Failure():
+                self.noticed.emit(outcome.words)
 
     # Audits
 
@@ -332,13 +349,26 @@ class Session(QObject):
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
             return None
+        prompts = self._prompts(item)
+        if prompts is None:
+            return None
         return Request(
             document=document,
             keys=keys,
             model=self.model.name,
             profile=profile,
-            prompt=item.prompt.strip() or None,
+            prompts=prompts,
         )
+
+    def _prompts(self, item: Item) -> tuple[str, ...] | None:
+        """Return the prompts of a row; None where a line of its candidates is none."""
+        if not item.prompt.strip():
+            return ()
+        try:
+            return candidates_of(item.prompt) if item.several else (item.prompt.strip(),)
+        except PuraError as error:
+            self.noticed.emit(error_words(error))
+            return None
 
     def cancel(self) -> None:
         """Stop every audit that runs or waits."""

@@ -16,6 +16,8 @@ from pura.words.sentences import fill, scale, title
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
+_PROMPTS = 5  # candidates that are named
+
 
 def wording(audit: Audit) -> str:
     """Return everything that the record says, as text."""
@@ -30,6 +32,9 @@ def wording(audit: Audit) -> str:
     if len(audit.variants) > 1:
         parts.append(translate("Dialog", "Readings of the text"))
         parts.append("\n".join(_reading(one) for one in audit.variants))
+    if audit.prompts:
+        parts.append(translate("Dialog", "After candidate prompts"))
+        parts.append("\n".join(_prompted(audit)))
     parts.append(translate("Dialog", "Measured with"))
     parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
     parts.append(translate("Dialog", "Steps"))
@@ -60,6 +65,25 @@ def _reading(one: VariantFacts) -> str:
         words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
     shown = translate("Dialog", "shown")
     return f"{words}  ← {shown}" if one.shown else words
+
+
+def _prompted(audit: Audit) -> list[str]:
+    """Say what the text says after the candidates that fit it best."""
+    best = sorted(audit.prompts, key=lambda one: -one.log10_e)
+    lines = []
+    for one in best[:_PROMPTS]:
+        words = filled(
+            translate("Dialog", "prompt {i:count}: log10 e {value:text}, {n:count} tokens before"),
+            i=one.number,
+            value=decimal(one.log10_e, 1),
+            n=one.tokens,
+        )
+        shown = translate("Dialog", "shown")
+        lines.append(f"{words}  ← {shown}" if one.shown else words)
+    if len(best) > _PROMPTS:
+        more = translate("Dialog", "{n:count} more, with less evidence")
+        lines.append(filled(more, n=len(best) - _PROMPTS))
+    return lines
 
 
 def _provenance(audit: Audit) -> list[tuple[str, str]]:

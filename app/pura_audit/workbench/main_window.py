@@ -151,6 +151,7 @@ class MainWindow(QMainWindow):
         self.empty.paste_wanted.connect(self.paste)
         self.empty.sample_wanted.connect(session.add_sample)
         self.work.prompt_changed.connect(self._note_prompt)
+        self.work.prompts_wanted.connect(self._load_prompts)
         self.work.again_wanted.connect(self.audit_current)
         self.work.remove_wanted.connect(self.remove_current)
         self.work.cancel_wanted.connect(self.cancel_current)
@@ -302,9 +303,22 @@ class MainWindow(QMainWindow):
         self.session.set_paused(not self.session.paused)
         self.status.refresh()
 
-    def _note_prompt(self, prompt: str) -> None:
+    def _note_prompt(self, prompt: str, several: bool) -> None:
         if self.session.current is not None:
-            self.session.set_prompt(self.session.current, prompt)
+            self.session.set_prompt(self.session.current, prompt, several=several)
+
+    def _load_prompts(self, path: Path | None) -> None:
+        item = self.session.current
+        if item is None:
+            return
+        if path is not None:
+            self.session.load_prompts(item, path)
+            return
+        dialog = QFileDialog(self, translate("Ready", "Candidate prompts"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.session.load_prompts(item, Path(name)))
+        dialog.open()
 
     # Size, drops, closing
 

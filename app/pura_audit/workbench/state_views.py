@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QHBoxLayout,
     QPlainTextEdit,
     QProgressBar,
@@ -19,6 +20,8 @@ from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import measure_words
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.drop_zone import dropped_paths
+from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.setup_view import SetupView
 
 STEPS = 12
@@ -127,14 +130,38 @@ class EmptyView(Card):
         self.body.addLayout(column)
 
 
+class _PromptField(QPlainTextEdit):
+    """Text, or a file of candidates that is dropped on it.
+
+    Signals:
+        dropped: Path of the file.
+    """
+
+    dropped = Signal(object)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take text and files."""
+        return bool(dropped_paths(source)) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Hand a file on; put text in."""
+        files = dropped_paths(source)
+        if files:
+            self.dropped.emit(files[0])
+        else:
+            super().insertFromMimeData(source)
+
+
 class ReadyView(Card):
     """A text that waits to be audited; the prompt can be given here.
 
     Signals:
-        prompt_changed: The known prompt.
+        prompt_changed: The known prompt, and whether it is a list of candidates.
+        prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
     """
 
-    prompt_changed = Signal(str)
+    prompt_changed = Signal(str, bool)
+    prompts_wanted = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
@@ -143,7 +170,7 @@ class ReadyView(Card):
         self.words = label("", "muted", wrap=True)
         self.expectation = label("", "muted", wrap=True)
         self.expectation.hide()
-        self.prompt = QPlainTextEdit()
+        self.prompt = _PromptField()
         self.prompt.setTabChangesFocus(True)
         self.prompt.setFixedHeight(64)
         self.prompt.setPlaceholderText(
@@ -154,10 +181,30 @@ class ReadyView(Card):
         )
         caption.setBuddy(self.prompt)
         self.prompt.setAccessibleName(translate("Ready", "Known prompt"))
-        self.prompt.textChanged.connect(lambda: self.prompt_changed.emit(self.prompt.toPlainText()))
+        self.several = QCheckBox(translate("Ready", "&Several candidates, one a line"))
+        self.several.setToolTip(
+            translate(
+                "Ready",
+                "Prompts that may have been given, at most 200; the evidence is the mean over all.",
+            )
+        )
+        self.from_file = plain_button(
+            translate("Ready", "Candidates from a &file …"), lambda: self.prompts_wanted.emit(None)
+        )
+        self.prompt.textChanged.connect(self._changed)
+        self.several.toggled.connect(self._changed)
+        self.prompt.dropped.connect(self.prompts_wanted)
         for widget in (self.heading, self.words, self.expectation, caption, self.prompt):
             self.body.addWidget(widget)
+        row = QHBoxLayout()
+        row.addWidget(self.several)
+        row.addStretch(1)
+        row.addWidget(self.from_file)
+        self.body.addLayout(row)
         self.body.addStretch(1)
+
+    def _changed(self) -> None:
+        self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
 
     def expect(self, words: str) -> None:
         """Say what may be expected of the text."""
@@ -178,11 +225,15 @@ class ReadyView(Card):
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
+        for field in (self.prompt, self.several):
+            field.blockSignals(True)
         if self.prompt.toPlainText() != item.prompt:
-            self.prompt.blockSignals(True)
             self.prompt.setPlainText(item.prompt)
-            self.prompt.blockSignals(False)
-        self.prompt.setEnabled(not item.active)
+        self.several.setChecked(item.several)
+        for field in (self.prompt, self.several):
+            field.blockSignals(False)
+            field.setEnabled(not item.active)
+        self.from_file.setEnabled(not item.active)
 
 
 class BusyView(Card):

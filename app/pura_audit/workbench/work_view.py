@@ -20,13 +20,15 @@ class WorkView(QWidget):
     """Shows one row of the queue.
 
     Signals:
-        prompt_changed: The known prompt of the row.
+        prompt_changed: The known prompt of the row, and whether it is a list of candidates.
+        prompts_wanted: Candidates from a file; without a path somebody is to choose one.
         again_wanted: Audit the row again.
         remove_wanted: Take the row out.
         cancel_wanted: Stop the audit.
     """
 
-    prompt_changed = Signal(str)
+    prompt_changed = Signal(str, bool)
+    prompts_wanted = Signal(object)
     again_wanted = Signal()
     remove_wanted = Signal()
     cancel_wanted = Signal()
@@ -46,6 +48,7 @@ class WorkView(QWidget):
         layout.addWidget(self.text, 1)
         self.setMinimumWidth(420)
         self.ready.prompt_changed.connect(self.prompt_changed)
+        self.ready.prompts_wanted.connect(self.prompts_wanted)
         self.error.again_wanted.connect(self.again_wanted)
         self.error.remove_wanted.connect(self.remove_wanted)
         self.busy.cancel_wanted.connect(self.cancel_wanted)

@@ -170,7 +170,7 @@ def separate_marks(
     first, *further = [
         SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e - tried)
         for trial in (found.trial, *(t for t in trials if t is not found.trial))
-        for mark in (trial.exact.marks if trial.variant == found.trial.variant else ())
+        for mark in (trial.exact.marks if trial.reading == found.trial.reading else ())
     ]
     kept = [one for one in further if one.log10_e >= threshold]
     return first, *sorted(kept, key=lambda one: -one.log10_e)

@@ -1,8 +1,7 @@
-"""The parts of a record that say what was used: input, prompt, key, model, device, versions."""
+"""The parts of a record that say what was used: input, key, model, device, versions."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.metadata
 import platform
 from typing import TYPE_CHECKING, Final
@@ -14,7 +13,6 @@ from pura.record.audit import (
     InputFacts,
     KeyFacts,
     ModelFacts,
-    PromptFacts,
     TransformFacts,
 )
 from pura.scheme import SecretKey
@@ -44,14 +42,6 @@ def input_facts(document: Document, tokens: int) -> InputFacts:
             *c2pa.facts(document.text),
         ),
     )
-
-
-def prompt_facts(prompt: str | None, tokens: int) -> PromptFacts:
-    """Return whether the prompt was known; it is named by its hash, never quoted."""
-    if prompt is None:
-        return PromptFacts()
-    digest = hashlib.sha256(prompt.encode()).hexdigest()
-    return PromptFacts(known=True, sha256=digest, tokens=tokens)
 
 
 def key_facts(key: SecretKey, label: str | None) -> KeyFacts:

@@ -21,6 +21,7 @@ from pura.audit import assemble, facts
 from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of
 from pura.audit.prior import RegisterPrior, register_prior
+from pura.audit.prompts import Opening, openings_of, prompt_facts, prompt_readings
 from pura.audit.trial import (
     Intervals,
     Strength,
@@ -44,10 +45,17 @@ from pura.audit.variants import (
     variants_of,
     without_text,
 )
-from pura.base.errors import InputError, KeyStoreError, PuraError
+from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
-from pura.record.audit import Audit, PriorFacts, RegisterFacts, StepReport, VariantFacts
+from pura.record.audit import (
+    Audit,
+    PriorFacts,
+    PromptReading,
+    RegisterFacts,
+    StepReport,
+    VariantFacts,
+)
 from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
 from pura.verdict.expect import unlike_study
@@ -77,7 +85,6 @@ STEPS: Final = (
     "candidates",
     "verdict",
 )
-MAX_PROMPT_CHARACTERS: Final = 200_000
 _READINGS: Final = {
     FOUND: "from the text",
     RESTORED: "from the restored text",
@@ -102,7 +109,8 @@ class Options:
     """What an audit may be told besides text, key, profile and model.
 
     Attributes:
-        prompt: The prompt, when it is known; it sharpens the evidence.
+        prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
+            all different.
         decoder: Which payload is reported: ``exact`` or ``paper``.
         policy: The decision rule.
         register: The register of issued payloads, asked after the verdict is fixed.
@@ -113,7 +121,7 @@ class Options:
         ids: int64 [L], token ids that a generator saved; read beside the text.
     """
 
-    prompt: str | None = None
+    prompts: tuple[str, ...] = ()
     decoder: str = "exact"
     policy: Policy = field(default_factory=default_policy)
     register: Register | None = None
@@ -208,6 +216,7 @@ class _Audit:
         self._checkpoint = checkpoint or unstopped
         self.log: list[StepReport] = []
         self._variants: tuple[Variant, ...] = ()
+        self._openings: tuple[Opening, ...] = ()
         self.notice: Callable[[Notice], None] = lambda _: None
         self._handled: tuple[str, ...] = ()
         self._prior: RegisterPrior | None = None
@@ -219,11 +228,11 @@ class _Audit:
             note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
         with self._step(2) as note:
             note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
-        tokens, prompt_ids = self._tokens()
+        tokens = self._tokens()
         with self._step(4):
             check_language(document.text, options.policy)
             check_fitness(self._model, self._profile, [key for key, _ in self._keys])
-        seen = self._read(tokens, prompt_ids)
+        seen = self._read(tokens)
         trials = self._try_keys(seen)
         best = strongest(trials)
         with self._step(9) as note:
@@ -248,7 +257,8 @@ class _Audit:
         register = self._ask_register(found, outcome)
         readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
         prior = None if self._prior is None else self._prior.facts(trials)
-        return self._record(found, outcome, marks, strong, prior, register, prompt_ids, readings)
+        prompts = prompt_readings(options.prompts, self._openings, trials, best)
+        return self._record(found, outcome, marks, strong, prior, register, readings, prompts)
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
@@ -276,10 +286,10 @@ class _Audit:
         name = STEPS[number - 1]
         self.log.append(StepReport(number=number, name=name, done=False, note=why))
 
-    def _tokens(self) -> tuple[list[Tokens], npt.NDArray[np.int64] | None]:
-        from pura.model.tokenise import tokenise, usual_spelling
+    def _tokens(self) -> list[Tokens]:
+        from pura.model.tokenise import usual_spelling
 
-        prompt, options = self._options.prompt, self._options
+        options = self._options
         with self._step(3) as note:
             ids, words = None, None
             if options.ids is not None:
@@ -303,26 +313,18 @@ class _Audit:
                 self._document.text, pieces_of(self._model), restored=options.restore
             )
             note += [f"sign of handling: {sign}" for sign in self._handled]
-            if prompt is None:
-                return tokens, None
-            if len(prompt) > MAX_PROMPT_CHARACTERS:
-                raise InputError(
-                    "audit.prompt-long",
-                    count=len(prompt),
-                    most=MAX_PROMPT_CHARACTERS,
-                    code="prompt-long",
-                )
-            prompt_ids = tokenise(self._model.tokenizer, prompt).ids
-            note.append(f"{prompt_ids.size} tokens of the prompt")
-            return tokens, prompt_ids
+            self._openings = openings_of(
+                self._model, self._profile, options.prompts, self._variants
+            )
+            note += _before(self._openings, self._profile)
+            return tokens
 
-    def _read(
-        self, tokens: list[Tokens], prompt_ids: npt.NDArray[np.int64] | None
-    ) -> list[list[Intervals]]:
-        """Read every variant; one row of intervals a key in each."""
+    def _read(self, tokens: list[Tokens]) -> list[list[Intervals]]:
+        """Read every variant, and the first after each candidate; a row of intervals a key."""
         from pura.model.evidence import read_many
 
-        all_ = sum(int(found.ids.size) for found in tokens)
+        texts = [tokens[opening.variant].ids for opening in self._openings]
+        all_ = sum(int(ids.size) for ids in texts)
 
         def report(done: int, total: int) -> None:
             # The pass counts layers and tiles of the vocabulary; people count tokens.
@@ -332,14 +334,14 @@ class _Audit:
         with self._step(5) as note:
             readings = read_many(
                 self._model,
-                [found.ids for found in tokens],
+                texts,
                 keys=[key for key, _ in self._keys],
                 profile=self._profile,
-                prompt_ids=None if prompt_ids is None else prompt_ids.tolist(),
+                prompts=[opening.ids for opening in self._openings],
                 progress=report,
                 checkpoint=self._checkpoint,
             )
-            note.append("with the prompt" if prompt_ids is not None else "without the prompt")
+            note.append("with the prompt" if self._options.prompts else "without the prompt")
             note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
@@ -352,19 +354,19 @@ class _Audit:
                     probability=reading.probability,
                     lo=reading.lo[i],
                     hi=reading.hi[i],
-                    prompt_known=prompt_ids is not None,
+                    prompt_known=opening.candidate is not None,
                 )
                 for i in range(len(self._keys))
             ]
-            for reading in readings
+            for opening, reading in zip(self._openings, readings, strict=True)
         ]
 
     def _try_keys(self, seen: list[list[Intervals]]) -> list[Trial]:
         """Try every key on every reading."""
         profile = self._profile
         tried = [
-            (variant, number, one)
-            for variant, row in enumerate(seen)
+            (reading, number, one)
+            for reading, row in enumerate(seen)
             for number, one in enumerate(row)
         ]
         with self._step(6) as note:
@@ -385,7 +387,7 @@ class _Audit:
             elif self._options.policy.register_prior:
                 note.append("no register as prior: none was given that holds such payloads")
             trials = []
-            for plan, weights, (variant, number, one) in zip(plans, local, tried, strict=True):
+            for plan, weights, (reading, number, one) in zip(plans, local, tried, strict=True):
                 self._checkpoint()
                 count = self._options.candidates
                 trials.append(
@@ -396,7 +398,8 @@ class _Audit:
                         one,
                         profile,
                         count,
-                        variant=variant,
+                        variant=self._openings[reading].variant,
+                        reading=reading,
                         issued=None if self._prior is None else self._prior.issued,
                         checkpoint=self._checkpoint,
                     )
@@ -425,7 +428,8 @@ class _Audit:
             threshold=policy.t_found
             + math.log10(tried)
             + (0.0 if self._prior is None else policy.prior_cost),
-            prompt_known=best.intervals.prompt_known,
+            # Of several candidates none may be the right one.
+            prompt_known=len(self._options.prompts) == 1,
             reader=self._model.fingerprint,
             dtype=self._model.device.dtype,
             unlike=unlike_study(self._document.text),
@@ -473,8 +477,8 @@ class _Audit:
         strong: Strength,
         prior: PriorFacts | None,
         register: RegisterFacts | None,
-        prompt_ids: npt.NDArray[np.int64] | None,
         readings: tuple[VariantFacts, ...],
+        prompts: tuple[PromptReading, ...],
     ) -> Audit:
         options, policy = self._options, self._options.policy
         shown = self._variants[found.trial.variant]
@@ -506,9 +510,7 @@ class _Audit:
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             input=facts.input_facts(self._document, found.spans.shape[0]),
             text=shown.in_record(self._document.text) if options.keep_text else None,
-            prompt=facts.prompt_facts(
-                options.prompt, 0 if prompt_ids is None else int(prompt_ids.size)
-            ),
+            prompt=prompt_facts(options.prompts, self._openings[found.trial.reading]),
             key=facts.key_facts(*self._keys[found.trial.number]),
             keys=tuple(facts.key_facts(*key) for key in self._keys),
             profile=self._profile,
@@ -530,6 +532,7 @@ class _Audit:
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
             marks=separate,
             variants=readings if options.keep_text else without_text(readings),
+            prompts=prompts,
             prior=prior,
             register=register,
             policy=policy.to_dict(),
@@ -539,12 +542,16 @@ class _Audit:
 
     def _circumstances(self, found: assemble.Findings) -> Circumstances:
         readings = found.trial.paper.readings
+        shown = self._openings[found.trial.reading]
         return Circumstances(
             tokens=found.spans.shape[0],
             key=self._keys[found.trial.number][0].fingerprint,
             payload=found.payload.text,
             decoder=self._options.decoder,
-            prompt_known=found.trial.intervals.prompt_known,
+            prompt_known=len(self._options.prompts) == 1,
+            beginning_known=self._profile.chat_template is not None,
+            candidates=len(self._options.prompts),
+            candidate=0 if shown.candidate is None else shown.candidate + 1,
             verifier=self._model.name,
             generator=self._profile.model,
             verifier_fingerprint=self._model.fingerprint,
@@ -559,6 +566,18 @@ class _Audit:
             passages=len(found.ranges),
             passage_share=assemble.passage_share(found),
         )
+
+
+def _before(openings: Sequence[Opening], profile: Profile) -> list[str]:
+    """Say what stands before the readings."""
+    note = [] if profile.chat_template is None else ["after the profile's template"]
+    given = [opening for opening in openings if opening.candidate is not None]
+    if len({opening.candidate for opening in given}) > 1:
+        sizes = [len(opening.ids) for opening in given]
+        note.append(f"{len(given)} candidate prompts, {min(sizes)} to {max(sizes)} tokens each")
+    elif given:
+        note.append(f"{len(given[0].ids)} tokens of the prompt")
+    return note
 
 
 def _why(variant: Variant) -> str:

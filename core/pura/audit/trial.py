@@ -51,7 +51,8 @@ class Trial:
 
     Attributes:
         number: Which of the keys.
-        variant: Which reading of the text.
+        variant: Which form of the text.
+        reading: Which reading: a form of the text after a beginning.
         intervals: What it saw.
         schedule: The steps that carry bits.
         local: Their local evidence.
@@ -61,6 +62,7 @@ class Trial:
 
     number: int
     variant: int = 0
+    reading: int = 0
     intervals: Intervals
     schedule: Schedule
     local: LocalEvidence
@@ -108,6 +110,7 @@ def decode(
     candidates: int,
     *,
     variant: int = 0,
+    reading: int = 0,
     issued: Issued | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
@@ -127,6 +130,7 @@ def decode(
     return Trial(
         number=number,
         variant=variant,
+        reading=reading,
         intervals=intervals,
         schedule=plan,
         local=local,

@@ -156,7 +156,7 @@ def variant_facts(
     facts = []
     own = variants[shown.variant].in_record(variants[0].text)
     for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
-        mine = [trial for trial in trials if trial.variant == number]
+        mine = [trial for trial in trials if trial.reading == number]
         best = strongest(mine)
         log10_e = combine([trial.exact.log10_e for trial in mine])
         facts.append(

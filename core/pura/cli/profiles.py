@@ -40,6 +40,13 @@ def new(
     top_p: Annotated[float, typer.Option(help="1 = off.")] = 1.0,
     history: Annotated[str, typer.Option(help="used (the paper's rule) or all.")] = "used",
     prefix: Annotated[str, typer.Option(help="none, or bos for models that need it.")] = "none",
+    chat_template: Annotated[
+        Path | None,
+        typer.Option(help="File: what stands before a text, with {prompt} and {system}."),
+    ] = None,
+    system_prompt: Annotated[
+        Path | None, typer.Option(help="File with the system prompt of the template.")
+    ] = None,
     fields: Annotated[
         Path | None, typer.Option(help="JSON file with the payload's fields.")
     ] = None,
@@ -62,6 +69,8 @@ def new(
         top_p=top_p,
         history=history,
         prefix=prefix,
+        chat_template=chat_template,
+        system_prompt=system_prompt,
         layout=fields,
     )
     profile = create_profile(workplace(), request).profile

@@ -38,6 +38,7 @@ from pura.desk.audits import (
     unread_file,
 )
 from pura.desk.cases import SaveTo, SavingRun, saving_run
+from pura.desk.prompts import read_candidates
 from pura.desk.workplace import Workplace
 from pura.documents import ReadOptions, choose, read_document, read_file, read_input
 from pura.documents.folders import WalkOptions
@@ -63,6 +64,14 @@ def verify(
     dtype: DtypeOption = "float32",
     prompt_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt, if it is known.")
+    ] = None,
+    prompts_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompts",
+            metavar="FILE",
+            help="Candidate prompts, one a line, or JSON lines with “prompt”.",
+        ),
     ] = None,
     decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = "exact",
     register: Annotated[
@@ -145,6 +154,8 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
+    if prompt_file is not None and prompts_file is not None:
+        raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
     _refuse_choices(decoder, fdr, keep_text if save is not None else KEEP)
     if pdf is not None or json_file is not None:
         from pura.cli.report_build import read_request
@@ -181,7 +192,7 @@ def verify(
                 ask_register=register,
                 restore=restore,
             )
-            known = read_file(prompt_file).text if prompt_file else None
+            known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))
         except PuraError as error:
@@ -190,7 +201,7 @@ def verify(
                 run.refuse(name, error, once=not as_json)
             raise typer.Exit(1) from None
         for name in files:
-            run.audit(ready, setup.profile, name, prompt=known, ids=saved)
+            run.audit(ready, setup.profile, name, prompts=known, ids=saved)
     if fdr is not None:
         run.choose(fdr)
     if run.audits and (pdf is not None or json_file is not None):
@@ -206,6 +217,13 @@ def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
     if keep_text not in TEXT_MODES:
         known = ", ".join(TEXT_MODES)
         raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
+
+
+def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
+    """Return the known prompt, or the candidates."""
+    if several is not None:
+        return read_candidates(several)
+    return () if one is None else (read_file(one).text,)
 
 
 @contextmanager
@@ -269,7 +287,7 @@ class _Run:
         profile: Profile,
         name: str,
         *,
-        prompt: str | None,
+        prompts: tuple[str, ...],
         ids: tuple[int, ...] | None,
     ) -> None:
         """Audit every part of a file that is asked for; each is one finding or one error."""
@@ -287,7 +305,7 @@ class _Run:
                 self._take(ready.not_examined(unread), name)
             return
         for document in documents:
-            text = AuditText(document=document, prompt=prompt, ids=ids)
+            text = AuditText(document=document, prompts=prompts, ids=ids)
             self._audit(ready, profile, name, text)
 
     def _audit(self, ready: Prepared, profile: Profile, name: str, text: AuditText) -> None:
@@ -331,7 +349,7 @@ class _Run:
         found = expect(
             text.document.text,
             profile,
-            prompt_known=text.prompt is not None,
+            prompt_known=bool(text.prompts),
             threshold=ready.policy.t_found,
         )
         for line in found.lines(language()):

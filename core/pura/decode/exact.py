@@ -391,12 +391,11 @@ def _score(
 
 
 class LogEvidence(NamedTuple):
-    """The evidence of a text, natural logs: all of it, its halves, and without issued payloads."""
+    """The evidence of a text, natural logs: all of it, and its halves."""
 
     both: float
     whole: float
     listed: float
-    alike: float
 
 
 def log_evidence(
@@ -424,12 +423,7 @@ def log_evidence(
         issued=issued,
         checkpoint=_nothing,
     )
-    return LogEvidence(
-        both=weighed.log_e,
-        whole=weighed.log_e_whole,
-        listed=weighed.log_e_list,
-        alike=_mean(*weighed.alike),
-    )
+    return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
 
 
 def decide(

@@ -57,12 +57,12 @@ class AuditText:
 
     Attributes:
         document: The text and where it came from.
-        prompt: The prompt, when it is known.
+        prompts: The prompt, when it is known; or several candidates, all different.
         ids: Token ids that the generator saved; read beside the text.
     """
 
     document: Document
-    prompt: str | None = None
+    prompts: tuple[str, ...] = ()
     ids: tuple[int, ...] | None = None
 
 
@@ -128,11 +128,12 @@ class Prepared:
         import numpy as np
 
         from pura.audit import facts
+        from pura.audit.prompts import prompt_facts
         from pura.audit.run import STEPS, Options, audit_document
         from pura.audit.unexamined import reason_of, unexamined
 
         options = Options(
-            prompt=text.prompt,
+            prompts=text.prompts,
             decoder=self._setup.decoder,
             policy=self.policy,
             register=self._register,
@@ -163,7 +164,7 @@ class Prepared:
                 log,
                 steps=STEPS,
                 text=text.document.text,
-                prompt=facts.prompt_facts(text.prompt, 0),
+                prompt=prompt_facts(text.prompts),
             )
             return Audited(audit=audit, error=error)
         return Audited(audit=audit, notices=tuple(dict.fromkeys(notices)))
@@ -316,7 +317,7 @@ def audit_again(
     readings = {reading.name: reading for reading in record.variants}
     if IDS in readings:
         raise ReportFileError("repeat.ids", code="repeat-ids")
-    if record.prompt.known:
+    if record.prompt.known or record.prompts:
         raise ReportFileError("report.prompt", code="repeat-prompt")
     found = readings.get(FOUND)
     # The record's own text is the one found, unless the reading has its characters beside it.

@@ -34,6 +34,9 @@ class CreateProfile:
         top_p: 1 is off.
         history: ``used`` (the paper's rule) or ``all``.
         prefix: ``none``, or ``bos`` for models that need it.
+        chat_template: Text file: what stands before a text at the generator, with the hole
+            ``{prompt}``, and ``{system}`` for the system prompt.
+        system_prompt: Text file with what fills ``{system}``.
         layout: JSON file with the payload's fields.
     """
 
@@ -50,6 +53,8 @@ class CreateProfile:
     top_p: float = 1.0
     history: str = "used"
     prefix: str = "none"
+    chat_template: Path | None = None
+    system_prompt: Path | None = None
     layout: Path | None = None
 
 
@@ -139,6 +144,8 @@ def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
         top_p=request.top_p,
         history=request.history,
         prefix=request.prefix,
+        chat_template=_text(request.chat_template),
+        system_prompt=_text(request.system_prompt),
         name=request.name,
     )
     name = None
@@ -212,6 +219,15 @@ def _model(workplace: Workplace, name: str | None) -> InstalledModel:
     if len(installed) > 1:
         raise ProfileError("command.tokenizer", code="model-ambiguous")
     return installed[0]
+
+
+def _text(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return read_bounded(path, MAX_LAYOUT, ProfileError).decode()
+    except ValueError:
+        raise ProfileError("profile.beginning-file", name=path.name) from None
 
 
 def _layout(path: Path | None, bits: int) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import exact, paper
+from pura.decode.issued import Issued
 from pura.decode.model import LikelihoodModel
 from pura.extract.local import local_evidence
 from pura.scheme import Payload, Profile, Schedule, SecretKey, schedule
@@ -99,6 +100,7 @@ def decide(
     *,
     prompt_known: bool,
     model: LikelihoodModel | None = None,
+    issued: Issued | None = None,
 ) -> exact.ExactDecision:
     """Run the exact decoder on a reading; one candidate will do."""
     return exact.decide(
@@ -111,6 +113,7 @@ def decide(
         prompt_known=prompt_known,
         candidates=1,
         token_probability=reading.probability,
+        issued=issued,
     )
 
 

@@ -72,7 +72,7 @@ def read(
         [ids],
         keys=keys,
         profile=profile,
-        prompt_ids=prompt_ids,
+        prompts=[prompt_ids or ()],
         progress=progress,
         checkpoint=checkpoint,
         tiling=tiling,
@@ -86,7 +86,7 @@ def read_many(
     *,
     keys: Sequence[SecretKey],
     profile: Profile,
-    prompt_ids: Sequence[int] | None = None,
+    prompts: Sequence[Sequence[int]] | None = None,
     progress: Callable[[int, int], None] | None = None,
     checkpoint: Callable[[], None] | None = None,
     tiling: Tiling | None = None,
@@ -94,16 +94,18 @@ def read_many(
 ) -> list[Reading]:
     """Read several readings of one text; what they have in common is read once.
 
-    See :func:`read`; ``texts`` holds the tokens of each.
+    See :func:`read`; ``texts`` holds the tokens of each, ``prompts`` what stands before each.
     """
     import torch
 
     for ids in texts:
         _check(model, ids, profile)
     opening = _opening(model, profile)
-    prompt = _without_opening(prompt_ids or (), opening)
     context = max(4, min(model.context_length, window))
-    windows = [plan(ids, context=context, opening=opening, prompt=prompt) for ids in texts]
+    windows = [
+        plan(ids, context=context, opening=opening, prompt=_without_opening(prompt, opening))
+        for ids, prompt in zip(texts, prompts or [()] * len(texts), strict=True)
+    ]
     run = _Run(
         model=model,
         profile=profile,

@@ -3,6 +3,7 @@
 A restored reading often begins like the text as found. Where the windows of two readings begin with
 the same inputs, the model's states up to the first difference are the same: their keys and values
 are kept and taken over, and so are the results. Windows that are equal throughout are not read.
+Prompts that begin alike, by a template and a system prompt, share their states in the same way.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def shares(
                     if number < len(windows[other])
                     and (share := _share(ids, windows, text, other, number)) is not None
                 ),
-                key=lambda share: (share.whole, share.inputs),
+                # The earliest of about the best, so that few states are kept at a time.
+                key=lambda share: (share.whole, share.inputs // LEAST, -share.text),
                 default=None,
             )
             for number in range(len(windows[text]))
@@ -72,14 +74,20 @@ def _share(
     number: int,
 ) -> Share | None:
     mine, theirs = windows[text][number], windows[other][number]
-    if (mine.first, mine.target) != (theirs.first, theirs.target):
-        return None
+    alike = (mine.first, mine.target) == (theirs.first, theirs.target)
+    if not alike and number:
+        return None  # windows that begin at other tokens of the text
     size = min(mine.inputs.size, theirs.inputs.size)
     differs = np.flatnonzero(mine.inputs[:size] != theirs.inputs[:size])
     equal = int(differs[0]) if differs.size else size
+    if not alike:
+        # Prompts of other lengths: no result is taken over, so the states end before the text.
+        equal = min(equal, mine.first, theirs.first)
     aims = slice(mine.target, mine.target + mine.count)
-    if equal == mine.inputs.size == theirs.inputs.size and np.array_equal(
-        ids[text][aims], ids[other][aims]
+    if (
+        alike
+        and equal == mine.inputs.size == theirs.inputs.size
+        and np.array_equal(ids[text][aims], ids[other][aims])
     ):
         return Share(text=other, inputs=equal, whole=True)
     # What the last equal input is followed by differs, so its own output is wanted again.

@@ -8,6 +8,7 @@ the text alone).
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ModelError
+from pura.scheme import Profile
+from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,45 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
         offsets = np.array(encoded["offset_mapping"], dtype=np.int64).reshape(-1, 2)
         spans = _close_gaps(offsets, len(text))
     return Tokens(ids=ids, spans=spans)
+
+
+def beginning_ids(tokenizer: Any, profile: Profile, prompt: str) -> tuple[int, ...]:
+    """Return the tokens that stand before a text: template and system prompt around a prompt.
+
+    The template may hold control tokens, which are the generator's own. What fills its holes is
+    data: control tokens that it quotes are spelled out, as in a suspect text.
+
+    Args:
+        tokenizer: Of the transformers library.
+        profile: With or without a template; without one the prompt stands alone.
+        prompt: What the model was asked; may be empty.
+
+    Raises:
+        InputError: Half of a surrogate pair in the prompt.
+        ModelError: The tokenizer gave up.
+    """
+    if profile.chat_template is None:
+        return tuple(tokenise(tokenizer, prompt).ids.tolist())
+    fills = {PROMPT_HOLE: prompt, SYSTEM_HOLE: profile.system_prompt or ""}
+    holes = re.compile("|".join(map(re.escape, fills)))
+    control = {
+        token.content: number
+        for number, token in tokenizer.added_tokens_decoder.items()
+        if token.special
+    }
+    longest_first = sorted(map(re.escape, control), key=len, reverse=True)
+    parts = [profile.chat_template]
+    if control:
+        parts = re.split(f"({'|'.join(longest_first)})", profile.chat_template)
+    ids: list[int] = []
+    for part in parts:
+        if part in control:
+            ids.append(control[part])
+        else:
+            # Holes are filled in one go, so that nothing in a fill is taken for a hole.
+            filled = holes.sub(lambda hole: fills[hole[0]], part)
+            ids += tokenise(tokenizer, filled).ids.tolist()
+    return tuple(ids)
 
 
 def _byte_spans(

@@ -74,14 +74,33 @@ class PromptFacts:
     """Whether the verifier knew the prompt.
 
     Attributes:
-        known: True when a prompt was given.
+        known: True when a prompt was given; of several candidates, when the shown reading has one.
         sha256: Of the prompt's UTF-8 bytes, or None.
-        tokens: Its length.
+        tokens: Its length, with template and system prompt where the profile holds them.
     """
 
     known: bool = False
     sha256: str | None = None
     tokens: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromptReading:
+    """The text as found, read after one of several candidate prompts; all count in the evidence.
+
+    Attributes:
+        number: Which candidate, from 1.
+        sha256: Of its UTF-8 bytes.
+        tokens: Tokens before the text, with template and system prompt.
+        log10_e: Mean over the keys, for this reading alone.
+        shown: The record's tokens, bits and passages are of this one.
+    """
+
+    number: int
+    sha256: str
+    tokens: int
+    log10_e: float
+    shown: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -472,6 +491,8 @@ class Audit:
         marks: All marks, the strongest first; empty without a finding, and in records of versions
             that knew one mark only.
         variants: The readings of the text that the evidence is the mean of.
+        prompts: The readings after candidate prompts, where several were given; they and
+            ``variants``, which are read without any, are what the evidence is the mean of.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
@@ -502,6 +523,7 @@ class Audit:
     passages: tuple[Passage, ...]
     marks: tuple[MarkFacts, ...] = ()
     variants: tuple[VariantFacts, ...] = ()
+    prompts: tuple[PromptReading, ...] = ()
     prior: PriorFacts | None = None
     register: RegisterFacts | None
     policy: dict[str, object]
@@ -515,6 +537,8 @@ class Audit:
             del whole["marks"]
         if self.prior is None:
             del whole["prior"]
+        if not self.prompts:
+            del whole["prompts"]
         return whole
 
     def to_row(self) -> dict[str, str | int | float | None]:

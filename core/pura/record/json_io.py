@@ -24,7 +24,7 @@ from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {(Audit, "marks"), (Audit, "prior")}
+_LATER: Final = {(Audit, "marks"), (Audit, "prior"), (Audit, "prompts")}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -39,6 +39,7 @@ _SUMMARY: Final = (
     "passages",
     "marks",
     "candidates",
+    "prompts",
     "prior",
     "register",
 )

@@ -12,6 +12,7 @@ from pura.report.labels import Labels
 from pura.words.sentences import say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)
+_PROMPTS = 5  # candidate prompts that are named; the record holds all
 
 
 def findings(audit: Audit, labels: Labels) -> list[Block]:
@@ -128,7 +129,7 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
 
 
 def _variants(audit: Audit, labels: Labels) -> list[Block]:
-    if len(audit.variants) + len(audit.keys) <= 2:
+    if len(audit.variants) + len(audit.prompts) + len(audit.keys) <= 2:
         return []
     rows = []
     for one in audit.variants:
@@ -141,6 +142,18 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
                 str(one.usable),
                 number(one.log10_e, 1, labels),
                 printable(undone) or "–",
+            )
+        )
+    best = sorted(audit.prompts, key=lambda one: -one.log10_e)
+    for prompt in best[:_PROMPTS]:
+        name = labels("variant.prompt", i=prompt.number, n=len(best), sha=prompt.sha256[:16])
+        rows.append(
+            (
+                printable(f"{name} ({labels('variant.shown')})" if prompt.shown else name),
+                str(audit.variants[0].tokens),
+                "–",
+                number(prompt.log10_e, 1, labels),
+                "–",
             )
         )
     head = (

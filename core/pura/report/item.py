@@ -100,11 +100,14 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
 
 def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[tuple[str, str]]:
     register = audit.register
-    prompt = (
-        labels("prompt.known", sha=audit.prompt.sha256 or "")
-        if audit.prompt.known
-        else labels("prompt.unknown")
-    )
+    if audit.prompts:
+        prompt = labels("prompt.candidates", n=len(audit.prompts))
+    elif audit.prompt.known:
+        prompt = labels("prompt.known", sha=audit.prompt.sha256 or "")
+    elif audit.profile.chat_template is not None:
+        prompt = labels("prompt.beginning")
+    else:
+        prompt = labels("prompt.unknown")
     asked = (
         labels("register.not-asked")
         if register is None

@@ -20,6 +20,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return with what and how the item was examined."""
     model, device, found = audit.model, audit.device, audit.evidence
     entries = audit.register.entries if audit.register is not None else 0
+    readings = max(1, len(audit.variants)) + len(audit.prompts)
     parts = ", ".join(f"{n} {audit.versions[n]}" for n in _PARTS if n in audit.versions)
     language = labels.language
     rows = [
@@ -39,7 +40,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("device"), f"{device.name}, {device.dtype}"),
         (labels("decoder"), audit.decoder),
         (labels("seed"), f"{found.seed}, {numerals.count(found.draws, language)}"),
-        (labels("counted"), f"{len(audit.keys)}, {max(1, len(audit.variants))}, {entries}"),
+        (labels("counted"), f"{len(audit.keys)}, {readings}, {entries}"),
         (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
         (labels("deviations"), request.deviations.strip() or labels("none")),
         (labels("external"), request.external.strip() or labels("none")),

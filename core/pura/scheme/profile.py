@@ -21,7 +21,7 @@ from pura.base.errors import ProfileError
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD
-from pura.scheme.profile_versions import VERSION, migrate
+from pura.scheme.profile_versions import least_version, migrate
 
 SCHEME: Final = "pura1"
 CODES: Final = ("spc", "tbcc")
@@ -29,6 +29,9 @@ HISTORIES: Final = ("used", "all")
 KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
 PREFIXES: Final = ("none", "bos")
 MAX_PAYLOAD_BITS: Final = 4096
+MAX_BEGINNING: Final = 100_000  # characters of a template or a system prompt
+PROMPT_HOLE: Final = "{prompt}"
+SYSTEM_HOLE: Final = "{system}"
 MAX_PROFILE_BYTES: Final = 1 << 20  # a profile is a page; more is not a profile
 
 
@@ -70,6 +73,9 @@ class Profile:
         tokenizer: Fingerprint of the tokenizer, 16 hex digits, or None.
         model: Fingerprint of the generating model, or None.
         key: Fingerprint of the key, or None.
+        chat_template: What stands before the text at the generator, with the hole ``{prompt}`` for
+            what is unknown, and ``{system}`` for the system prompt; None where nothing is known.
+        system_prompt: What fills ``{system}``.
         fields: Payload layout; empty when the payload is plain bits.
         name: For people.
         note: For people.
@@ -92,6 +98,8 @@ class Profile:
     tokenizer: str | None = None
     model: str | None = None
     key: str | None = None
+    chat_template: str | None = None
+    system_prompt: str | None = None
     fields: tuple[Field, ...] = ()
     name: str | None = None
     note: str | None = None
@@ -106,6 +114,7 @@ class Profile:
         thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
         object.__setattr__(self, "entropy_thresholds_bits", thresholds)
         _check_code(self)
+        _check_beginning(self)
 
     @classmethod
     def new(
@@ -239,7 +248,8 @@ class Profile:
 
     def to_json(self) -> str:
         """Return the profile as the text of a profile file, in the present version."""
-        data = {"scheme": self.scheme, VERSION_FIELD: VERSION} | self.to_dict()
+        fields = self.to_dict()
+        data = {"scheme": self.scheme, VERSION_FIELD: least_version(fields)} | fields
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
 
     @cached_property
@@ -337,6 +347,12 @@ def _text(value: object) -> Phrase | None:
     return phrase("what.broken") if broken else None
 
 
+def _beginning(value: object) -> Phrase | None:
+    if isinstance(value, str) and len(value) > MAX_BEGINNING:
+        return phrase("profile.beginning-long", most=MAX_BEGINNING)
+    return _text(value)
+
+
 def _thresholds(value: object) -> Phrase | None:
     if not isinstance(value, tuple) or len(value) != 3:
         return phrase("profile.three")
@@ -377,6 +393,8 @@ _CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
     "tokenizer": _hex16,
     "model": _hex16,
     "key": _hex16,
+    "chat_template": _beginning,
+    "system_prompt": _beginning,
     "fields": _layout,
     "name": _text,
     "note": _text,
@@ -395,6 +413,18 @@ def _check_code(profile: Profile) -> None:
         raise _refusal("blocks", phrase("profile.divide"))
     if profile.fields and sum(f.bits for f in profile.fields) != profile.payload_bits:
         raise _refusal("fields", phrase("profile.add-up"))
+
+
+def _check_beginning(profile: Profile) -> None:
+    template = profile.chat_template
+    if template is None:
+        if profile.system_prompt is not None:
+            raise _refusal("system_prompt", phrase("profile.no-template"))
+        return
+    if template.count(PROMPT_HOLE) != 1:
+        raise _refusal("chat_template", phrase("profile.prompt-hole", hole=PROMPT_HOLE))
+    if template.count(SYSTEM_HOLE) != (profile.system_prompt is not None):
+        raise _refusal("chat_template", phrase("profile.system-hole", hole=SYSTEM_HOLE))
 
 
 def default_blocks(payload_bits: int) -> int:

@@ -1,8 +1,9 @@
 """Versions of the profile file: older ones are read, newer ones refused in words.
 
 Version 1 had no number and could leave out whatever had its default. Version 2 says its number,
-and spells every setting out. The number belongs to the file and not to the profile: both versions
-of one profile have the same fingerprint.
+and spells every setting out. Version 3 may hold what stands before the text at the generator; a
+profile without that is still written as version 2, which earlier programs read. The number belongs
+to the file and not to the profile: all versions of one profile have the same fingerprint.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from typing import Any, Final
 
 from pura.base.errors import ProfileError
 
-VERSION: Final = 2
+VERSION: Final = 3
 FIELD: Final = "version"
+_OF_VERSION_3: Final = ("chat_template", "system_prompt")
 NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
 
@@ -31,3 +33,8 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     if version > VERSION:
         raise ProfileError("profile.newer", version=version, known=VERSION, code="profile-newer")
     return {name: value for name, value in data.items() if name != FIELD}, ()
+
+
+def least_version(data: dict[str, Any]) -> int:
+    """Return the version as which a profile's entries are written: the least that holds them."""
+    return 3 if any(name in data for name in _OF_VERSION_3) else 2

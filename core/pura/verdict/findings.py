@@ -36,6 +36,9 @@ class Circumstances:
         payload: The decoded payload, characters 0 and 1; empty when nothing was decoded.
         decoder: ``exact`` or ``paper``.
         prompt_known: The verifier knew the prompt.
+        beginning_known: The profile holds what stands before the prompt at the generator.
+        candidates: How many prompts were given; of several, ``prompt_known`` is False.
+        candidate: Which of them the shown reading has, from 1; 0 where it has none.
         verifier: Name or fingerprint of the model that read the text.
         generator: The profile's model fingerprint; None when it names none.
         verifier_fingerprint: Of the model that read the text.
@@ -58,6 +61,9 @@ class Circumstances:
     payload: str = ""
     decoder: str = "exact"
     prompt_known: bool = False
+    beginning_known: bool = False
+    candidates: int = 0
+    candidate: int = 0
     verifier: str
     generator: str | None = None
     verifier_fingerprint: str
@@ -288,6 +294,7 @@ def cautions(
     c = circumstances
     few = outcome.needed is not None and outcome.usable < outcome.needed
     decided = outcome.verdict in ("mark", "indication")
+    unknown = not c.prompt_known and c.candidates < 2
     # Each row: whether it applies, the sentence, what fills it.
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
@@ -303,7 +310,14 @@ def cautions(
             {"model": c.verifier_fingerprint, "profile": c.generator or ""},
         ),
         (c.generator is None, "model-unknown", {}),
-        (not c.prompt_known, "prompt-unknown", {}),
+        (c.candidates > 1 and not c.candidate, "prompts-none", {"k": c.candidates}),
+        (
+            c.candidates > 1 and c.candidate > 0,
+            "prompts-one",
+            {"k": c.candidates, "i": c.candidate},
+        ),
+        (unknown and not c.beginning_known, "prompt-unknown", {}),
+        (unknown and c.beginning_known, "message-unknown", {}),
         (c.retokenised, "retokenised", {}),
         (evidence.keys_tried > 1, "several-keys", {"k": evidence.keys_tried}),
         (c.readings > 1, "several-readings", {"k": c.readings}),

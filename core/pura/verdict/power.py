@@ -207,6 +207,10 @@ class PowerTable:
                 for name in ("context_window", "history", "prefix")
                 if name in conditions
             )
+            and all(
+                getattr(profile, name) == conditions.get(name)
+                for name in ("chat_template", "system_prompt")
+            )
         )
 
     def _entry(

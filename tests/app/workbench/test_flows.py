@@ -238,7 +238,41 @@ def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text
     window.work.ready.prompt.setPlainText("Write about the council.")
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
-    assert engine.requests[0].prompt == "Write about the council."
+    assert engine.requests[0].prompts == ("Write about the council.",)
+
+
+def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
+    window: Any, qtbot: Any, engine: Any, text: str, tmp_path: Path
+) -> None:
+    window.session.add_text(text)
+    ready = window.work.ready
+    ready.prompt.setPlainText("One.\n\nTwo.")
+    ready.several.setChecked(True)
+    window.audit()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    assert engine.requests[0].prompts == ("One.", "Two.")
+
+    window.session.add_text(text + " More.")
+    window.session.show(window.session.queue.items[-1])
+    assert not ready.several.isChecked()
+    file = tmp_path / "log.jsonl"
+    file.write_text('{"prompt": "A\\nB"}\n{"prompt": "C"}\n', encoding="utf-8")
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(file))])
+    assert ready.prompt.canInsertFromMimeData(data)
+    ready.prompt.insertFromMimeData(data)
+    qtbot.waitUntil(ready.several.isChecked)
+    window.audit()
+    qtbot.waitUntil(lambda: states(window)[-1] == "done")
+    assert engine.requests[-1].prompts == ("A\nB", "C")
+
+    window.session.add_text(text + " Still more.")
+    window.session.show(window.session.queue.items[-1])
+    ready.prompt.setPlainText('{"prompt": 1}')
+    ready.several.setChecked(True)
+    window.audit()
+    qtbot.waitUntil(lambda: "Line 1" in window.status.words.text())
+    assert states(window)[-1] == "ready"
 
 
 def test_first_run_says_what_is_missing_and_sets_it_up(

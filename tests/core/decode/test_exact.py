@@ -120,6 +120,20 @@ def test_mean_e_is_one_where_it_can_be_seen(text_maker):
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
 
+def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
+    """Candidate prompts: other intervals for the same steps, under the same phases."""
+    rng = np.random.default_rng(43)
+    texts = [text_maker(rng, SMALL_SPC, 6) for _ in range(4)]
+
+    def mean() -> float:
+        phases = texts[0].with_phases(rng).schedule
+        readings = (log_evidence(phases, t.entropy_bits, t.lo, t.hi, SMALL_SPC) for t in texts)
+        return float(np.mean([np.exp(found.whole) for found in readings]))
+
+    e = np.array([mean() for _ in range(250)])
+    assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
+
+
 def test_nothing_read(profile):
     plan = Schedule(
         token=np.zeros(0, dtype=np.int64),

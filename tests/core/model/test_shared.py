@@ -80,6 +80,47 @@ def test_only_what_differs_goes_through_the_network(
     assert counts == [59, 9]
 
 
+@pytest.mark.parametrize("family", ["llama", "gemma3"])
+@pytest.mark.parametrize("prefix", ["none", "bos"])
+@pytest.mark.parametrize("window", [8192, 64], ids=["one", "several"])
+def test_prompts_of_any_length_share_how_they_begin(
+    tiny: Tiny, family: str, prefix: str, window: int
+) -> None:
+    model = tiny(family)
+    if prefix == "bos" and model.bos_id is None:
+        pytest.skip("no such token")
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size, prefix=prefix)
+    rng = np.random.default_rng(4)
+    ids = rng.integers(0, model.vocab_size, 70)
+    common = rng.integers(0, model.vocab_size, 45).tolist()
+    prompts: list[list[int]] = [[], common, [*common, 5], [*common, 7, 8, 9], [3], [*common, 7, 8]]
+    texts = [ids] * len(prompts)
+    found = read_many(model, texts, keys=KEYS, profile=profile, prompts=prompts, window=window)
+    for prompt, together in zip(prompts, found, strict=True):
+        alone = read(
+            model, ids, keys=KEYS, profile=profile, prompt_ids=prompt or None, window=window
+        )
+        assert together.windows == alone.windows
+        for name in ("entropy_bits", "probability", "lo", "hi"):
+            got, want = getattr(together, name), getattr(alone, name)
+            np.testing.assert_allclose(got, want, rtol=0, atol=1e-5, err_msg=name)
+
+
+def test_what_prompts_have_in_common_goes_through_the_network_once(
+    tiny: Tiny, fed: Callable[[LanguageModel], list[int]]
+) -> None:
+    model = tiny("llama")
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
+    rng = np.random.default_rng(5)
+    ids = rng.integers(0, model.vocab_size, 12)
+    common = rng.integers(0, model.vocab_size, 40).tolist()
+    prompts = [[*common, 1, 2], [*common, 3], [*common, 4, 5, 6]]
+    counts = fed(model)
+    read_many(model, [ids] * 3, keys=KEYS, profile=profile, prompts=prompts)
+    # The last of the common inputs is fed again, since something else follows it.
+    assert counts == [53, 13, 15]
+
+
 def test_progress_counts_what_is_read(tiny: Tiny) -> None:
     model = tiny("llama")
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)

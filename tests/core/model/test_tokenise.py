@@ -15,7 +15,8 @@ from transformers import PreTrainedTokenizerFast
 
 from pura.base.errors import InputError, ModelError
 from pura.model.load import LanguageModel
-from pura.model.tokenise import Tokens, tokenise, tokenizer_fingerprint
+from pura.model.tokenise import Tokens, beginning_ids, tokenise, tokenizer_fingerprint
+from pura.scheme import Profile
 
 
 def _byte_alphabet() -> dict[int, str]:
@@ -102,6 +103,36 @@ def test_special_tokens_cannot_be_written(real_model: LanguageModel) -> None:
 
 
 @pytest.mark.model
+def test_what_stands_before_a_text_is_what_the_generator_was_given(
+    real_model: LanguageModel,
+) -> None:
+    tokenizer: Any = real_model.tokenizer
+    template = (
+        "<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{prompt}<|im_end|>\n"
+        "<|im_start|>assistant\n"
+    )
+    profile = Profile(
+        payload_bits=36,
+        code="tbcc",
+        vocab_size=real_model.vocab_size,
+        chat_template=template,
+        system_prompt="Answer {prompt} in English.",
+    )
+    for prompt in ("Write about the council.", "", "  Zwei\n\nZeilen 🙂 {system}"):
+        messages = [
+            {"role": "system", "content": "Answer {prompt} in English."},
+            {"role": "user", "content": prompt},
+        ]
+        want = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=True)
+        want = want["input_ids"] if not isinstance(want, list) else want
+        assert beginning_ids(tokenizer, profile, prompt) == tuple(want)
+    quoted = beginning_ids(tokenizer, profile, "<|im_end|>")
+    end = tokenizer.convert_tokens_to_ids("<|im_end|>")
+    assert quoted.count(end) == 2, "a prompt cannot write a control token"
+    alone = profile.with_(chat_template=None, system_prompt=None)
+    assert beginning_ids(tokenizer, alone, "A b") == tuple(tokenise(tokenizer, "A b").ids)
+
+
 def test_multi_byte_characters_are_shared(real_model: LanguageModel) -> None:
     tokens = tokenise(real_model.tokenizer, "é𓂀!")
     assert tokens.spans.tolist()[-1] == [2, 3]

@@ -60,7 +60,7 @@ def test_no_name_leads_out_of_the_folder(folder: ProfileFolder, name: str) -> No
 def test_the_file_says_its_version_and_the_fingerprint_does_not(folder: ProfileFolder) -> None:
     one = profile()
     data = json.loads(one.to_json())
-    assert data["version"] == VERSION
+    assert data["version"] == 2
     old = {name: value for name, value in data.items() if name != "version"}
     assert Profile.from_dict(old) == Profile.from_dict(data) == one
     assert Profile.from_dict(old).fingerprint == one.fingerprint
@@ -68,7 +68,7 @@ def test_the_file_says_its_version_and_the_fingerprint_does_not(folder: ProfileF
     folder.folder.mkdir()
     (folder.folder / "old.json").write_text(json.dumps(old))
     folder.save("old", folder.get("old"), replace=True)
-    assert json.loads((folder.folder / "old.json").read_text())["version"] == VERSION
+    assert json.loads((folder.folder / "old.json").read_text())["version"] == 2
 
 
 def test_a_file_of_the_first_version_is_read_with_a_note() -> None:

@@ -49,6 +49,8 @@ BAD = {
     "tokenizer": ["xyz", "A" * 16, "a" * 15, 16],
     "model": ["g" * 16, 1],
     "key": ["0" * 17, []],
+    "chat_template": [1, "no hole", "{prompt}{prompt}", "{prompt} {system}", "{prompt}" * 50_000],
+    "system_prompt": ["without a template", 1, "\ud800"],
     "fields": ["x", {}, None, LAYOUT[:1]],
     "name": [1, [], "\ud800"],
     "note": [1, {}, "half \udfff"],
@@ -168,6 +170,9 @@ def test_the_fingerprint_covers_what_changes_a_verification():
         {"prefix": "bos"},
         {"tokenizer": "2" * 16},
         {"blocks": None, "code": "tbcc"},
+        {"chat_template": "<a>{prompt}<b>"},
+        {"chat_template": "<s>{system}<a>{prompt}<b>", "system_prompt": "Be brief."},
+        {"chat_template": "<s>{system}<a>{prompt}<b>", "system_prompt": "Be long."},
     )
     prints = {base.with_(**changes).fingerprint for changes in different}
     assert len(prints | {base.fingerprint}) == len(different) + 1
@@ -189,6 +194,17 @@ def test_the_fingerprint_is_fixed_for_all_time():
     data = Profile.from_dict(GOOD).to_dict()
     assert json.dumps(data, sort_keys=True, separators=(",", ":")) == text
     assert Profile.from_dict(GOOD).fingerprint == "a50f4da3e6a089c8"
+
+
+def test_what_stands_before_the_text_is_a_profile_of_version_3():
+    plain = Profile.from_dict(GOOD)
+    chat = plain.with_(chat_template="<s>{system}\n<a>{prompt}\n", system_prompt="Use {braces}.")
+    assert json.loads(plain.to_json())["version"] == 2
+    assert json.loads(chat.to_json())["version"] == 3
+    assert Profile.from_json(chat.to_json()) == chat
+    assert "chat_template" not in plain.to_dict()
+    with pytest.raises(ProfileError, match="“chat_template”"):
+        plain.with_(chat_template="<a>{prompt}", system_prompt="nowhere to go")
 
 
 def test_changes_are_checked_like_new_profiles():

@@ -171,6 +171,7 @@ def test_power_speaks_of_positions_in_a_row_where_passages_were_measured(tmp_pat
         {"profile": PROFILE.with_(model=MODEL, context_window=3)},
         {"profile": PROFILE.with_(model=MODEL, history="all")},
         {"profile": PROFILE.with_(model=MODEL, prefix="bos")},
+        {"profile": PROFILE.with_(model=MODEL, chat_template="<a>{prompt}<b>")},
     ],
 )
 def test_nothing_is_said_where_a_condition_was_not_measured(tmp_path, changes):

@@ -111,7 +111,7 @@ def generate_batch(
             it. True: every text gets exactly ``tokens`` tokens; end tokens have probability zero,
             as with ``min_new_tokens`` of transformers. The verifier, who does not know, then
             reads a distribution that is off by their probability, mostly next to nothing.
-        chat: Put each text prompt into the model's chat template.
+        chat: Put each text prompt into the model's own chat template, and not into the profile's.
         batch_size: How many texts step together; the texts do not depend on it, except for the
             rounding of the model's own arithmetic.
         progress: Called with (tokens done, tokens in all) after every step.
@@ -128,7 +128,7 @@ def generate_batch(
     check_count(len(keys_each), count, "key")
     check_count(len(payloads), count, "payload")
     check_fit(model, profile, keys_each)
-    starts = [prompt_ids(model, prompt, chat=chat) for prompt in prompts]
+    starts = [prompt_ids(model, prompt, profile, chat=chat) for prompt in prompts]
     _check_lengths(model, starts, tokens, batch_size)
     dice = dice_for(seed, count)
     parts = [

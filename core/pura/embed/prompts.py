@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pura.base.errors import GenerationError, ProfileError
-from pura.model.tokenise import tokenise
+from pura.model.tokenise import beginning_ids, tokenise
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -55,16 +55,20 @@ def check_keys(profile: Profile, keys: Sequence[SecretKey | None]) -> None:
             )
 
 
-def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> list[int]:
+def prompt_ids(
+    model: LanguageModel, prompt: Prompt, profile: Profile | None = None, *, chat: bool = False
+) -> list[int]:
     """Return the token ids that a generation starts from.
 
     A text is taken as text: control tokens that it quotes stay ordinary characters. Only the
-    model's own opening token goes in front, where its tokenizer puts one. Whoever wants control
-    tokens asks for ``chat``, or passes ids.
+    model's own opening token goes in front, where its tokenizer puts one. A profile with a template
+    puts the text into that, as the verifier does. Whoever wants other control tokens asks for
+    ``chat``, or passes ids.
 
     Args:
         model: The generating model.
         prompt: Text, or token ids, which are taken as they are.
+        profile: What generator and verifier share.
         chat: Put the text as a user's message into the model's chat template.
 
     Raises:
@@ -77,6 +81,8 @@ def prompt_ids(model: LanguageModel, prompt: Prompt, *, chat: bool = False) -> l
             raise GenerationError("generate.ids")
     elif chat:
         ids = _chat_ids(model, prompt)
+    elif profile is not None and profile.chat_template is not None:
+        ids = list(beginning_ids(model.tokenizer, profile, prompt))
     else:
         ids = _opening(model) + tokenise(model.tokenizer, prompt).ids.tolist()
     if not ids and model.bos_id is not None:

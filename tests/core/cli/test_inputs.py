@@ -3,8 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from pura.base.errors import InputError
+from pura.cli.__main__ import app
 from pura.cli.inputs import named_files, read_ids
 from pura.documents.folders import WalkOptions
 
@@ -46,3 +48,10 @@ def test_ids_belong_to_one_text(tmp_path: Path) -> None:
         read_ids(tmp_path / "ids.json", ["a.txt", "b.txt"])
     with pytest.raises(InputError, match="cannot be read"):
         read_ids(tmp_path / "ids.json", ["a.txt"])
+
+
+def test_a_known_prompt_and_candidates_exclude_each_other() -> None:
+    words = ["verify", "x.txt", "--profile", "p", "--prompt-file", "a", "--prompts", "b"]
+    found = CliRunner().invoke(app, words)
+    assert found.exit_code == 2
+    assert "not both" in " ".join(found.output.split())

@@ -155,6 +155,13 @@ def test_control_tokens_in_a_prompt_are_text(tiny: LanguageModel) -> None:
     assert 0 not in ids
     assert len(ids) == len("a<|end|>b")
     assert prompt_ids(tiny, [3, 0, 4]) == [3, 0, 4]
+    chat = Profile(
+        payload_bits=12, blocks=3, vocab_size=tiny.vocab_size, chat_template="b<|end|>{prompt}a"
+    )
+    within = prompt_ids(tiny, "a<|end|>b", chat)
+    end = tiny.tokenizer.convert_tokens_to_ids("<|end|>")
+    assert within == [*prompt_ids(tiny, "b"), end, *prompt_ids(tiny, "a<|end|>ba")]
+    assert prompt_ids(tiny, [3, 0, 4], chat) == [3, 0, 4]
 
 
 def test_what_does_not_fit_is_refused(

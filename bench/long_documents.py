@@ -452,7 +452,7 @@ def main() -> None:
         cells(entries, by=by)
     power = power_entries(entries)
     if args.write:
-        command = "python bench/long_documents.py table --cache DIR --write"
+        command = f"python bench/long_documents.py table --cache DIR --texts {args.texts} --write"
         write_power(power, default_model().fingerprint, command, passages=True)
 
 

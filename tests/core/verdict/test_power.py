@@ -198,6 +198,19 @@ def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():
     assert t.power(10**6, unmeasured, 6.0, True) is None
 
 
+def test_the_shipped_table_speaks_of_passages_in_long_texts():
+    t = load_power()
+    here = {"profile": PROFILE.with_(model=t.models[0]), "reader": t.models[0]}
+    power, needed = t.run(asked(usable=1000, **here), 0.95)
+    assert power is not None
+    assert needed is not None
+    assert power >= 0.95
+    assert needed < 200
+    # Longer than any text that was studied: only of texts marked from end to end.
+    longest = max(e.text_usable for e in t.entries)
+    assert t.run(asked(usable=longest + 1, **here), 0.95)[1] == longest + 1
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from pura.base.errors import CaseLogError
 from pura.base.resources import resource
+from pura.desk.cases import SavingRun
+from pura.record.audit import Audit
 from pura.record.json_io import from_dict
 from pura.version import __version__
 
@@ -129,8 +135,9 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
     assert done.returncode == 1, done.stderr  # one file was empty
     assert pdf.read_bytes().startswith(b"%PDF")
     [case] = rows(pura("caselog", "list", "--json").stdout)
-    [audit] = case["audits"]
-    assert (case["failures"], audit["verdict"], audit["auditor"]) == (1, "mark", "Anna")
+    audit, unread = case["audits"]
+    assert (audit["verdict"], audit["auditor"]) == ("mark", "Anna")
+    assert (unread["verdict"], case["failures"]) == ("not-examinable", 0)
     history = [
         e["action"] for e in rows(pura("caselog", "show", "Thesis", "--json").stdout)[0]["history"]
     ]
@@ -138,7 +145,7 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
         "case-opened",
         "examination-started",
         "examination-finished",
-        "examination-failed",
+        "examination-finished",
         "report-drafted",
     ]
     show = ("caselog", "show", "Thesis", audit["id"], "--json")
@@ -206,6 +213,48 @@ def test_a_bad_file_says_why_and_stops_nobody(pura: Any, marked: Path, tmp_path:
         present = row["input"]["name"] != "missing.txt"
         assert row.get("verdict") == ("not-examinable" if present else None)
     assert found[-1]["verdict"] == "insufficient"
+
+
+def test_a_case_that_cannot_be_written_costs_no_finding(
+    pura: Any, tmp_path: Path, marked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["one.txt", "two.txt"]
+    for name in names:
+        (tmp_path / name).write_text("The ferry was late again.")
+    save, tried = SavingRun.save, []
+
+    def refuse_the_first(run: SavingRun, audit: Audit) -> object:
+        tried.append(audit.input.name)
+        if len(tried) == 1:
+            raise CaseLogError("caselog.closed", name="Full")
+        return save(run, audit)
+
+    monkeypatch.setattr(SavingRun, "save", refuse_the_first)
+    files = [tmp_path / name for name in names]
+    done = pura("verify", *files, *options(marked), "--json", "--save", "Full", "--auditor", "Anna")
+    assert done.returncode == 1
+    found = rows(done.stdout)
+    assert [row["input"]["name"] for row in found] == tried == names
+    assert [row["input"]["path"] for row in found] == [str(file) for file in files]
+    assert "one.txt" in done.stderr
+    [case] = rows(pura("caselog", "list", "--json").stdout)
+    assert len(case["audits"]) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_output_is_said_in_words(home: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pura.cli", "model", "list", "--json"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "PURA_HOME": str(home)},
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("The output cannot be written: No space left on device.")
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

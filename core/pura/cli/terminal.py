@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, Final
 
 import typer
@@ -23,6 +25,15 @@ class Terminal(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
 
+    def print(self, *objects: Any, **settings: Any) -> None:
+        """Print; see Rich.
+
+        Raises:
+            OutputError: The output takes no more.
+        """
+        with _written():
+            super().print(*objects, **settings)
+
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
@@ -32,6 +43,26 @@ class Terminal(Console):
                 yield segment
             else:
                 yield Segment(visible_lines(segment.text), segment.style)
+
+
+class OutputError(PuraError):
+    """Standard output takes no more."""
+
+    code = "output"
+
+
+@contextmanager
+def _written() -> Iterator[None]:
+    """Turn what the system says of an output that is full into an error of ours."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # What is still in the buffer would fail again when the program ends.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise OutputError("command.output", why=error.errno or 0) from None
 
 
 out = Terminal()
@@ -76,8 +107,9 @@ def write_row(row: Mapping[str, Any]) -> None:
         line.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         line = json.dumps(row, allow_nan=False)
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    with _written():
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 def complain(error: PuraError, name: str | None = None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from pura.base.errors import InputError, PuraError
+from pura.base.visible import visible
 from pura.caselog import KEEP, SEAL, TEXT_MODES
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import (
@@ -234,7 +235,7 @@ def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator
         to = replace(to, passphrase=Secret(words))
     with saving_run(at, to) as run:
         if run.opened:
-            out.print(say("case.opened", name=run.case.name or ""))
+            err.print(say("case.opened", name=run.case.name or ""))
         yield run
 
 
@@ -311,8 +312,7 @@ class _Run:
     def _audit(self, ready: Prepared, profile: Profile, name: str, text: AuditText) -> None:
         title = text.document.title
         try:
-            if self.saver is not None:
-                self.saver.start(title)
+            self._keep(title, lambda saver: saver.start(title))
             self._say_what_to_expect(ready, profile, text)
             with progress(title) as report:
                 found = ready.audit(text, progress=report)
@@ -320,26 +320,42 @@ class _Run:
             self.refuse(name, error, part=text.document.part)
             return
         if found.error is None:
-            self._strengths.append((title, found.audit.evidence.log10_e))
+            self._strengths.append((_whole(name, text.document.part), found.audit.evidence.log10_e))
         self._take(found, name)
 
     def _take(self, found: Audited, name: str) -> None:
-        """Save a finding and say it; one that nothing could be examined of is one as well."""
+        """Say a finding, then save it; one that nothing could be examined of is one as well."""
         audit, error = found.audit, found.error
         self.failed |= error is not None
-        if self.saver is not None:
-            self.saver.save(audit)
         self.audits.append(audit)
-        if self._json:
-            row = audit.to_dict() if self._full else summary(audit)
-            if error is not None and not self._full:
+        try:
+            self._tell(audit, error, name)
+        finally:
+            self._keep(_whole(name, audit.input.part), lambda saver: saver.save(audit))
+
+    def _tell(self, audit: Audit, error: PuraError | None, name: str) -> None:
+        if self._json and self._full:
+            write_row(audit.to_dict())
+        elif self._json:
+            row = summary(audit)
+            row["input"]["path"] = visible(name)
+            if error is not None:
                 row["error"] = error.to_dict()
-            self._write(row)
+            write_row(row)
+        else:
+            print_audit(out, audit, language())
+            if error is not None:
+                complain(error, _whole(name, audit.input.part))
+
+    def _keep(self, name: str, write: Callable[[SavingRun], object]) -> None:
+        """Write to the case log, if one is kept; what it refuses is said and costs no finding."""
+        if self.saver is None:
             return
-        print_audit(out, audit, language())
-        if error is not None:
-            part = audit.input.part
-            complain(error, f"{name} · {part}" if part else name)
+        try:
+            write(self.saver)
+        except PuraError as error:
+            self.failed = True
+            complain(error, name)
 
     @staticmethod
     def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
@@ -357,20 +373,22 @@ class _Run:
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True
-        if self.saver is not None:
-            self.saver.fail(Path(name).name, error)
+        shown = visible("-" if name == "-" else Path(name).name)
         if self._json:
-            shown = "-" if name == "-" else Path(name).name
-            row: dict[str, Any] = {"input": {"name": shown}, "error": error.to_dict()}
+            row: dict[str, Any] = {
+                "input": {"name": shown, "path": visible(name)},
+                "error": error.to_dict(),
+            }
             if part:
                 row["input"]["part"] = part
-            self._write(row)
+            write_row(row)
         elif once:
             if str(error) not in self._said:
                 complain(error)
         else:
-            complain(error, f"{name} · {part}" if part else name)
+            complain(error, _whole(name, part))
         self._said.add(str(error))
+        self._keep(name, lambda saver: saver.fail(shown, error))
 
     def choose(self, alpha: float) -> None:
         """Say which of the batch are chosen at this false discovery rate."""
@@ -380,7 +398,7 @@ class _Run:
         names = [name for (name, _), yes in zip(self._strengths, chosen, strict=True) if yes]
         if self._json:
             row = {"fdr": alpha, "texts": len(self._strengths), "chosen": names}
-            self._write({"batch": row})
+            write_row({"batch": row})
         else:
             out.print(
                 say(
@@ -392,6 +410,7 @@ class _Run:
                 ),
             )
 
-    @staticmethod
-    def _write(row: dict[str, Any]) -> None:
-        write_row(row)
+
+def _whole(name: str, part: str) -> str:
+    """Return a file as it was named and the part of it."""
+    return visible(f"{name} · {part}" if part else name)

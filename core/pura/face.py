@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
 from pura.desk.audits import AuditText, Prepared, Setup
+from pura.desk.power import tables_of
 from pura.desk.profiles import find_profile
 from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, from_text, read_file
@@ -197,7 +198,8 @@ def _prepared(
     with _keys(key) as keys:
         setup = Setup(keys=(), profile=_profile(profile), decoder=decoder)
         policy = load_policy(user_paths().policy)
-        yield Prepared(setup, keys, _model(model, setup.profile), policy, None)
+        tables = tables_of(_workplace(user_paths()), policy)
+        yield Prepared(setup, keys, _model(model, setup.profile), policy, None, tables)
 
 
 @contextmanager

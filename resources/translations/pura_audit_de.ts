@@ -2277,6 +2277,10 @@
         <translation>Eignung …</translation>
     </message>
     <message>
+        <source>How much is found …</source>
+        <translation>Wie viel wird gefunden …</translation>
+    </message>
+    <message>
         <source>Remove …</source>
         <translation>Entfernen …</translation>
     </message>
@@ -2414,6 +2418,169 @@
     <message>
         <source>Exported: {file:text}</source>
         <translation>Exportiert: {file:text}</translation>
+    </message>
+</context>
+<context>
+    <name>Power</name>
+    <message>
+        <source>How much is found</source>
+        <translation>Wie viel gefunden wird</translation>
+    </message>
+    <message>
+        <source>the same</source>
+        <translation>dasselbe</translation>
+    </message>
+    <message>
+        <source>Use a file with a prompt a line …</source>
+        <translation>Datei mit einem Prompt je Zeile verwenden …</translation>
+    </message>
+    <message>
+        <source>Put the prompts into the model’s chat template</source>
+        <translation>Die Prompts in die Chat-Vorlage des Modells setzen</translation>
+    </message>
+    <message>
+        <source>How long?</source>
+        <translation>Wie lange?</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>Messen</translation>
+    </message>
+    <message>
+        <source>Let the policy rely on it</source>
+        <translation>Die Richtlinie darauf stützen</translation>
+    </message>
+    <message>
+        <source>Shares found</source>
+        <translation>Gefundene Anteile</translation>
+    </message>
+    <message>
+        <source>How often are texts of “{model:text}” found?</source>
+        <translation>Wie oft werden Texte von »{model:text}« gefunden?</translation>
+    </message>
+    <message>
+        <source>The model writes marked texts, each with a key of its own, and they are read as an audit reads. What is measured here may be said of your texts where no mark is found. It can be stopped and goes on where it was.</source>
+        <translation>Das Modell schreibt markierte Texte, jeden mit einem eigenen Schlüssel, und sie werden gelesen wie bei einer Untersuchung. Was hier gemessen wird, darf von Ihren Texten gesagt werden, wenn keine Markierung gefunden wird. Die Messung lässt sich abbrechen und geht dort weiter, wo sie war.</translation>
+    </message>
+    <message>
+        <source>Name of the table</source>
+        <translation>Name der Tabelle</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Reading model</source>
+        <translation>Lesendes Modell</translation>
+    </message>
+    <message>
+        <source>Texts to write</source>
+        <translation>Texte, die geschrieben werden</translation>
+    </message>
+    <message>
+        <source>Tokens of each</source>
+        <translation>Token je Text</translation>
+    </message>
+    <message>
+        <source>Inside texts of so many tokens</source>
+        <translation>In Texten von so vielen Token</translation>
+    </message>
+    <message>
+        <source>A measurement takes a profile.</source>
+        <translation>Eine Messung braucht ein Profil.</translation>
+    </message>
+    <message>
+        <source>Prompts</source>
+        <translation>Prompts</translation>
+    </message>
+    <message>
+        <source>Text files (*.txt)</source>
+        <translation>Textdateien (*.txt)</translation>
+    </message>
+    <message>
+        <source>Prompts of “{file:text}” (change …)</source>
+        <translation>Prompts aus »{file:text}« (ändern …)</translation>
+    </message>
+    <message>
+        <source>The lengths are whole numbers with commas between them.</source>
+        <translation>Die Längen sind ganze Zahlen mit Kommas dazwischen.</translation>
+    </message>
+    <message>
+        <source>About {time:text} on this computer, from a short trial.</source>
+        <translation>Etwa {time:text} auf diesem Rechner, nach einer kurzen Probe.</translation>
+    </message>
+    <message>
+        <source>Writing the texts</source>
+        <translation>Texte schreiben</translation>
+    </message>
+    <message>
+        <source>Reading them</source>
+        <translation>Texte lesen</translation>
+    </message>
+    <message>
+        <source>Reading them inside longer texts</source>
+        <translation>In längeren Texten lesen</translation>
+    </message>
+    <message>
+        <source>Weighing the evidence</source>
+        <translation>Anhaltspunkte abwägen</translation>
+    </message>
+    <message>
+        <source>{step:text}: {n:count} of {all:count} tokens</source>
+        <translation>{step:text}: {n:count} von {all:count} Token</translation>
+    </message>
+    <message>
+        <source>{step:text}: {n:count} of {all:count} texts</source>
+        <translation>{step:text}: {n:count} von {all:count} Texten</translation>
+    </message>
+    <message>
+        <source>{said:text}, {time:text} left</source>
+        <translation>{said:text}, noch {time:text}</translation>
+    </message>
+    <message>
+        <source>Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted.</source>
+        <translation>Die Tabelle »{name:text}« ({table:text}) ist gespeichert; gezählt wurden {n:count} Texte.</translation>
+    </message>
+    <message>
+        <source>Marked texts</source>
+        <translation>Markierte Texte</translation>
+    </message>
+    <message>
+        <source>{n:count} % found from</source>
+        <translation>{n:count} % gefunden ab</translation>
+    </message>
+    <message>
+        <source>At most shown</source>
+        <translation>Höchstens belegt</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>edited ({edit:text})</source>
+        <translation>bearbeitet ({edit:text})</translation>
+    </message>
+    <message>
+        <source>passages in up to {n:count} positions</source>
+        <translation>Passagen in bis zu {n:count} Stellen</translation>
+    </message>
+    <message>
+        <source>whole texts</source>
+        <translation>ganze Texte</translation>
+    </message>
+    <message>
+        <source>{n:count} positions</source>
+        <translation>{n:count} Stellen</translation>
+    </message>
+    <message>
+        <source>not shown</source>
+        <translation>nicht belegt</translation>
+    </message>
+    <message>
+        <source>The policy is now {rule:text} and relies on this table.</source>
+        <translation>Die Richtlinie ist jetzt {rule:text} und stützt sich auf diese Tabelle.</translation>
     </message>
 </context>
 <context>
@@ -3985,6 +4152,18 @@ Anteil {share:text}</translation>
     <message>
         <source>weigh like all others</source>
         <translation>gelten wie alle anderen</translation>
+    </message>
+    <message>
+        <source>Own measurements</source>
+        <translation>Eigene Messungen</translation>
+    </message>
+    <message>
+        <source>{n:plural(one table|{n:count} tables)} of power</source>
+        <translation>{n:plural(eine Tabelle|{n:count} Tabellen)} der Trennschärfe</translation>
+    </message>
+    <message>
+        <source>none: the shipped table counts</source>
+        <translation>keine: die mitgelieferte Tabelle zählt</translation>
     </message>
     <message>
         <source>unknown: the policy states no number of texts a year</source>

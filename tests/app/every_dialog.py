@@ -14,6 +14,7 @@ from pura_audit.cases.event import EventDialog
 from pura_audit.cases.review import ReviewDialog
 from pura_audit.keys.requests import KeyAct
 from pura_audit.models.fitness import FitnessDialog
+from pura_audit.models.power import PowerDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
 from pura_audit.workbench import dialogs
@@ -92,5 +93,6 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "profiles": lambda: dialogs.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
+        "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "closing": lambda: closing_question(window)[0],
     }

@@ -11,7 +11,7 @@ from pura.base.progress import Stage
 from pura_audit.jobs.outcome import Progress
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
-_READING = 5
+_TIMED = (0, 5)  # long work that counts its pieces, and the reading of an audit
 
 
 class JobContext:
@@ -76,7 +76,7 @@ class JobContext:
         done, spent = stage.done - self._first, now - self._started
         left = None
         # The first pieces tell little of the speed; a wild guess is worse than none.
-        if stage.number == _READING and spent >= 1.0 and done >= 0.02 * stage.total:
+        if stage.number in _TIMED and spent >= 1.0 and done >= max(1, 0.02 * stage.total):
             left = (stage.total - stage.done) * spent / done
         self._report(
             Progress(

@@ -83,6 +83,7 @@ class ModelsDialog(StoreDialog):
                 "gguf": (translate("Models", "Add a GGUF file …"), lambda: self.ask_place("gguf")),
                 "-verify": (translate("Models", "Verify"), self._verify),
                 "fitness": (translate("Models", "Fitness …"), self.ask_fitness),
+                "power": (translate("Models", "How much is found …"), self.ask_power),
                 "-remove": (translate("Models", "Remove …"), self.ask_remove),
             },
         )
@@ -120,7 +121,7 @@ class ModelsDialog(StoreDialog):
         self.detail.setText(_detail(model) if model is not None else "")
         builtin = any(row.name == builtin_model().name for row in self._rows)
         for kind, button in self.buttons.items():
-            needs_one = kind in ("verify", "fitness", "remove")
+            needs_one = kind in ("verify", "fitness", "power", "remove")
             button.setEnabled(not self.busy and (model is not None or not needs_one))
         self.buttons["install"].setEnabled(not self.busy and not builtin)
         self.copy.setEnabled(not self.busy)
@@ -221,10 +222,21 @@ class ModelsDialog(StoreDialog):
 
         if self.selected is None:
             return None
-        dialog = FitnessDialog(self.session, self.selected.name, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return _opened(FitnessDialog(self.session, self.selected.name, self))
+
+    def ask_power(self) -> QDialog | None:
+        """Open the page that measures how often texts of the chosen model are found."""
+        from pura_audit.models.power import PowerDialog
+
+        if self.selected is None:
+            return None
+        return _opened(PowerDialog(self.session, self.selected.name, self))
+
+
+def _opened(dialog: QDialog) -> QDialog:
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
 
 
 def _installed(model: InstalledModel) -> str:

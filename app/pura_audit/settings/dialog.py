@@ -228,6 +228,15 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
             if policy.register_prior
             else translate("Settings", "weigh like all others"),
         ),
+        (
+            translate("Settings", "Own measurements"),
+            filled(
+                translate("Settings", "{n:plural(one table|{n:count} tables)} of power"),
+                n=len(policy.power_tables),
+            )
+            if policy.power_tables
+            else translate("Settings", "none: the shipped table counts"),
+        ),
     ]
     alarms = policy.false_alarms
     said = (

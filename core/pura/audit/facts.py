@@ -13,9 +13,11 @@ from pura.record.audit import (
     InputFacts,
     KeyFacts,
     ModelFacts,
+    PowerFacts,
     TransformFacts,
 )
 from pura.scheme import SecretKey
+from pura.verdict.power import Claim
 from pura.version import __version__
 
 if TYPE_CHECKING:
@@ -80,6 +82,21 @@ def installed_facts(model: InstalledModel) -> ModelFacts:
 def device_facts(device: Device) -> DeviceFacts:
     """Return where the model ran, and why there."""
     return DeviceFacts(kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason)
+
+
+def power_facts(claim: Claim) -> PowerFacts | None:
+    """Return which table the power comes from, or None where none speaks of the text."""
+    if claim.table is None:
+        return None
+    conditions = claim.table.conditions
+    texts = conditions.get("texts")
+    return PowerFacts(
+        table=claim.table.fingerprint,
+        name=claim.table.name,
+        own=claim.own,
+        texts=texts if isinstance(texts, int) else 0,
+        date=str(conditions.get("date", "")),
+    )
 
 
 def versions() -> dict[str, str]:

@@ -45,11 +45,12 @@ from pura.audit.variants import (
     variants_of,
     without_text,
 )
-from pura.base.errors import KeyStoreError, PuraError
+from pura.base.errors import KeyStoreError, PolicyError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
 from pura.record.audit import (
     Audit,
+    PowerFacts,
     PriorFacts,
     PromptReading,
     RegisterFacts,
@@ -58,11 +59,11 @@ from pura.record.audit import (
 )
 from pura.register.store import Register
 from pura.scheme import Profile, SecretKey
-from pura.verdict.expect import unlike_study
+from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import Asked, load_power
+from pura.verdict.power import Asked, Claim, PowerTable, claim
 
 if TYPE_CHECKING:
     import numpy as np
@@ -119,6 +120,7 @@ class Options:
         restore: Also read the text as it was before it was handled, where it shows signs of that.
         alternatives: Name and text of other readings that the document offered.
         ids: int64 [L], token ids that a generator saved; read beside the text.
+        power_tables: The power tables that the policy names, all of them.
     """
 
     prompts: tuple[str, ...] = ()
@@ -130,6 +132,7 @@ class Options:
     restore: bool = True
     alternatives: tuple[tuple[str, str], ...] = ()
     ids: npt.NDArray[np.int64] | None = None
+    power_tables: tuple[PowerTable, ...] = ()
 
 
 def audit_text(
@@ -188,13 +191,23 @@ def audit_document(
         ProfileError: Profile, tokenizer and key do not belong together.
         InputError: The text cannot be tokenised, or is in a language that the policy leaves out.
         KeyStoreError: No key was given.
+        PolicyError: The policy names a power table that is not among the options.
     """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
+    if options is not None:
+        _check_power(options)
     walk = _Audit(document, model, keys, profile, options or Options(), progress, checkpoint)
     walk.notice = notice or walk.notice
     walk.log = walk.log if log is None else log
     return walk.run()
+
+
+def _check_power(options: Options) -> None:
+    here = {table.fingerprint for table in options.power_tables}
+    for name in options.policy.power_tables:
+        if name not in here:
+            raise PolicyError("power.absent", name=name[:16], code="power-absent")
 
 
 class _Audit:
@@ -255,10 +268,13 @@ class _Audit:
         outcome = self._decide(strong, trials, best)
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
+        power = facts.power_facts(self._claim(best, len(trials)))
         readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
         prior = None if self._prior is None else self._prior.facts(trials)
         prompts = prompt_readings(options.prompts, self._openings, trials, best)
-        return self._record(found, outcome, marks, strong, prior, register, readings, prompts)
+        return self._record(
+            found, outcome, power, marks, strong, prior, register, readings, prompts
+        )
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
@@ -416,13 +432,24 @@ class _Audit:
         return self._outcome(strong.log10_e, best, len(trials))
 
     def _outcome(self, log10_e: float, best: Trial, tried: int) -> Outcome:
-        policy, usable = self._options.policy, len(best.schedule)
+        made = self._claim(best, tried)
+        return decide_outcome(
+            log10_e,
+            len(best.schedule),
+            self._options.policy,
+            power=made.power,
+            needed=made.needed,
+        )
+
+    def _claim(self, best: Trial, tried: int) -> Claim:
+        """What may be said of how often texts like this one are found."""
+        policy = self._options.policy
         if self._handled:
             # Nothing was measured on texts that were handled like this.
-            return decide_outcome(log10_e, usable, policy, power=None)
+            return Claim()
         asked = Asked(
             profile=self._profile,
-            usable=usable,
+            usable=len(best.schedule),
             # The evidence of one marked reading is divided by the number of those tried, and
             # what all payloads alike say by the part that issued ones do not take.
             threshold=policy.t_found
@@ -432,10 +459,10 @@ class _Audit:
             prompt_known=len(self._options.prompts) == 1,
             reader=self._model.fingerprint,
             dtype=self._model.device.dtype,
-            unlike=unlike_study(self._document.text),
+            kind=kind_of(self._document.text),
+            likelihood=best.exact.model_fingerprint,
         )
-        power, needed = load_power().run(asked, policy.power_needed)
-        return decide_outcome(log10_e, usable, policy, power=power, needed=needed)
+        return claim(self._options.power_tables, asked, policy.power_needed)
 
     def _marks(
         self, found: assemble.Findings, trials: Sequence[Trial], outcome: Outcome
@@ -473,6 +500,7 @@ class _Audit:
         self,
         found: assemble.Findings,
         outcome: Outcome,
+        power: PowerFacts | None,
         marks: tuple[assemble.SeparateMark, ...],
         strong: Strength,
         prior: PriorFacts | None,
@@ -489,7 +517,7 @@ class _Audit:
             seed=strong.seed,
         )
         listed = assemble.candidates(found)
-        around = self._circumstances(found)
+        around = self._circumstances(found, power)
         keys = [key.fingerprint for key, _ in self._keys]
         separate = assemble.mark_facts(marks, found, keys, outcome.log10_e)
         with self._step(12) as note:
@@ -499,6 +527,7 @@ class _Audit:
                 policy,
                 around,
                 candidates=listed,
+                power=power,
                 prior=prior,
                 register=register,
                 marks=separate,
@@ -525,6 +554,7 @@ class _Audit:
             decoder=options.decoder,
             candidates=listed,
             evidence=evidence,
+            power=power,
             verdict=outcome.verdict,
             sentences=said,
             cautions=weak,
@@ -540,7 +570,7 @@ class _Audit:
             versions=facts.versions(),
         )
 
-    def _circumstances(self, found: assemble.Findings) -> Circumstances:
+    def _circumstances(self, found: assemble.Findings, power: PowerFacts | None) -> Circumstances:
         readings = found.trial.paper.readings
         shown = self._openings[found.trial.reading]
         return Circumstances(
@@ -560,7 +590,8 @@ class _Audit:
             positions=readings.size,
             erasures=int((readings == 0).sum()),
             repaired=int(found.repaired.sum()),
-            unlike=unlike_study(self._document.text),
+            # Nothing stands against a rate that was measured on texts of this kind.
+            unlike="" if power is not None else unlike_study(self._document.text),
             handled=self._handled,
             prior_unused=self._prior is None and self._options.policy.register_prior > 0,
             passages=len(found.ranges),

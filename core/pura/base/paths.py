@@ -40,6 +40,16 @@ class Paths:
         return self.config / "profiles"
 
     @property
+    def power(self) -> Path:
+        """Power tables that were measured here or taken in, one sealed file each."""
+        return self.config / "power"
+
+    @property
+    def measuring(self) -> Path:
+        """Measurements of power that are not finished, a folder each."""
+        return self.data / "measuring"
+
+    @property
     def register(self) -> Path:
         """The register of issued payloads (SQLite)."""
         return self.data / "register.sqlite3"

@@ -6,34 +6,17 @@ printed in a report.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.log import CaseLog, Head, Person
-from pura.report.check.dissect import drive
+from pura.report.sign.detached import Signed, check_detached, sign_detached
 from pura.report.sign.identity import Identity
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignedHead:
-    """What a signature says.
-
-    Attributes:
-        intact: The signature is of this head.
-        trusted: A trusted certificate vouches for the signer.
-        subject: Whom the certificate names.
-    """
-
-    intact: bool
-    trusted: bool
-    subject: str
 
 
 def statement(head: Head) -> bytes:
@@ -62,21 +45,9 @@ def sign_head(
     Raises:
         CaseLogError: The log cannot be written.
     """
-    from asn1crypto import keys, x509
-    from pyhanko.sign import signers
-    from pyhanko_certvalidator.registry import SimpleCertificateStore
-
-    store = SimpleCertificateStore()  # type: ignore[no-untyped-call]
-    store.register_multiple([x509.Certificate.load(der) for der in identity.chain_der])
-    signer = signers.SimpleSigner(
-        signing_cert=x509.Certificate.load(identity.cert_der),
-        signing_key=keys.PrivateKeyInfo.load(identity.key_der),
-        cert_registry=store,
-    )
     with log.writing() as writer:
         head = log.head()
-        digest = "sha512" if identity.certificate.key == "Ed25519" else "sha256"
-        cms = asyncio.run(signer.async_sign_general_data(statement(head), digest)).dump()
+        cms = sign_detached(statement(head), identity)
         mark = hashlib.sha256(cms).hexdigest()
         writer.sign(mark, cms)
         return writer.append(
@@ -94,7 +65,7 @@ def sign_head(
         )
 
 
-def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: datetime) -> SignedHead:
+def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: datetime) -> Signed:
     """Check the signature of a head.
 
     Args:
@@ -103,35 +74,4 @@ def check_signature(cms: bytes, head: Head, trust: Sequence[bytes], moment: date
         trust: Trusted certificates, DER.
         moment: The time to hold certificates against.
     """
-    from asn1crypto import cms as forms
-    from asn1crypto import x509
-    from pyhanko.sign.validation.generic_cms import async_validate_detached_cms
-    from pyhanko.sign.validation.settings import KeyUsageConstraints
-    from pyhanko_certvalidator import ValidationContext
-
-    context = ValidationContext(
-        trust_roots=[x509.Certificate.load(der) for der in trust],
-        allow_fetching=False,
-        moment=moment,
-    )
-    usage = KeyUsageConstraints(
-        key_usage={"digital_signature", "non_repudiation"}, match_all_key_usages=False
-    )
-    try:
-        signed = forms.ContentInfo.load(cms)["content"]
-        status = drive(
-            async_validate_detached_cms(
-                statement(head),
-                signed,
-                signer_validation_context=context,
-                key_usage_settings=usage,
-            )
-        )
-        subject = status.signing_cert.subject.native.get("common_name", "")
-    except Exception:  # a signature that cannot even be read is not one
-        return SignedHead(intact=False, trusted=False, subject="")
-    return SignedHead(
-        intact=bool(status.intact and status.valid),
-        trusted=bool(status.trusted),
-        subject=str(subject),
-    )
+    return check_detached(cms, statement(head), trust, moment)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pura.base.errors import PuraError
-from pura.cli import caselog, keys, models, profiles, register, report
+from pura.cli import caselog, keys, models, power, profiles, register, report
 from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.selftest import selftest
@@ -22,6 +22,7 @@ app = App("Embed, read and defend the PURA watermark.")
 app.add_typer(keys.app, name="key")
 app.add_typer(models.app, name="model")
 app.add_typer(profiles.app, name="profile")
+app.add_typer(power.app, name="power")
 app.add_typer(register.app, name="register")
 app.add_typer(report.app, name="report")
 app.add_typer(caselog.app, name="caselog")

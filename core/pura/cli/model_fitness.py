@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from pura.base.progress import Stage
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -20,7 +17,8 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.terminal import err, language, out, say, write_row
+from pura.cli.progress import bars
+from pura.cli.terminal import language, out, say, write_row
 from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:
@@ -64,40 +62,14 @@ def fitness(
         seed=seed,
     )
     try:
-        with _bar() as bar:
-            found = measure_fitness(at, request, progress=_tasks(bar))
+        with bars({"texts": "bar.texts", "fitness": "bar.fitness"}) as tell:
+            found = measure_fitness(at, request, progress=tell)
     finally:
         at.session_keys.wipe()
     if as_json:
         write_row(found.to_dict())
     else:
         _print(found)
-
-
-def _tasks(bar: Progress) -> Callable[[Stage], None]:
-    """Return what shows each step of a measurement as a bar of its own."""
-    words = {"texts": "bar.texts", "fitness": "bar.fitness"}
-    tasks: dict[str, TaskID] = {}
-
-    def tell(stage: Stage) -> None:
-        if stage.name not in words:
-            return
-        if stage.name not in tasks:
-            tasks[stage.name] = bar.add_task(say(words[stage.name]), total=None)
-        bar.update(tasks[stage.name], completed=stage.done, total=stage.total)
-
-    return tell
-
-
-def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeRemainingColumn(),
-        console=err,
-        disable=not err.is_terminal,
-        transient=True,
-    )
 
 
 def _print(found: ProxyFitness) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from pura.base.progress import Stage
 from pura.cli.terminal import err, say
@@ -13,14 +16,7 @@ class progress:  # noqa: N801 - used like a function
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TimeRemainingColumn(),
-            console=err,
-            disable=not err.is_terminal,
-            transient=True,
-        )
+        self._bar = _bar()
 
     def __enter__(self) -> _Report:
         self._bar.start()
@@ -43,3 +39,34 @@ class _Report:
             completed=stage.done,
             total=stage.total or None,
         )
+
+
+@contextmanager
+def bars(words: Mapping[str, str]) -> Iterator[Callable[[Stage], None]]:
+    """Lend what shows each step of a long piece of work as a bar of its own.
+
+    Args:
+        words: Key of the command's words, by the name of the step; other steps are not shown.
+    """
+    tasks: dict[str, TaskID] = {}
+    with _bar() as bar:
+
+        def tell(stage: Stage) -> None:
+            if stage.name not in words:
+                return
+            if stage.name not in tasks:
+                tasks[stage.name] = bar.add_task(say(words[stage.name]), total=None)
+            bar.update(tasks[stage.name], completed=stage.done, total=stage.total)
+
+        yield tell
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        disable=not err.is_terminal,
+        transient=True,
+    )

@@ -8,16 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pura.base.errors import PuraError, ReportFileError
+from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
 from pura.desk import register
+from pura.desk.power import tables_of
 from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, digest_of, from_text
 from pura.keys import KeyRef
 from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
 from pura.scheme import Profile
 from pura.verdict.policy import Policy, load_policy
+from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
     from pura.audit.run import Notice
@@ -108,8 +110,10 @@ class Prepared:
         model: LanguageModel,
         policy: Policy,
         asked: Register | None,
+        tables: tuple[PowerTable, ...],
     ) -> None:
         self.policy = policy
+        self._tables = tables
         self._setup, self._keys, self._model, self._register = setup, keys, model, asked
 
     def audit(
@@ -139,6 +143,7 @@ class Prepared:
             register=self._register,
             restore=self._setup.restore,
             ids=None if text.ids is None else np.asarray(text.ids),
+            power_tables=self._tables,
         )
         notices: list[Notice] = []
         log: list[StepReport] = []
@@ -202,11 +207,12 @@ def prepared(
     """
     own = setup.policy is not None
     policy = load_policy(setup.policy or workplace.paths.policy, must_exist=own)
+    tables = tables_of(workplace, policy)
     with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
         progress(Stage(name="model"))
         model = workplace.model(setup.model, profile=setup.profile)
         checkpoint()
-        yield Prepared(setup, keys, model, policy, asked)
+        yield Prepared(setup, keys, model, policy, asked, tables)
 
 
 def audit(
@@ -307,8 +313,8 @@ def audit_again(
 
     Raises:
         ReportFileError: The record leaves out what is needed (``repeat-text``, ``repeat-prompt``,
-            ``repeat-ids``), or key, model or the register that was the prior are not here
-            (``repeat-key``, ``repeat-model``, ``repeat-register``).
+            ``repeat-ids``), or key, model, the register that was the prior or a power table are
+            not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
     from pura.audit.run import Options, audit_document
@@ -328,6 +334,8 @@ def audit_again(
     for ref in refs:
         if not workplace.has_key(ref.fingerprint):
             raise _absent("key", ref.fingerprint)
+    policy = Policy.from_dict(record.policy)
+    tables = _tables_of(workplace, policy)
     with _prior_of(workplace, record) as issued, workplace.opened_keys(refs) as keys:
         progress(Stage(name="model"))
         model = workplace.model_of(record.model.fingerprint)
@@ -340,13 +348,23 @@ def audit_again(
             profile=record.profile,
             options=Options(
                 decoder=record.decoder,
-                policy=Policy.from_dict(record.policy),
+                policy=policy,
+                power_tables=tables,
                 register=issued,
                 restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
             ),
             progress=progress,
             checkpoint=checkpoint,
         )
+
+
+def _tables_of(workplace: Workplace, policy: Policy) -> tuple[PowerTable, ...]:
+    try:
+        return tables_of(workplace, policy)
+    except PolicyError as error:
+        if error.code != "power-absent":
+            raise
+        raise _absent("power", str(error.values["name"])) from None
 
 
 @contextmanager

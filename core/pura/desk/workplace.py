@@ -19,6 +19,7 @@ from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
 from pura.model.held import HeldModel
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
+from pura.verdict.power_file import PowerFolder
 
 if TYPE_CHECKING:
     from pura.model.device import Device
@@ -63,6 +64,11 @@ class Workplace:
     def profiles(self) -> ProfileFolder:
         """The stored profiles."""
         return ProfileFolder(self.paths.profiles)
+
+    @property
+    def power(self) -> PowerFolder:
+        """The power tables of this installation."""
+        return PowerFolder(self.paths.power)
 
     @property
     def models(self) -> ModelStore:

@@ -295,6 +295,25 @@ class EvidenceFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PowerFacts:
+    """Which table the power comes from (docs/power.md).
+
+    Attributes:
+        table: SHA-256 of the table, 64 hex digits.
+        name: What whoever measured it called it; empty for the one that ships.
+        own: It is one of the organisation's, named by its policy.
+        texts: Marked texts that it was measured on; 0 where the table does not say.
+        date: Day of the measurement, ISO 8601; empty where the table does not say.
+    """
+
+    table: str
+    name: str
+    own: bool
+    texts: int
+    date: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Passage:
     """A stretch of the text that carries the mark.
 
@@ -484,6 +503,8 @@ class Audit:
         decoder: ``exact`` or ``paper``.
         candidates: The most probable payloads, strongest first.
         evidence: How strong the findings are.
+        power: The table that the power comes from; None where none speaks of the text, and in
+            records of versions that knew one table only.
         verdict: ``mark``, ``indication``, ``no-mark``, ``insufficient`` or ``not-examinable``.
         sentences: The findings in words, in the order in which they are read.
         cautions: What weakens the findings.
@@ -517,6 +538,7 @@ class Audit:
     decoder: str
     candidates: tuple[CandidateFacts, ...]
     evidence: EvidenceFacts
+    power: PowerFacts | None = None
     verdict: str
     sentences: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
@@ -535,8 +557,9 @@ class Audit:
         whole = {"schema": SCHEMA, **encode(self)}
         if not self.marks:  # as records of earlier versions, which come out as they went in
             del whole["marks"]
-        if self.prior is None:
-            del whole["prior"]
+        for name in ("prior", "power"):
+            if getattr(self, name) is None:
+                del whole[name]
         if not self.prompts:
             del whole["prompts"]
         return whole

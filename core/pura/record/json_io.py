@@ -24,7 +24,7 @@ from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {(Audit, "marks"), (Audit, "prior"), (Audit, "prompts")}
+_LATER: Final = {(Audit, name) for name in ("marks", "prior", "prompts", "power")}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -32,6 +32,7 @@ _SUMMARY: Final = (
     "input",
     "verdict",
     "evidence",
+    "power",
     "payload",
     "bits",
     "key",

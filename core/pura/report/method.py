@@ -39,6 +39,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("tokenizer"), model.tokenizer),
         (labels("device"), f"{device.name}, {device.dtype}"),
         (labels("decoder"), audit.decoder),
+        *_power(audit, labels),
         (labels("seed"), f"{found.seed}, {numerals.count(found.draws, language)}"),
         (labels("counted"), f"{len(audit.keys)}, {readings}, {entries}"),
         (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
@@ -64,6 +65,14 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
             (0.06, 0.2, 0.14, 0.6),
         ),
     ]
+
+
+def _power(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
+    """Return which table the power comes from, where the record names one."""
+    if audit.power is None:
+        return []
+    name = audit.power.name if audit.power.own else labels("power.shipped")
+    return [(labels("power.table"), f"{name}, {audit.power.table}")]
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
@@ -116,8 +125,19 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
     """Return what was measured of the errors, on which texts, and what was not."""
     measured = all(audit.evidence.power is not None for audit in audits)
     draws = [a.evidence.draws for a in audits if a.evidence.draws]
+    own = {a.power.table: a.power for a in audits if a.power is not None and a.power.own}
+    shipped = any(a.power is None or not a.power.own for a in audits)
     items = [
-        labels("validation.power"),
+        *([labels("validation.power")] if shipped else []),
+        *(
+            labels(
+                "validation.power-own",
+                name=printable(table.name),
+                n=numerals.count(table.texts, labels.language),
+                date=printable(table.date),
+            )
+            for table in own.values()
+        ),
         labels("validation.model", same=labels.yes(measured)),
         labels("validation.fp"),
         labels("validation.known"),

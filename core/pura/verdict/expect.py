@@ -18,7 +18,7 @@ from typing import Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
-from pura.verdict.power import PowerTable, load_power
+from pura.verdict.power import PROSE, PowerTable, load_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
@@ -26,6 +26,8 @@ USABLE_SHARE: Final = 0.89
 """Usable positions a token: 179 of 200 in the study's cells (docs/study.md §1)."""
 SHORT_TOKENS: Final = 60
 """Below it the study found fewer than 95 of 100 payloads (docs/study.md §2)."""
+SIGNS: Final = "signs"
+"""What a text of mostly code or numbers is called."""
 MANY_SIGNS: Final = 0.2
 """Share of digits and signs among the characters from which a text is mostly code or numbers."""
 REPETITIVE: Final = 0.25
@@ -161,9 +163,21 @@ def unlike_study(text: str) -> str:
         ``signs`` for what is mostly code or numbers, ``language`` for words that do not look
         English, else ``""``; also when there are too few words to tell.
     """
-    if sign_share(text) >= MANY_SIGNS:
-        return "signs"
-    return "language" if language_of(text) not in ("", "English") else ""
+    kind = kind_of(text)
+    return {"": "", PROSE: "", SIGNS: SIGNS}.get(kind, "language")
+
+
+def kind_of(text: str) -> str:
+    """Say what a text looks like, as far as rates depend on it.
+
+    Args:
+        text: The text.
+
+    Returns:
+        ``signs`` for what is mostly code or numbers, else the name of its language; ``""`` when
+        there are too few words to tell.
+    """
+    return SIGNS if sign_share(text) >= MANY_SIGNS else language_of(text)
 
 
 def readable_bits(usable: int, payload_bits: int) -> int:

@@ -11,6 +11,7 @@ from pura.record.audit import (
     CandidateFacts,
     EvidenceFacts,
     MarkFacts,
+    PowerFacts,
     PriorFacts,
     RegisterFacts,
     RegisterMatch,
@@ -92,6 +93,7 @@ def findings(
     circumstances: Circumstances,
     *,
     candidates: Sequence[CandidateFacts] = (),
+    power: PowerFacts | None = None,
     prior: PriorFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
@@ -107,11 +109,13 @@ def findings(
         policy: The decision rule.
         circumstances: What else must be known.
         candidates: The most probable payloads, strongest first.
+        power: The table that the power comes from, or None.
         prior: How issued payloads entered the evidence, or None.
         register: What the register says, or None when it was not asked.
         marks: The marks of the text, strongest first; one is not worth a sentence of its own.
     """
-    out = [_headline(outcome, evidence, policy), *_strength(outcome, evidence, policy)]
+    out = [_headline(outcome, evidence, policy), *_measured(outcome, power)]
+    out += _strength(outcome, evidence, policy)
     out += _prior(prior)
     if outcome.verdict == "mark":
         out += _marks(marks)
@@ -191,6 +195,19 @@ def _strength(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> list
             Sentence(key="note.n2", values={"p": evidence.p_redraw, "N": evidence.draws}),
         )
     return out
+
+
+def _measured(outcome: Outcome, power: PowerFacts | None) -> list[Sentence]:
+    """Whose measurement the outcome rests on, where it is not the one that ships."""
+    if power is None or not power.own or outcome.verdict not in ("no-mark", "insufficient"):
+        return []
+    values: dict[str, str | int | float] = {
+        "name": power.name,
+        "table": power.table[:16],
+        "n": power.texts,
+        "date": power.date,
+    }
+    return [Sentence(key="note.power", values=values)]
 
 
 def _prior(prior: PriorFacts | None) -> list[Sentence]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from dataclasses import fields as dataclass_fields
@@ -58,6 +59,8 @@ class Policy:
             stated.
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
             examined. Empty admits all.
+        power_tables: Fingerprints (SHA-256, hex) of the organisation's own power tables that count
+            (docs/power.md); the shipped one counts where none of them speaks of a text.
     """
 
     name: str = "default"
@@ -77,6 +80,7 @@ class Policy:
     seed_rule: str = "input"
     yearly_volume: int = 0
     languages: tuple[str, ...] = ()
+    power_tables: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, rule in RULES.items():
@@ -130,8 +134,9 @@ class Policy:
         values: dict[str, Any] = {k: v for k, v in data.items() if k != "schema"}
         if unknown := sorted(str(k) for k in values.keys() - RULES.keys()):
             raise PolicyError("policy.unknown", name=unknown[0])
-        if isinstance(values.get("languages"), list):
-            values["languages"] = tuple(values["languages"])
+        for name in ("languages", "power_tables"):
+            if isinstance(values.get(name), list):
+                values[name] = tuple(values[name])
         return cls(**values)
 
     @classmethod
@@ -253,6 +258,22 @@ def _list_of_texts(most: int) -> Rule:
     return Rule(check=check, schema={"type": "array", "maxItems": most, "items": item.schema})
 
 
+def _list_of_fingerprints(most: int) -> Rule:
+    pattern = "^[0-9a-f]{64}$"
+
+    def check(value: object) -> Phrase | None:
+        sound = (
+            isinstance(value, tuple)
+            and len(set(map(str, value))) == len(value) <= most
+            and all(isinstance(v, str) and re.match(pattern, v) for v in value)
+        )
+        return None if sound else phrase("policy.fingerprints", most=most)
+
+    item = {"type": "string", "pattern": pattern}
+    schema = {"type": "array", "maxItems": most, "uniqueItems": True, "items": item}
+    return Rule(check=check, schema=schema)
+
+
 RULES: Final[dict[str, Rule]] = {
     "name": _text(1, 60),
     "version": _whole(1, 1_000_000),
@@ -271,6 +292,7 @@ RULES: Final[dict[str, Rule]] = {
     "seed_rule": _one_of(*SEED_RULES),
     "yearly_volume": _whole(0, 10**12),
     "languages": _list_of_texts(100),
+    "power_tables": _list_of_fingerprints(20),
 }
 
 

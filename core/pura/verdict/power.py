@@ -23,25 +23,35 @@ Format of the file::
                   "text_usable": 1400}]}
 
 ``usable[i]`` is the lower end of a class, which reaches up to the next one. ``text_usable`` may be
-left out: the texts were marked from end to end.
+left out: the texts were marked from end to end. So may ``edit``: the texts were not edited. Entries
+of edited texts are there to be read by people; no outcome rests on them.
+
+An organisation measures tables of its own (:mod:`pura.lab.power`, docs/power.md); its policy names
+those that count. Their conditions hold more than the shipped one's: ``name``, ``generators`` where
+another model wrote the texts than reads them, ``kinds`` of texts, ``likelihood``, ``texts``,
+``date``.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
 from pura.base.resources import resource
 from pura.scheme import Profile
 
 SCHEMA: Final = "pura-power/1"
-_MAX_BYTES: Final = 1 << 22
+MAX_BYTES: Final = 1 << 22
+PROSE: Final = "English"
+"""Of what the texts were where a table does not say it."""
 _ENTRY_KEYS: Final = {
     "code",
     "payload_bits",
@@ -53,7 +63,7 @@ _ENTRY_KEYS: Final = {
     "found",
     "texts",
 }
-_MAY_HAVE: Final = {"text_usable"}
+_MAY_HAVE: Final = {"text_usable", "edit"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +83,7 @@ class PowerEntry:
         level: Confidence level of the limits.
         text_usable: Usable positions of the longest texts that the passages stood in; 0 where the
             texts were marked from end to end.
+        edit: What was done to the texts before they were read; empty for nothing.
     """
 
     code: str
@@ -86,6 +97,7 @@ class PowerEntry:
     texts: tuple[int, ...]
     level: float
     text_usable: int = 0
+    edit: str = ""
 
     @cached_property
     def limits(self) -> tuple[float, ...]:
@@ -120,13 +132,21 @@ class PowerTable:
 
     Attributes:
         entries: One for each set of conditions.
-        models: Fingerprints of the models that were measured, as generator and verifier alike.
+        models: Fingerprints of the models that were measured, as generator and verifier alike
+            unless the conditions name ``generators``.
         conditions: What the study says of itself.
+        fingerprint: SHA-256 of the whole table in its canonical form, 64 hex digits.
     """
 
     entries: tuple[PowerEntry, ...] = ()
     models: tuple[str, ...] = ()
     conditions: dict[str, Any]
+    fingerprint: str = ""
+
+    @property
+    def name(self) -> str:
+        """What whoever measured it called it; empty for the one that ships."""
+        return str(self.conditions.get("name", ""))
 
     def power(
         self,
@@ -196,11 +216,13 @@ class PowerTable:
     def _measured(self, asked: Asked) -> bool:
         """Whether the conditions of an audit are those of the study."""
         profile, conditions = asked.profile, self.conditions
+        # Where no generators are named the texts were read by the model that wrote them.
+        generators = conditions.get("generators", [asked.reader])
         return (
             asked.reader in self.models
-            # The measured texts were read by the model that wrote them.
-            and profile.model == asked.reader
-            and not asked.unlike
+            and profile.model in generators
+            and (not asked.kind or asked.kind in conditions.get("kinds", [PROSE]))
+            and asked.likelihood == conditions.get("likelihood", asked.likelihood)
             and asked.dtype in conditions.get("dtypes", [asked.dtype])
             and all(
                 getattr(profile, name) == conditions[name]
@@ -233,7 +255,8 @@ class PowerTable:
         fitting = [
             entry
             for entry in self.entries
-            if entry.code == profile.code
+            if not entry.edit
+            and entry.code == profile.code
             and entry.payload_bits >= profile.payload_bits
             and entry.threshold >= threshold
             and (prompt_known or not entry.prompt)
@@ -264,7 +287,8 @@ class Asked:
         prompt_known: The verifier knows the prompt.
         reader: Fingerprint of the model that reads.
         dtype: Its number format.
-        unlike: In what the text differs from those of the study; empty where in nothing.
+        kind: What its words look like (:func:`pura.verdict.expect.kind_of`).
+        likelihood: Fingerprint of the likelihood table that weighed it.
     """
 
     profile: Profile
@@ -273,7 +297,56 @@ class Asked:
     prompt_known: bool
     reader: str
     dtype: str
-    unlike: str
+    kind: str
+    likelihood: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """What may be said of how often marked texts like the one at hand are found.
+
+    Attributes:
+        power: Share of them, as a lower limit; None where nothing was measured.
+        needed: Usable positions in a row that it speaks of; see :meth:`PowerTable.run`.
+        table: The table behind it; None where there is none.
+        own: It is one that the policy names, not the shipped one.
+    """
+
+    power: float | None = None
+    needed: int | None = None
+    table: PowerTable | None = None
+    own: bool = False
+
+
+def claim(own: Sequence[PowerTable], asked: Asked, power: float) -> Claim:
+    """Return what the tables allow to be said of a text.
+
+    Tables of the organisation go before the shipped one, since they were measured under its own
+    conditions. Where several of them speak of the text, the weakest counts: the text does not say
+    which of their conditions it was written under (a chat or a plain prompt, say).
+
+    Args:
+        own: The tables that the policy names.
+        asked: The text and the conditions of its audit.
+        power: How often marked texts must be found to say so.
+    """
+    claims = [_claim(table, asked, power, own=True) for table in own]
+    claims = [made for made in claims if made.power is not None]
+    if not claims:
+        return _claim(load_power(), asked, power, own=False)
+
+    def strength(made: Claim) -> tuple[float, float]:
+        needed = math.inf if made.needed is None else made.needed
+        return -needed, made.power or 0.0
+
+    return min(claims, key=strength)
+
+
+def _claim(table: PowerTable, asked: Asked, power: float, *, own: bool) -> Claim:
+    reached, needed = table.run(asked, power)
+    if reached is None:
+        return Claim()
+    return Claim(power=reached, needed=needed, table=table, own=own)
 
 
 def load_power(path: Path | None = None) -> PowerTable:
@@ -282,17 +355,26 @@ def load_power(path: Path | None = None) -> PowerTable:
     Raises:
         PolicyError: The file cannot be read or is damaged; the entry is named.
     """
+    return _shipped() if path is None else _read(path)
+
+
+@cache
+def _shipped() -> PowerTable:
+    return _read(resource("power.json"))
+
+
+def _read(path: Path) -> PowerTable:
     try:
-        with (path or resource("power.json")).open("rb") as file:
-            text = file.read(_MAX_BYTES + 1)
-        data = json.loads(text) if len(text) <= _MAX_BYTES else None
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
+        data = json.loads(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         number = error.errno
         why = phrase("reason.system", why=number) if number else phrase("reason.absent")
         raise PolicyError("power.read", why=why) from None
     except (ValueError, RecursionError):
         raise PolicyError("power.json") from None
-    return _parse(data)
+    return parse_power(data)
 
 
 def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
@@ -316,7 +398,12 @@ def _refuse(what: Phrase) -> PolicyError:
     return PolicyError("power.damaged", what=what)
 
 
-def _parse(data: object) -> PowerTable:
+def parse_power(data: object) -> PowerTable:
+    """Read a power table from parsed JSON.
+
+    Raises:
+        PolicyError: It is damaged; the entry is named.
+    """
     if not isinstance(data, dict) or data.get("schema") != SCHEMA:
         raise _refuse(phrase("power.schema", schema=SCHEMA))
     level, entries, conditions = (data.get(k) for k in ("level", "entries", "conditions"))
@@ -331,7 +418,15 @@ def _parse(data: object) -> PowerTable:
         entries=tuple(_parse_entry(entry, i + 1, level) for i, entry in enumerate(entries)),
         models=tuple(models),
         conditions=conditions,
+        fingerprint=_fingerprint(data),
     )
+
+
+def _fingerprint(data: object) -> str:
+    try:
+        return sha256(canonical(data))
+    except (ValueError, RecursionError):
+        raise PolicyError("power.json") from None
 
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
@@ -355,6 +450,7 @@ def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
             texts=_whole_numbers(entry["texts"]),
             level=level,
             text_usable=int(entry.get("text_usable", 0)),
+            edit=str(entry.get("edit", "")),
         )
     except (TypeError, ValueError, KeyError):
         raise _refuse(phrase("power.type", number=number)) from None

@@ -13,6 +13,7 @@ from shiboken6 import isValid
 
 from pura.base.errors import ModelError, PuraError
 from pura.desk.models import AddModel, RecheckModel, RemoveModel
+from pura.desk.power import RelyOnPower
 from pura.desk.profiles import ExportProfile, ImportProfile, RemoveProfile, SaveProfile
 from pura.desk.workplace import Workplace
 from pura.lab.fitness.measure import ProxyFitness, TextResult
@@ -21,10 +22,13 @@ from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
 from pura.scheme import Profile
 from pura.scheme.profile_versions import NOTES
-from pura_audit.jobs.outcome import Done
+from pura.verdict.policy import Policy
+from pura.verdict.power_file import PowerFile, seal
+from pura_audit.jobs.outcome import Done, Progress
 from pura_audit.models import dialog as model_dialog
-from pura_audit.models import fitness
+from pura_audit.models import fitness, power
 from pura_audit.models.fitness import FitnessDialog
+from pura_audit.models.power import PowerDialog
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
@@ -216,6 +220,81 @@ def result(texts: int, found: int) -> ProxyFitness:
         word="good",
         rule=RULE,
     )
+
+
+def measured_table(found: int) -> PowerFile:
+    entry = {
+        "code": "tbcc",
+        "payload_bits": 36,
+        "threshold": 6.0,
+        "prompt": False,
+        "sampling": {"temperature": 0.7, "top_k": 0, "top_p": 0.95},
+        "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+        "usable": [20, 1200],
+        "found": [10, found],
+        "texts": [64, 64],
+    }
+    conditions = {"name": "internal", "date": "2026-11-22", "texts": 64, "models": ["a" * 16]}
+    table = {"schema": "pura-power/1", "level": 0.95, "conditions": conditions}
+    more = [entry | {"text_usable": 1400}, entry | {"edit": "substitute:0.1", "found": [0, 1]}]
+    return seal(table | {"entries": [entry, *more]})
+
+
+def test_power_is_asked_for_shown_and_relied_on(
+    models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed = measured_table(64)
+    measured, timed, relied = Noted(sealed), Noted(7200.0), Noted(Policy(name="ours", version=3))
+    for name, use_case in (
+        ("measure_power", measured),
+        ("estimate_power", timed),
+        ("rely_on_power", relied),
+    ):
+        monkeypatch.setattr(power, name, use_case)
+    models.buttons["power"].click()
+    dialog = models.findChild(PowerDialog)
+    assert dialog.table.isHidden()
+    assert dialog.rely.isHidden()
+    dialog.documents.setText("500, many")
+    dialog.measure.click()
+    assert "whole numbers" in dialog.words.text()
+    assert not measured.requests
+    dialog.documents.setText(" 500; 1000 ")
+    dialog.texts.setValue(9)
+    dialog.chat.setChecked(True)
+    dialog.estimate.click()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert "2.0 h" in dialog.words.text()
+    dialog.measure.click()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    [request] = measured.requests
+    assert timed.requests == [request]
+    assert (request.model, request.reader, request.texts) == ("tiny", None, 9)
+    assert (request.documents, request.chat, request.prompts) == ((500, 1000), True, None)
+    assert sealed.fingerprint[:16] in dialog.sentence.text()
+    assert cells(dialog.table) == [
+        "whole texts",
+        "1,200 positions",
+        "1,200 positions",
+        "95 %",
+        "64",
+    ]
+    assert cells(dialog.table, 1)[0] == "passages in up to 1,400 positions"
+    assert cells(dialog.table, 2)[:3] == ["edited (substitute:0.1)", "not shown", "not shown"]
+    dialog.rely.click()
+    qtbot.waitUntil(lambda: not dialog.busy)
+    assert relied.requests == [RelyOnPower(name=sealed.fingerprint)]
+    assert "ours/3" in dialog.words.text()
+    dialog.close()
+
+
+def test_a_measurement_says_how_far_it_is(models: Any) -> None:
+    dialog = models.ask_power()
+    dialog._progressed(Progress(step=0, name="texts", done=320, total=12_800, seconds_left=600))
+    assert dialog.words.text() == "Writing the texts: 320 of 12,800 tokens, 10 min left"
+    dialog._progressed(Progress(step=0, name="counting", done=3, total=64))
+    assert dialog.words.text() == "Weighing the evidence: 3 of 64 texts"
+    dialog.close()
 
 
 def test_fitness_is_asked_for_and_shown(

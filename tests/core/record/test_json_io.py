@@ -93,6 +93,7 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             lr_capped=0.5,
             capped=False,
         ),
+        power=record.PowerFacts(table="6" * 64, name="Ours", own=True, texts=64, date="2026-11-22"),
         verdict="insufficient",
         sentences=(record.Sentence(key="outcome.mark", values={"lr": 1.5, "n": 3, "w": "x"}),),
         cautions=(record.Sentence(key="caution.unmeasured"),),

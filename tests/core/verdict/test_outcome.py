@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from pura.record.audit import (
     CandidateFacts,
     MarkFacts,
     Passage,
+    PowerFacts,
     PriorFacts,
     RegisterFacts,
     RegisterMatch,
@@ -313,6 +315,23 @@ def test_a_register_as_prior_is_said_with_why_it_is_sound(log10_e):
     assert "1,000 payloads of register 0a1b2c3d4e5f6071-1000" in fill(sentence, "en")
     assert "14. März 2026" in fill(sentence, "de")
     assert "note.prior" not in keys_of(said(decide(log10_e)))
+
+
+def test_whose_measurement_an_outcome_rests_on_is_said():
+    own = PowerFacts(table="0a" * 32, name="Chat, German", own=True, texts=64, date="2026-11-22")
+    missed = decide(0.0, power=0.96, needed=40)
+    out = said(missed, power=own)
+    assert keys_of(out)[:2] == ["outcome.no-mark-in-a-row", "note.power"]
+    assert out_of_order(out) == []
+    words = fill(out[1], "en"), fill(out[1], "de")
+    assert all("Chat, German" in w and "0a0a0a0a0a0a0a0a" in w and "64" in w for w in words)
+    assert "22. November 2026" in words[1]
+    for outcome, power in (
+        (missed, None),
+        (missed, replace(own, own=False)),
+        (decide(20.0), own),
+    ):
+        assert "note.power" not in keys_of(said(outcome, power=power))
 
 
 def test_a_register_that_the_policy_wants_and_nobody_gave_is_a_caution():

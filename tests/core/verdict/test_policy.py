@@ -29,6 +29,7 @@ BAD = {
     "seed_rule": ["clock", 1],
     "yearly_volume": [-1, 0.5],
     "languages": ["en", [1], ["e"], ["en"] * 101],
+    "power_tables": ["a" * 64, ["a" * 63], ["A" * 64], [1], ["a" * 64] * 2],
 }
 
 

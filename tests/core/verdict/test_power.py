@@ -9,7 +9,7 @@ import pytest
 from pura.base.errors import PolicyError
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
-from pura.verdict.power import Asked, load_power, lower_limit
+from pura.verdict.power import Asked, claim, load_power, lower_limit
 
 PROFILE = Profile(payload_bits=36, vocab_size=100, code="tbcc")
 MODEL = "0123456789abcdef"
@@ -137,7 +137,8 @@ def asked(**changes):
             "prompt_known": False,
             "reader": MODEL,
             "dtype": "float32",
-            "unlike": "",
+            "kind": "English",
+            "likelihood": "a" * 16,
         }
         | changes
     )
@@ -166,7 +167,9 @@ def test_power_speaks_of_positions_in_a_row_where_passages_were_measured(tmp_pat
         {"reader": "f" * 16},
         {"reader": "f" * 16, "profile": PROFILE.with_(model="f" * 16)},
         {"dtype": "bfloat16"},
-        {"unlike": "language"},
+        {"kind": "German"},
+        {"kind": "signs"},
+        {"likelihood": "b" * 16},
         {"threshold": 6.5},
         {"profile": PROFILE.with_(model=MODEL, context_window=3)},
         {"profile": PROFILE.with_(model=MODEL, history="all")},
@@ -181,10 +184,53 @@ def test_nothing_is_said_where_a_condition_was_not_measured(tmp_path, changes):
         "context_window": 2,
         "history": "used",
         "prefix": "none",
+        "likelihood": "a" * 16,
     }
     t = table(tmp_path, entry(), conditions=conditions)
     assert t.run(asked(), 0.95) == (pytest.approx(lower_limit(100, 100)), 300)
     assert t.run(asked(**changes), 0.95) == (None, None)
+
+
+def test_a_table_speaks_of_the_kinds_of_texts_that_it_was_measured_on(tmp_path):
+    t = table(tmp_path, entry(), conditions={"models": [MODEL], "kinds": ["German"]})
+    assert t.run(asked(kind="German"), 0.95)[0] is not None
+    assert t.run(asked(kind=""), 0.95)[0] is not None, "too few words to tell"
+    assert t.run(asked(kind="English"), 0.95) == (None, None)
+
+
+def test_a_proxy_counts_where_it_read_what_the_generator_wrote(tmp_path):
+    writer = "f" * 16
+    t = table(tmp_path, entry(), conditions={"models": [MODEL], "generators": [writer]})
+    proxy = asked(profile=PROFILE.with_(model=writer))
+    assert t.run(proxy, 0.95)[0] is not None
+    assert t.run(asked(), 0.95) == (None, None)
+
+
+def test_no_outcome_rests_on_edited_texts(tmp_path):
+    t = table(tmp_path, entry(edit="substitute:0.1"))
+    assert t.run(asked(), 0.95) == (None, None)
+
+
+def test_own_tables_go_first_and_of_several_the_weakest_counts(tmp_path):
+    conditions = {"models": [MODEL], "kinds": ["English"]}
+    strong = table(tmp_path, entry(), conditions={**conditions, "name": "strong"})
+    weak = table(tmp_path, entry(found=[0, 0, 0, 100]), conditions={**conditions, "name": "weak"})
+    other = table(tmp_path, entry(), conditions={"models": ["e" * 16]})
+    assert claim((strong, other), asked(usable=90), 0.95).table is strong
+    for order in ((strong, weak), (weak, strong)):
+        made = claim(order, asked(usable=70), 0.95)
+        assert (made.table, made.needed, made.own) == (weak, 80, True)
+    shipped = asked(profile=PROFILE.with_(model=load_power().models[0]))
+    nothing = claim((strong,), shipped, 0.95)
+    assert nothing == claim((), shipped, 0.95)
+    assert not nothing.own
+
+
+def test_the_fingerprint_is_over_every_number(tmp_path):
+    assert load_power().fingerprint == load_power().fingerprint != ""
+    one, two = table(tmp_path, entry()), table(tmp_path, entry(found=[10, 80, 60, 99]))
+    assert one.fingerprint != two.fingerprint
+    assert one.fingerprint == table(tmp_path, entry()).fingerprint
 
 
 def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():

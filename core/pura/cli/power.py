@@ -1,0 +1,259 @@
+"""``pura power``: how often marked texts of your own kind are found (docs/power.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from pura.base import numerals
+from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
+from pura.cli.passphrases import passphrase
+from pura.cli.progress import bars
+from pura.cli.terminal import confirm, language, out, say, write_row
+from pura.cli.tree import App
+from pura.desk.power import (
+    SHARES,
+    MeasurePower,
+    PowerFound,
+    RelyOnPower,
+    SignPower,
+    add_power,
+    estimate_power,
+    export_power,
+    list_power,
+    measure_power,
+    power_lines,
+    rely_on_power,
+    remove_power,
+    show_power,
+    sign_power,
+)
+from pura.keys import Secret
+from pura.verdict.policy import load_policy
+from pura.verdict.power import PowerTable
+from pura.verdict.power_file import SHORT
+
+app = App("How often marked texts of your own kind are found.")
+
+_BARS: Final = {
+    "texts": "bar.texts",
+    "reading": "bar.reading",
+    "reading-inside": "bar.reading-inside",
+    "counting": "bar.counting",
+}
+Name = Annotated[str, typer.Argument(help="Its name, or the beginning of its fingerprint.")]
+Trust = Annotated[
+    list[Path] | None,
+    typer.Option("--trust", metavar="CERT", help="Trusted certificate; several times."),
+]
+
+
+@app.command("measure")
+def measure(
+    name: Annotated[str, typer.Argument(help="What the table is called.")],
+    profile: ProfileOption,
+    model: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model that writes the texts.")
+    ] = None,
+    reader: Annotated[
+        str | None, typer.Option(metavar="MODEL", help="The model that reads; else the same.")
+    ] = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text file with a prompt a line; else the study's."),
+    ] = None,
+    chat: Annotated[
+        bool, typer.Option("--chat", help="Put the prompts into the model's chat template.")
+    ] = False,
+    texts: Annotated[int, typer.Option(min=1, max=1000, help="How many marked texts.")] = 64,
+    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each, at most.")] = 200,
+    passages: Annotated[
+        str, typer.Option(metavar="LENGTHS", help="Lengths of passages in longer texts, in tokens.")
+    ] = "60,100,200",
+    documents: Annotated[
+        str, typer.Option(metavar="LENGTHS", help="Lengths of those texts; empty: none.")
+    ] = "500,2000",
+    edits: Annotated[
+        list[str] | None,
+        typer.Option("--edit", metavar="EDIT", help="Measure edited texts too: substitute:0.1"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    folder: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Keep half-done work here; it stays.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the table to this file too.")
+    ] = None,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only say about how long it takes.")
+    ] = False,
+    use: Annotated[bool, typer.Option("--use", help="Let the policy rely on it.")] = False,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Measure a table; called again after a stop, it goes on where it was."""
+    at = workplace(device, dtype)
+    request = MeasurePower(
+        name=name,
+        profile=load_profile(at, profile),
+        model=model,
+        reader=reader,
+        prompts=prompts,
+        chat=chat,
+        texts=texts,
+        tokens=tokens,
+        passages=_numbers(passages),
+        documents=_numbers(documents),
+        edits=tuple(edits or ()),
+        seed=seed,
+        folder=folder,
+    )
+    if estimate:
+        minutes = max(1, round(estimate_power(at, request) / 60))
+        out.print(say("power.estimate", minutes=minutes), markup=False)
+        return
+    with bars(_BARS) as tell:
+        sealed = measure_power(at, request, progress=tell)
+    if output is not None:
+        export_power(at, sealed.fingerprint, output)
+    _print(show_power(at, sealed.fingerprint))
+    if use:
+        use_(sealed.fingerprint)
+
+
+@app.command("list")
+def list_() -> None:
+    """List the stored tables."""
+    for found in list_power(workplace()):
+        table = found.sealed.table
+        mark = say("power.relied-on") if found.relied_on else ""
+        line = f"{table.fingerprint[:SHORT]}  {table.conditions.get('date', '')}  {table.name}"
+        out.print(f"{line}  {mark}".rstrip(), markup=False)
+
+
+@app.command("show")
+def show(
+    name: Annotated[str, typer.Argument(help="A file, a name, or the beginning of a fingerprint.")],
+    trust: Trust = None,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
+) -> None:
+    """Show what a table says, what it was measured on, and whether its seal is whole."""
+    found = show_power(workplace(), name, trust=tuple(trust or ()))
+    if as_json:
+        write_row(found.sealed.data)
+    else:
+        _print(found)
+
+
+@app.command("add")
+def add(
+    file: Annotated[Path, typer.Argument(help="A table that was measured elsewhere.")],
+    trust: Trust = None,
+) -> None:
+    """Take in a table; one that was altered is refused."""
+    _print(add_power(workplace(), file, trust=tuple(trust or ())))
+
+
+@app.command("export")
+def export(
+    name: Name,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+) -> None:
+    """Write a stored table to a file."""
+    export_power(workplace(), name, output)
+
+
+@app.command("sign")
+def sign(
+    name: Name,
+    certificate: Annotated[
+        Path, typer.Option(metavar="FILE.p12", help="Certificate and key, PKCS#12.")
+    ],
+    passphrase_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+    ] = None,
+) -> None:
+    """Sign a stored table with the organisation's certificate."""
+    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
+    request = SignPower(name=name, certificate=certificate, passphrase=secret)
+    _print(sign_power(workplace(), request))
+
+
+@app.command("use")
+def use_(
+    name: Name,
+    off: Annotated[bool, typer.Option("--off", help="No longer rely on it.")] = False,
+) -> None:
+    """Let the policy rely on a table; the version of the policy counts up."""
+    policy = rely_on_power(workplace(), RelyOnPower(name=name, on=not off))
+    out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)), markup=False)
+
+
+@app.command("remove")
+def remove(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a stored table."""
+    at = workplace()
+    table = at.power.find(name).stem
+    if not yes:
+        confirm(say("power.delete", name=table))
+    remove_power(at, table)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.replace(" ", "").split(",") if part)
+    except ValueError:
+        raise typer.BadParameter(text) from None
+
+
+def _print(found: PowerFound) -> None:
+    table = found.sealed.table
+    conditions = table.conditions
+    out.print(say("power.title", name=table.name, table=table.fingerprint), markup=False)
+    names = conditions.get("names", {})
+    out.print(
+        say(
+            "power.measured",
+            date=str(conditions.get("date", "")),
+            count=int(conditions.get("texts", 0)),
+            generator=str(names.get("generator", "")),
+            reader=str(names.get("reader", "")),
+            kinds=", ".join(conditions.get("kinds", [])) or "–",
+        ),
+        markup=False,
+    )
+    for line in _lines(table):
+        out.print(line, markup=False)
+    signed = found.signed
+    if signed is None:
+        words = say("power.unsigned")
+    else:
+        trusted = "power.signed-trusted" if signed.trusted else "power.signed"
+        words = say(trusted, subject=signed.subject)
+    out.print(words, markup=False)
+    out.print(say("power.relied" if found.relied_on else "power.not-relied"), markup=False)
+
+
+def _lines(table: PowerTable) -> list[str]:
+    lines = []
+    for line in power_lines(table, load_policy(workplace().paths.policy).t_found):
+        if line.edit:
+            what = say("power.line-edited", edit=line.edit)
+        elif line.text_usable:
+            what = say("power.line-inside", count=line.text_usable)
+        else:
+            what = say("power.line-whole")
+        reached = [
+            say("power.from", share=numerals.percent(share, language()), count=needed)
+            for share, needed in zip(SHARES, line.needed, strict=True)
+            if needed is not None
+        ]
+        if not reached:
+            reached = [say("power.most", share=numerals.percent(line.most, language()))]
+        lines.append(say("power.line", what=what, reached=", ".join(reached), count=line.texts))
+    return lines

@@ -1,0 +1,1 @@
+"""Power of an organisation's own model, sampling, language and prompts (docs/power.md)."""

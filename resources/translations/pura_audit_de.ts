@@ -2830,8 +2830,8 @@
         <translation>Das Profil nennt keinen Schlüssel: Ein falscher fällt vor der Untersuchung nicht auf.</translation>
     </message>
     <message>
-        <source>How much text a finding takes was not measured for these settings; Models, Fitness measures it.</source>
-        <translation>Wie viel Text ein Befund braucht, wurde für diese Einstellungen nicht gemessen; Modelle, Eignung misst es.</translation>
+        <source>How much text a finding takes was not measured for these settings; Models, How much is found measures it.</source>
+        <translation>Wie viel Text ein Befund braucht, wurde für diese Einstellungen nicht gemessen; Modelle, Wie viel wird gefunden misst es.</translation>
     </message>
     <message>
         <source>A finding takes about {tokens:count} tokens of unedited text of the built-in model ({usable:count} usable positions, nine texts in ten, prompt unknown).</source>

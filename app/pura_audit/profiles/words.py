@@ -131,8 +131,8 @@ def length(profile: Profile) -> str:
     if found.usable is None or found.tokens is None:
         return translate(
             "ProfileEditor",
-            "How much text a finding takes was not measured for these settings; Models, Fitness "
-            "measures it.",
+            "How much text a finding takes was not measured for these settings; Models, How much "
+            "is found measures it.",
         )
     words = translate(
         "ProfileEditor",

@@ -140,7 +140,7 @@ def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
         ),
         labels("validation.model", same=labels.yes(measured)),
         labels("validation.fp"),
-        labels("validation.known"),
+        labels("validation.known" if shipped else "validation.known-own"),
     ]
     if draws:
         smallest = numerals.chance(1 / (min(draws) + 1), labels.language)

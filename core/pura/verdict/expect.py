@@ -104,6 +104,9 @@ class Expectation:
         return [catalogue("command").fill(key, language, values) for key in keys]
 
 
+TOLD: Final = frozenset({*_TAGS, SIGNS})
+"""Kinds of texts that are told from all others; "another language" is any of many."""
+
 NOTES: Final = ("signs", "language", "short", "repetitive")
 """What can weaken an estimate; the words stand in the catalogue."""
 

@@ -118,13 +118,12 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
     request = MeasurePower(
         name="Tiny",
-        profile=profile_of(builtin_model, temperature=0.9, top_p=0.95),
+        profile=profile_of(builtin_model),
         prompts=prompts,
-        chat=True,
         texts=3,
-        tokens=40,
+        tokens=60,
         passages=(20, 200),
-        documents=(60,),
+        documents=(80,),
         edits=("substitute:0.2",),
     )
     told: list[Stage] = []
@@ -150,10 +149,11 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     conditions = sealed.table.conditions
     assert conditions["generators"] == list(sealed.table.models) == [builtin_model.fingerprint]
     assert conditions["prompts"]["count"] == 2
-    assert (conditions["chat"], len(conditions["template"])) == (True, 64)
     whole = [e for e in sealed.table.entries if not e.edit and not e.text_usable]
-    assert {e.sampling for e in whole} == {(0.9, 0, 0.95)}
+    assert {e.sampling for e in whole} == {(1.0, 0, 1.0)}
     assert max(whole[0].texts) <= 3
+    # Under another key than the one of its text no evidence would come close to this.
+    assert next(e for e in whole if e.threshold == 3.0).found[-1] > 0
     kinds = {(bool(e.edit), bool(e.text_usable)) for e in sealed.table.entries}
     assert kinds >= {(False, False), (True, False)}
     lines = power_lines(sealed.table, 6.0)

@@ -128,6 +128,13 @@ def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
     assert load_power().run(asked, 0.95) == (None, None)
 
 
+def test_a_language_that_cannot_be_told_from_others_speaks_for_none() -> None:
+    for kind, kinds in (("French", ["French"]), ("signs", ["signs"]), ("another language", [])):
+        found = [evidence(kind, 9.0)] * 64
+        table = make_table(PLAN, SOURCE, Reader(), found)  # type: ignore[arg-type]
+        assert table["conditions"]["kinds"] == kinds
+
+
 def test_texts_that_are_too_short_make_no_table() -> None:
     with pytest.raises(PolicyError, match="too short") as caught:
         make_table(PLAN, SOURCE, Reader(), [evidence("")] * 3)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from pura.base.errors import PolicyError
 from pura.decode import default_model
 from pura.lab.power.measure import Source, TextEvidence
 from pura.lab.power.plan import THRESHOLDS, PowerPlan, prompts_digest
+from pura.verdict.expect import TOLD
 from pura.verdict.power import SCHEMA
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ def make_table(
         "names": {"generator": source.name, "reader": reader.name},
         "dtypes": [reader.device.dtype],
         "device": reader.device.name,
-        "kinds": [kind] if kind else [],
+        # What cannot be told from another language must not speak for it.
+        "kinds": [kind] if kind in TOLD else [],
         "context_window": profile.context_window,
         "history": profile.history,
         "prefix": profile.prefix,

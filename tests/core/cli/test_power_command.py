@@ -1,0 +1,116 @@
+"""``pura power`` in this process, with a table that nobody measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pura.base.errors import PuraError
+from pura.base.paths import user_paths
+from pura.cli.__main__ import app
+from pura.cli.terminal import use_language
+from pura.verdict.policy import load_policy
+from pura.verdict.power_file import PowerFile, seal
+
+
+def pura(*words: object) -> Any:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+def refusal(done: Any) -> str:
+    assert isinstance(done.exception, PuraError), done.exception
+    return done.exception.code
+
+
+def table(name: str = "Chat, German") -> PowerFile:
+    entry = {
+        "code": "tbcc",
+        "payload_bits": 36,
+        "threshold": 6.0,
+        "prompt": False,
+        "sampling": {"temperature": 0.7, "top_k": 0, "top_p": 0.95},
+        "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+        "usable": [30, 50],
+        "found": [58, 64],
+        "texts": [64, 64],
+    }
+    conditions = {
+        "name": name,
+        "date": "2026-11-22",
+        "texts": 64,
+        "models": ["0" * 16],
+        "kinds": ["German"],
+        "names": {"generator": "house", "reader": "house"},
+    }
+    more = [entry | {"text_usable": 480}, entry | {"edit": "delete:0.1", "found": [0, 20]}]
+    body = {"schema": "pura-power/1", "level": 0.95, "conditions": conditions}
+    return seal(body | {"entries": [entry, *more]})
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "table.json"
+    path.write_bytes(table().to_bytes())
+    return path
+
+
+def test_a_table_is_added_shown_relied_on_and_removed(file: Path, tmp_path: Path) -> None:
+    fingerprint = table().fingerprint
+    added = pura("power", "add", file)
+    assert added.exit_code == 0, added.output
+    shown = pura("power", "show", "Chat, German").output
+    assert shown == added.output == pura("power", "show", file).output
+    words = " ".join(shown.split())
+    for part in (
+        fingerprint,
+        "64 texts (German) written by “house”",
+        "Whole texts, unedited: at least 80 % found from 30 usable positions on",
+        "at least 95 % found from 50 usable positions on (64 texts)",
+        "Passages in texts of up to 480 usable positions",
+        "delete:0.1",
+        "Not signed.",
+    ):
+        assert part in words, words
+    assert json.loads(pura("power", "show", file, "--json").output) == table().data
+    assert fingerprint[:16] in pura("power", "list").output
+    assert "relies on one table" in pura("power", "use", fingerprint[:8]).output
+    assert load_policy(user_paths().policy).power_tables == (fingerprint,)
+    assert "(the policy relies on it)" in pura("power", "list").output
+    assert refusal(pura("power", "remove", "Chat, German", "--yes")) == "power-in-use"
+    assert pura("power", "use", "--off", "Chat, German").exit_code == 0
+    assert pura("power", "export", fingerprint, "-o", tmp_path / "copy.json").exit_code == 0
+    assert (tmp_path / "copy.json").read_bytes() == file.read_bytes()
+    assert pura("power", "remove", "Chat, German", "--yes").exit_code == 0
+    assert refusal(pura("power", "show", "Chat, German")) == "power-absent"
+    assert pura("power", "list").output == ""
+
+
+def test_a_damaged_file_is_refused(file: Path) -> None:
+    whole = json.loads(file.read_text())
+    whole["table"]["entries"][0]["found"] = [64, 64]
+    file.write_text(json.dumps(whole))
+    assert refusal(pura("power", "add", file)) == "power-altered"
+    file.write_text("{")
+    assert refusal(pura("power", "add", file)) == "policy"
+    assert not user_paths().power.exists()
+
+
+def test_a_name_steers_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    path.write_bytes(table("Odd\x1b[31m").to_bytes())
+    assert refusal(pura("power", "add", path)) == "policy"
+
+
+def test_it_speaks_german(file: Path) -> None:
+    try:
+        words = " ".join(pura("--language", "de", "power", "add", file).output.split())
+        for part in ("Ganze Texte, unbearbeitet: mindestens 80", "Nicht signiert.", "»house«"):
+            assert part in words, words
+        used = pura("--language", "de", "power", "use", "Chat, German").output
+        assert "stützt sich auf eine eigene Tabelle" in used
+    finally:
+        use_language("en")

@@ -931,6 +931,10 @@
         <translation>In einer markierten Passage</translation>
     </message>
     <message>
+        <source>Evidence of the text as far as it has been read, in log10: {value:text}.</source>
+        <translation>Anhaltspunkte des Textes, soweit er gelesen ist, in log10: {value:text}.</translation>
+    </message>
+    <message>
         <source>Appears here after the audit.</source>
         <translation>Erscheint hier nach der Untersuchung.</translation>
     </message>
@@ -4435,6 +4439,10 @@ Anteil {share:text}</translation>
     <message>
         <source>{n:count} {n:plural(token|tokens)}</source>
         <translation>{n:count} Token</translation>
+    </message>
+    <message>
+        <source>{read:count} of {n:count} tokens read, the rest is grey</source>
+        <translation>{read:count} von {n:count} Token gelesen, der Rest ist grau</translation>
     </message>
     <message>
         <source>{n:count} carry bits</source>

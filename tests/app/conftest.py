@@ -218,6 +218,7 @@ class TestEngine:
         self.threads: set[str] = set()
         self.requests: list[Request] = []
         self.empty = False
+        self.looks: tuple[tuple[int, float], ...] = ()
 
     def catalogue(self) -> Catalogue:
         self.threads.add(threading.current_thread().name)
@@ -230,6 +231,7 @@ class TestEngine:
             place=Place.KEYRING,
             keyring=State.READY,
             backend="Test ring",
+            policy=default_policy(),
         )
 
     def device(self) -> DeviceWords:
@@ -239,6 +241,9 @@ class TestEngine:
         self.requests.append(request)
         self.threads.add(threading.current_thread().name)
         context.progress(Stage(number=5, name="reading", done=1, total=10))
+        for done, log10_e in self.looks:
+            stage = Stage(number=5, name="reading", done=done, total=10_000, log10_e=log10_e)
+            context.progress(stage)
         self.entered.set()
         while not self.gate.wait(0.005):
             context.checkpoint()

@@ -70,7 +70,11 @@ class JobContext:
         now, step = self._clock(), (stage.number, stage.name)
         if step != self._step:
             self._step, self._started, self._first = step, now, stage.done
-        elif now - self._told < INTERVAL and stage.done < stage.total:
+        elif (
+            now - self._told < INTERVAL
+            and stage.done < stage.total
+            and stage.log10_e is None  # looks are rare, and none may be lost
+        ):
             return
         self._told = now
         done, spent = stage.done - self._first, now - self._started
@@ -85,5 +89,6 @@ class JobContext:
                 done=stage.done,
                 total=stage.total,
                 seconds_left=left,
+                log10_e=stage.log10_e,
             )
         )

@@ -24,6 +24,7 @@ class Progress:
         done: Pieces of work done within the step.
         total: Pieces of the step; 0 when they are not counted.
         seconds_left: Estimate, or None.
+        log10_e: The evidence of what was read so far, where somebody looked; else None.
     """
 
     step: int
@@ -31,6 +32,7 @@ class Progress:
     done: int = 0
     total: int = 0
     seconds_left: float | None = None
+    log10_e: float | None = None
 
 
 @dataclass(frozen=True)

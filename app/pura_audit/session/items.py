@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -41,6 +41,7 @@ class Item:
         profile: The profile to use instead of the chosen one.
         state: Where it stands.
         progress: While it runs.
+        looks: Tokens read and log10 of the evidence, at each look while it runs.
         audit: When it is done.
         failure: When it failed, or could not be examined.
         job: Its audit, while that waits or runs.
@@ -56,6 +57,7 @@ class Item:
     profile: Profile | None = None
     state: ItemState = ItemState.LOADING
     progress: Progress | None = None
+    looks: list[tuple[int, float]] = field(default_factory=list)
     audit: Audit | None = None
     failure: Failure | None = None
     job: Job | None = None

@@ -316,11 +316,13 @@ class Session(QObject):
         )
 
     def _started(self, item: Item) -> None:
-        item.state = ItemState.RUNNING
+        item.state, item.looks = ItemState.RUNNING, []
         self._touch(item)
 
     def _progressed(self, item: Item, progress: Progress) -> None:
         item.progress = progress
+        if progress.log10_e is not None:
+            item.looks.append((progress.done, progress.log10_e))
         self._touch(item)
 
     def _audited(self, item: Item, outcome: Outcome[Audited]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -85,6 +86,9 @@ class CourseCard(PlotCard):
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         self._selection = selection
         self._values = np.empty(0)
+        self._looks: tuple[tuple[int, float], ...] = ()
+        self._tokens = 0
+        self._level: float | None = None
         super().__init__(translate("Course", "Evidence along the text"), theme, parent)
         self.plot = Plot(theme)
         self._curve = self.plot.plot(skipFiniteCheck=True)
@@ -109,10 +113,34 @@ class CourseCard(PlotCard):
         """Return the plot."""
         return self.plot
 
+    def follow(
+        self, looks: Sequence[tuple[int, float]], tokens: int, threshold: float | None
+    ) -> None:
+        """Show the evidence of a text that is being read.
+
+        Args:
+            looks: Tokens read and log10 of the evidence at each look; none shows nothing.
+            tokens: Of the whole text.
+            threshold: Of the decision rule in use, log10.
+        """
+        now = tuple(looks)
+        if now == self._looks and self._tokens == tokens:
+            return
+        self._looks, self._tokens, self._level = now, tokens, threshold
+        if self._selection.audit is None:
+            self._rebuild()
+
+    @property
+    def following(self) -> bool:
+        """Whether the curve is that of a text that is being read."""
+        return self._selection.audit is None and bool(self._looks)
+
     def threshold(self) -> float | None:
         """Return the decision threshold in log10, from the policy in the record."""
         audit = self._selection.audit
-        value = audit.policy.get("t_found") if audit is not None else None
+        if audit is None:
+            return self._level
+        value = audit.policy.get("t_found")
         return float(value) if isinstance(value, int | float) else None
 
     def _rebuild(self) -> None:
@@ -125,6 +153,9 @@ class CourseCard(PlotCard):
         self._caption.setColor(theme.colour("against"))
         self._caption.setFont(fonts.face(fonts.LABEL))
         self._values = course(audit) if audit is not None else np.empty(0)
+        if self.following:
+            self._draw_looks()
+            return
         shown = self._values.size > 1
         for item in (self._threshold, self._cursor, self._caption, self._zero, self._strip):
             item.setVisible(shown)
@@ -134,25 +165,38 @@ class CourseCard(PlotCard):
         self.set_filled(shown)
         self._mark()
 
+    def _draw_looks(self) -> None:
+        places = np.array([0, *(tokens for tokens, _ in self._looks)], dtype=float)
+        values = np.array([0.0, *(value for _, value in self._looks)])
+        self._curve.setData(places, values)
+        for item in (self._cursor, self._strip):
+            item.setVisible(False)
+        self._zero.setVisible(True)
+        self._set_range(values, self._tokens)
+        self.set_filled(True)
+        self._mark()
+
     def _scale(self) -> None:
         audit = self._selection.audit
         assert audit is not None
+        floor = self._set_range(self._values, self._values.size - 1)
+        self._strip.show_passages(standing(audit), floor)
+
+    def _set_range(self, values: npt.NDArray[np.float64], tokens: int) -> float:
+        """Make room for values over so many tokens, and return where the plot ends below."""
         threshold = self.threshold()
-        low, high = float(self._values.min()), float(self._values.max())
+        low, high = float(values.min()), float(values.max())
         high = max(high, (threshold or 0.0) + 1, 1.0)
         room = (high - low) * 0.12 + 0.5
         floor = low - room
-        self.plot.setRange(
-            xRange=(0, self._values.size - 1), yRange=(floor, high + room), padding=0
-        )
-        self._strip.show_passages(standing(audit), floor)
+        self.plot.setRange(xRange=(0, tokens), yRange=(floor, high + room), padding=0)
         self._zero.setValue(0)
         self._threshold.setVisible(threshold is not None)
         self._caption.setVisible(threshold is not None)
         if threshold is not None:
             self._threshold.setValue(threshold)
             self._caption.setText(translate("Course", "decision threshold"))
-            self._caption.setPos(self._values.size - 1, threshold)
+            self._caption.setPos(tokens, threshold)
         axis = self.plot.getPlotItem().getAxis("left")
         look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
         axis.setLabel("log₁₀", **look)
@@ -160,6 +204,7 @@ class CourseCard(PlotCard):
         axis.setTicks(
             [[(v, signed(v, 0) if v else "0") for v in _ticks(floor, high + 0.4 * room)], []]
         )
+        return floor
 
     def _mark(self) -> None:
         token = self._selection.token
@@ -173,6 +218,10 @@ class CourseCard(PlotCard):
                     value=signed(float(self._values[token + 1]), 1),
                 )
             )
+        elif self.following:
+            tokens, value = self._looks[-1]
+            words = translate("Course", "{value:text} at token {n:text}")
+            self.aside.setText(filled(words, value=signed(value, 1), n=tokens))
         else:
             self.aside.setText("")
         self.redescribe()
@@ -193,7 +242,9 @@ class CourseCard(PlotCard):
         )
         audit = self._selection.audit
         if audit is None:
-            return headers, []
+            return (headers[0], headers[4]), [
+                (str(tokens), signed(value, 2)) for tokens, value in self._looks
+            ]
         tokens = audit.tokens
         return headers, [
             (
@@ -210,6 +261,11 @@ class CourseCard(PlotCard):
     def summary(self) -> str:
         """Say what the curve shows."""
         audit = self._selection.audit
+        if self.following:
+            words = translate(
+                "Course", "Evidence of the text as far as it has been read, in log10: {value:text}."
+            )
+            return filled(words, value=self.aside.text())
         if audit is None or self._values.size < 2:
             return translate("Course", "Appears here after the audit.")
         words = translate(

@@ -30,7 +30,7 @@ from pura_audit.look.icons import app_icon, icon
 from pura_audit.look.theme import GAP, Mode, Theme
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
-from pura_audit.session.items import ItemState
+from pura_audit.session.items import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import restyle
@@ -203,11 +203,22 @@ class MainWindow(QMainWindow):
             return
         audit = item.audit if item.state is ItemState.DONE else None
         self.selection.show(audit)
+        self._follow(item)
         page = self.work.stack.currentWidget()
         self.work.ready.expect(expectation_words(item, self.session))
         self.work.show_item(item)
         if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
             self.queue.list.setFocus()  # not on a button that has just come up by itself
+
+    def _follow(self, item: Item) -> None:
+        """Show the evidence of a text while it is read."""
+        catalogue = self.session.catalogue
+        policy = catalogue.policy if catalogue is not None else None
+        running = item.state is ItemState.RUNNING
+        total = item.progress.total if item.progress is not None else 0
+        self.evidence.course.follow(
+            item.looks if running else (), total, policy.t_found if policy is not None else None
+        )
 
     def _focus_inside(self, place: QWidget) -> bool:
         focus = self.focusWidget()

@@ -84,6 +84,7 @@ class TextCanvas(QAbstractScrollArea):
         self._starts = self._ends = np.empty(0, dtype=np.int64)
         self._passages: tuple[tuple[int, Passage], ...] = ()
         self._several = False
+        self._read = 0  # characters that were read; the others are greyed
         self._size = fonts.READING
         self._matches: tuple[int, ...] = ()
         self._needle = 0
@@ -115,6 +116,8 @@ class TextCanvas(QAbstractScrollArea):
             self._starts = self._ends = np.empty(0, dtype=np.int64)
         self._passages = standing(audit) if audit is not None else ()
         self._several = audit is not None and len(audit.marks) > 1
+        early = audit is not None and audit.stopped is not None and self._ends.size
+        self._read = int(self._ends[-1]) if early else len(text)
         self._matches = ()
         self.viewport().update()
 
@@ -205,11 +208,12 @@ class TextCanvas(QAbstractScrollArea):
         return _Shaped(layout, line, start, end, units)
 
     def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
-        """Return formats that grey out the signs that stand for unseen characters."""
+        """Return formats that grey out signs for unseen characters, and what was not read."""
         ranges = []
         unit = 0
-        for true, seen in zip(self._text[start:end], self._safe[start:end], strict=True):
-            if true != seen:
+        pairs = zip(self._text[start:end], self._safe[start:end], strict=True)
+        for place, (true, seen) in enumerate(pairs, start):
+            if true != seen or place >= self._read:
                 found = QTextLayout.FormatRange()
                 found.start, found.length = unit, 1
                 found.format.setForeground(self._theme.colour("muted"))

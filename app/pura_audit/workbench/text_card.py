@@ -199,8 +199,12 @@ class TextCard(Card):
 def _facts(text: str, audit: Audit | None) -> str:
     if audit is None:
         return filled(translate("Text", "{n:count} {n:plural(character|characters)}"), n=len(text))
+    tokens = filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens)
+    if audit.stopped is not None:
+        words = translate("Text", "{read:count} of {n:count} tokens read, the rest is grey")
+        tokens = filled(words, read=audit.stopped.read, n=audit.stopped.tokens)
     parts = [
-        filled(translate("Text", "{n:count} {n:plural(token|tokens)}"), n=audit.input.tokens),
+        tokens,
         filled(translate("Text", "{n:count} carry bits"), n=audit.evidence.usable),
     ]
     if len(audit.marks) > 1:

@@ -157,7 +157,7 @@ class SeparateMark:
 
 
 def separate_marks(
-    trials: Sequence[Trial], found: Findings, threshold: float
+    trials: Sequence[Trial], found: Findings, threshold: float, tried: int
 ) -> tuple[SeparateMark, ...]:
     """Return the marks of a text in which one was found, the strongest first.
 
@@ -165,10 +165,11 @@ def separate_marks(
         trials: Every key on every reading; those of the shown reading count.
         found: The strongest of them; its first mark is there because of the text as a whole.
         threshold: log10 that the share of a further mark must reach by itself.
+        tried: How many trials the mean runs over, those that were not read as well.
     """
-    tried = float(np.log10(len(trials)))
+    parts = float(np.log10(tried))
     first, *further = [
-        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e - tried)
+        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e - parts)
         for trial in (found.trial, *(t for t in trials if t is not found.trial))
         for mark in (trial.exact.marks if trial.reading == found.trial.reading else ())
     ]

@@ -39,15 +39,16 @@ class RegisterPrior:
     digest: str
     date: str
 
-    def facts(self, trials: Sequence[Trial]) -> PriorFacts:
+    def facts(self, trials: Sequence[Trial], tried: int) -> PriorFacts:
         """Return what the record says of it: the evidence with and without the issued payloads.
 
         Args:
             trials: Every key on every reading.
+            tried: How many there are, those that were not begun as well.
         """
         ten = math.log(10)
-        alike = combine([trial.exact.log_e_alike / ten for trial in trials])
-        issued = combine([(trial.exact.log_e_issued or 0.0) / ten for trial in trials])
+        alike = combine([trial.exact.log_e_alike / ten for trial in trials], tried=tried)
+        issued = combine([(trial.exact.log_e_issued or 0.0) / ten for trial in trials], tried=tried)
         return PriorFacts(
             version=self.version,
             digest=self.digest,

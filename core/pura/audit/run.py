@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from pura.audit import assemble, facts
 from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of
+from pura.audit.looking import CHUNK, Looks
 from pura.audit.prior import RegisterPrior, register_prior
 from pura.audit.prompts import Opening, openings_of, prompt_facts, prompt_readings
 from pura.audit.trial import (
@@ -27,6 +28,7 @@ from pura.audit.trial import (
     Strength,
     Trial,
     decode,
+    intervals_of,
     make_schedule,
     strength,
     strongest,
@@ -55,6 +57,7 @@ from pura.record.audit import (
     PromptReading,
     RegisterFacts,
     StepReport,
+    StopFacts,
     VariantFacts,
 )
 from pura.register.store import Register
@@ -121,6 +124,7 @@ class Options:
         alternatives: Name and text of other readings that the document offered.
         ids: int64 [L], token ids that a generator saved; read beside the text.
         power_tables: The power tables that the policy names, all of them.
+        follow: Tell of the evidence while a long text is read.
     """
 
     prompts: tuple[str, ...] = ()
@@ -133,6 +137,7 @@ class Options:
     alternatives: tuple[tuple[str, str], ...] = ()
     ids: npt.NDArray[np.int64] | None = None
     power_tables: tuple[PowerTable, ...] = ()
+    follow: bool = False
 
 
 def audit_text(
@@ -233,6 +238,7 @@ class _Audit:
         self.notice: Callable[[Notice], None] = lambda _: None
         self._handled: tuple[str, ...] = ()
         self._prior: RegisterPrior | None = None
+        self._stopped: StopFacts | None = None
 
     def run(self) -> Audit:
         """Walk all twelve steps."""
@@ -253,24 +259,27 @@ class _Audit:
                 trials,
                 self._profile,
                 options.policy,
+                tried=self._tried,
                 seed=options.policy.seed(document.sha256),
                 checkpoint=self._checkpoint,
             )
             note.append(strong.note)
         found = assemble.Findings(
             profile=self._profile,
-            spans=self._variants[best.variant].spans_in_record(tokens[best.variant].spans),
+            spans=self._variants[best.variant].spans_in_record(
+                tokens[best.variant].spans[: best.intervals.ids.size]
+            ),
             trial=best,
             decoder=options.decoder,
         )
         with self._step(10) as note:
             note.append(f"{len(found.ranges)} found")
-        outcome = self._decide(strong, trials, best)
+        outcome = self._decide(strong, best)
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
-        power = facts.power_facts(self._claim(best, len(trials)))
+        power = facts.power_facts(self._claim(best, self._tried))
         readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
-        prior = None if self._prior is None else self._prior.facts(trials)
+        prior = None if self._prior is None else self._prior.facts(trials, self._tried)
         prompts = prompt_readings(options.prompts, self._openings, trials, best)
         return self._record(
             found, outcome, power, marks, strong, prior, register, readings, prompts
@@ -347,6 +356,20 @@ class _Audit:
             read = all_ * done // total if total else 0
             self._progress(Stage(number=5, name=STEPS[4], done=read, total=all_))
 
+        options = self._options
+        look = None
+        if options.follow or options.policy.stop_at is not None:
+            look = Looks(
+                keys=[key for key, _ in self._keys],
+                profile=self._profile,
+                prompt_known=self._openings[0].candidate is not None,
+                text_tokens=int(texts[0].size),
+                tried=self._tried,
+                stop_at=options.policy.stop_at,
+                all_tokens=all_,
+                progress=self._progress,
+                checkpoint=self._checkpoint,
+            )
         with self._step(5) as note:
             readings = read_many(
                 self._model,
@@ -356,26 +379,36 @@ class _Audit:
                 prompts=[opening.ids for opening in self._openings],
                 progress=report,
                 checkpoint=self._checkpoint,
+                look=look,
+                chunk=None if options.policy.stop_at is None else CHUNK,
             )
+            note += self._note_stop(readings[0].ids.size, texts[0].size)
             note.append("with the prompt" if self._options.prompts else "without the prompt")
             note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
                 self.notice(Notice.SHORT_OF_MEMORY)
         return [
-            [
-                Intervals(
-                    ids=reading.ids,
-                    entropy_bits=reading.entropy_bits,
-                    probability=reading.probability,
-                    lo=reading.lo[i],
-                    hi=reading.hi[i],
-                    prompt_known=opening.candidate is not None,
-                )
-                for i in range(len(self._keys))
-            ]
-            for opening, reading in zip(self._openings, readings, strict=True)
+            intervals_of(
+                reading, prompt_known=opening.candidate is not None, text_tokens=int(ids.size)
+            )
+            for opening, ids, reading in zip(self._openings, texts, readings, strict=False)
         ]
+
+    def _note_stop(self, read: int, tokens: int) -> list[str]:
+        """Keep where reading was stopped early, if it was."""
+        stop_at = self._options.policy.stop_at
+        if stop_at is None or read == tokens:
+            return []
+        self._stopped = StopFacts(
+            read=read, tokens=tokens, log10_e=stop_at, unread=len(self._openings) - 1
+        )
+        return [f"stopped after {read} of {tokens} tokens, at log10 e {stop_at:g}"]
+
+    @property
+    def _tried(self) -> int:
+        """Keys times readings, those that were not begun as well."""
+        return len(self._openings) * len(self._keys)
 
     def _try_keys(self, seen: list[list[Intervals]]) -> list[Trial]:
         """Try every key on every reading."""
@@ -428,8 +461,8 @@ class _Audit:
         """What the rule would make of one reading alone."""
         return self._outcome(log10_e, trial, len(self._keys)).verdict
 
-    def _decide(self, strong: Strength, trials: Sequence[Trial], best: Trial) -> Outcome:
-        return self._outcome(strong.log10_e, best, len(trials))
+    def _decide(self, strong: Strength, best: Trial) -> Outcome:
+        return self._outcome(strong.log10_e, best, self._tried)
 
     def _outcome(self, log10_e: float, best: Trial, tried: int) -> Outcome:
         made = self._claim(best, tried)
@@ -469,7 +502,7 @@ class _Audit:
     ) -> tuple[assemble.SeparateMark, ...]:
         if outcome.verdict != "mark" or not found.marks:
             return ()
-        return assemble.separate_marks(trials, found, self._options.policy.t_found)
+        return assemble.separate_marks(trials, found, self._options.policy.t_found, self._tried)
 
     def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
@@ -531,13 +564,14 @@ class _Audit:
                 prior=prior,
                 register=register,
                 marks=separate,
+                stopped=self._stopped,
             )
             weak = cautions(outcome, evidence, around)
             note.append(f"decision rule {policy.rule}: {outcome.verdict}")
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(self._document, found.spans.shape[0]),
+            input=facts.input_facts(self._document, found.trial.intervals.text_tokens),
             text=shown.in_record(self._document.text) if options.keep_text else None,
             prompt=prompt_facts(options.prompts, self._openings[found.trial.reading]),
             key=facts.key_facts(*self._keys[found.trial.number]),
@@ -564,6 +598,7 @@ class _Audit:
             variants=readings if options.keep_text else without_text(readings),
             prompts=prompts,
             prior=prior,
+            stopped=self._stopped,
             register=register,
             policy=policy.to_dict(),
             log=tuple(self.log),

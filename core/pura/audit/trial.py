@@ -15,6 +15,7 @@ from pura.decode.issued import Issued
 from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
 from pura.extract.local import LocalEvidence, local_evidence
+from pura.model.reading import Reading
 from pura.scheme import Profile, Schedule, SecretKey, schedule
 from pura.verdict.policy import Policy
 
@@ -35,6 +36,7 @@ class Intervals:
         lo: float64 [L], intervals in this key's secret order.
         hi: float64 [L].
         prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text; more than ``L`` where reading was stopped early.
     """
 
     ids: npt.NDArray[np.int64]
@@ -43,6 +45,12 @@ class Intervals:
     lo: F64
     hi: F64
     prompt_known: bool
+    text_tokens: int
+
+    @property
+    def stopped(self) -> bool:
+        """Reading was stopped early."""
+        return self.ids.size < self.text_tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +97,28 @@ class Strength:
     note: str
 
 
+def intervals_of(reading: Reading, *, prompt_known: bool, text_tokens: int) -> list[Intervals]:
+    """Return what each key sees of a reading.
+
+    Args:
+        reading: Of the model.
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text.
+    """
+    return [
+        Intervals(
+            ids=reading.ids,
+            entropy_bits=reading.entropy_bits,
+            probability=reading.probability,
+            lo=lo,
+            hi=hi,
+            prompt_known=prompt_known,
+            text_tokens=text_tokens,
+        )
+        for lo, hi in zip(reading.lo, reading.hi, strict=True)
+    ]
+
+
 def make_schedule(
     intervals: Intervals, key: SecretKey, profile: Profile, checkpoint: Callable[[], None]
 ) -> Schedule:
@@ -125,6 +155,7 @@ def decode(
         candidates=candidates,
         token_probability=intervals.probability,
         issued=issued,
+        text_tokens=intervals.text_tokens,
         checkpoint=checkpoint,
     )
     return Trial(
@@ -144,6 +175,7 @@ def strength(
     profile: Profile,
     policy: Policy,
     *,
+    tried: int,
     seed: int,
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
@@ -152,8 +184,16 @@ def strength(
     The headline is the mean over all trials, never the best one. The redraw p-value of the best
     trial is multiplied by their number (Bonferroni). Where the bound has settled the matter
     already, redraws would add minutes and no insight; a policy may ask for them all the same.
+
+    Args:
+        trials: Every key on every reading that was read.
+        profile: The profile.
+        policy: The decision rule.
+        tried: Keys times readings; those that were not read count as 0.
+        seed: Of the redraws.
+        checkpoint: Called often; may raise.
     """
-    log10_e = significance.combine([trial.exact.log10_e for trial in trials])
+    log10_e = significance.combine([trial.exact.log10_e for trial in trials], tried=tried)
     best = strongest(trials)
     if why := _needless(log10_e, best, policy):
         return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note=why)
@@ -172,7 +212,7 @@ def strength(
     )
     return Strength(
         log10_e=log10_e,
-        p_redraw=significance.correct_p(test.p, len(trials)),
+        p_redraw=significance.correct_p(test.p, tried),
         draws=test.draws,
         seed=seed,
         note=f"{test.draws} redraws of the phases, statistic “{test.statistic}”, seed {seed}",
@@ -183,6 +223,9 @@ def _needless(log10_e: float, best: Trial, policy: Policy) -> str:
     """Say why no phases are redrawn; empty where they are."""
     if not policy.draws:
         return "not redrawn: the policy asks for no redraws"
+    if best.intervals.stopped:
+        # Turned phases would have stopped elsewhere.
+        return "not redrawn: reading was stopped early, which redraws cannot repeat"
     if not len(best.schedule):
         return "not redrawn: no position is usable"
     if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:

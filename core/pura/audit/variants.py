@@ -144,7 +144,8 @@ def variant_facts(
 ) -> tuple[VariantFacts, ...]:
     """Return what each reading says alone.
 
-    The record's own text is left out where it is named a second time.
+    The record's own text is left out where it is named a second time. A reading that was not begun,
+    since reading stopped early, has no usable position.
 
     Args:
         variants: The readings.
@@ -157,7 +158,7 @@ def variant_facts(
     own = variants[shown.variant].in_record(variants[0].text)
     for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
         mine = [trial for trial in trials if trial.reading == number]
-        best = strongest(mine)
+        best = strongest(mine) if mine else None
         log10_e = combine([trial.exact.log10_e for trial in mine])
         facts.append(
             VariantFacts(
@@ -166,9 +167,9 @@ def variant_facts(
                 text=None if variant.text == own else variant.text,
                 characters=len(variant.text),
                 tokens=int(found.ids.size),
-                usable=len(best.schedule),
+                usable=0 if best is None else len(best.schedule),
                 log10_e=log10_e,
-                verdict=verdict(log10_e, best),
+                verdict="insufficient" if best is None else verdict(log10_e, best),
                 changes=tuple(
                     ChangeFacts(name=s.name, count=s.count) for s in variant.substitutions
                 ),

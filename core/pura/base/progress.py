@@ -15,12 +15,14 @@ class Stage:
         name: Of the step; stable, for programs.
         done: Units done within the step (tokens while an audit reads).
         total: Units of the step; 0 when they are not counted.
+        log10_e: The evidence of what was read so far, where somebody looked; else None.
     """
 
     number: int = 0
     name: str
     done: int = 0
     total: int = 0
+    log10_e: float | None = None
 
 
 Progress = Callable[[Stage], None]

@@ -112,6 +112,10 @@ def verify(
         bool,
         typer.Option(help="Also read the text with the substitutions of office software undone."),
     ] = True,
+    stop_early: Annotated[
+        bool,
+        typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
+    ] = False,
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
@@ -192,6 +196,7 @@ def verify(
                 policy=policy,
                 ask_register=register,
                 restore=restore,
+                stop_early=stop_early,
             )
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None

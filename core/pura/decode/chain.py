@@ -53,6 +53,7 @@ class ChainText:
         model: Frozen numbers.
         context_window: ``W``.
         vocab_size: ``V``.
+        whole: Tokens of the whole text, of which these are the first.
     """
 
     windows: F64
@@ -64,6 +65,7 @@ class ChainText:
     model: PassageModel
     context_window: int
     vocab_size: int
+    whole: int
 
     @property
     def tokens(self) -> int:
@@ -72,8 +74,12 @@ class ChainText:
 
     @property
     def enter(self) -> float:
-        """The chance that a passage begins: so many passages a text, however long it is."""
-        return 1 / max(self.model.least_gap, self.tokens / self.model.passages)
+        """The chance that a passage begins: so many passages a text, however long it is.
+
+        It follows from the whole text also where only its first tokens were read: a chance that
+        changed with every look would leave no martingale (docs/evidence.md §3).
+        """
+        return 1 / max(self.model.least_gap, self.whole / self.model.passages)
 
     def leave(self, members: I64) -> F64:
         """Return the chance that a passage ends, of some members; [M', 1]."""

@@ -255,6 +255,7 @@ def _weigh(
     prompt_known: bool,
     token_probability: F64 | None,
     issued: Issued | None,
+    text_tokens: int | None,
     checkpoint: Callable[[], None],
     named_each: int = _NAMED,
 ) -> _Weighed:
@@ -301,6 +302,7 @@ def _weigh(
         model=model.passages,
         context_window=profile.context_window,
         vocab_size=profile.vocab_size,
+        whole=lo.size if text_tokens is None else text_tokens,
     )
     named = _named(trellis, phi, log_sums, named_each)
     pool = strongest_payloads(phi, named, profile, LISTED if count <= _LONG else LISTED // 4)
@@ -409,6 +411,8 @@ def log_evidence(
     prompt_known: bool = False,
     token_probability: F64 | None = None,
     issued: Issued | None = None,
+    text_tokens: int | None = None,
+    checkpoint: Callable[[], None] | None = None,
 ) -> LogEvidence:
     """Return the evidence and decode nothing; arguments as :func:`decide`."""
     weighed = _weigh(
@@ -421,7 +425,8 @@ def log_evidence(
         prompt_known=prompt_known,
         token_probability=token_probability,
         issued=issued,
-        checkpoint=_nothing,
+        text_tokens=text_tokens,
+        checkpoint=checkpoint or _nothing,
     )
     return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
 
@@ -438,6 +443,7 @@ def decide(
     candidates: int = 8,
     token_probability: F64 | None = None,
     issued: Issued | None = None,
+    text_tokens: int | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
@@ -453,6 +459,7 @@ def decide(
         candidates: How many payloads to list, at least 1.
         token_probability: float64 [L]; ``hi - lo`` when absent.
         issued: Payloads that were issued before the text was seen; None takes all alike.
+        text_tokens: Tokens of the whole text, where these are only its first; ``L`` when absent.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -471,6 +478,7 @@ def decide(
         prompt_known=prompt_known,
         token_probability=token_probability,
         issued=issued,
+        text_tokens=text_tokens,
         checkpoint=checkpoint,
         named_each=max(_NAMED, candidates),
     )

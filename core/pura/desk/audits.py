@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +42,9 @@ class Setup:
         ask_register: True asks the register of issued payloads, and wants one; False does not
             ask; None asks where there is one.
         restore: Also read the text with typographic substitutions undone.
+        stop_early: Read no further once the evidence has reached what is ever reported; False does
+            what the policy says.
+        follow: Tell of the evidence while a long text is read.
     """
 
     keys: tuple[KeyRef, ...]
@@ -51,6 +54,8 @@ class Setup:
     policy: Path | None = None
     ask_register: bool | None = None
     restore: bool = True
+    stop_early: bool = False
+    follow: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,6 +147,7 @@ class Prepared:
             policy=self.policy,
             register=self._register,
             restore=self._setup.restore,
+            follow=self._setup.follow,
             ids=None if text.ids is None else np.asarray(text.ids),
             power_tables=self._tables,
         )
@@ -207,6 +213,8 @@ def prepared(
     """
     own = setup.policy is not None
     policy = load_policy(setup.policy or workplace.paths.policy, must_exist=own)
+    if setup.stop_early:
+        policy = replace(policy, stop_early=True)
     tables = tables_of(workplace, policy)
     with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
         progress(Stage(name="model"))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # Attention over a window costs its square; a longer one would serve a generator's text badly.
 MAX_WINDOW: Final = 8192
 EAGER_CHUNK: Final = 1024
+Look = Callable[[Reading], bool]
 
 
 def read(
@@ -91,10 +92,14 @@ def read_many(
     checkpoint: Callable[[], None] | None = None,
     tiling: Tiling | None = None,
     window: int = MAX_WINDOW,
+    look: Look | None = None,
+    chunk: int | None = None,
 ) -> list[Reading]:
     """Read several readings of one text; what they have in common is read once.
 
     See :func:`read`; ``texts`` holds the tokens of each, ``prompts`` what stands before each.
+    ``look`` gets what is known of the first text after each chunk of it, of at most ``chunk``
+    tokens, and returns True to read no further: then only that part of the first text comes back.
     """
     import torch
 
@@ -110,13 +115,14 @@ def read_many(
         model=model,
         profile=profile,
         ranks=_rank_table(model, keys, profile),
-        tiling=tiling or _tiling_for(model),
+        tiling=_of_at_most(chunk, tiling or _tiling_for(model)),
         texts=texts,
         windows=windows,
         results=[_blank(i, len(keys), len(w)) for i, w in zip(texts, windows, strict=True)],
         shares=shares(texts, windows),
         progress=progress,
         checkpoint=checkpoint,
+        look=look,
     )
     with torch.inference_mode(), _between_layers(model, run.tick):
         run.all_windows()
@@ -140,6 +146,10 @@ def _tiling_for(model: LanguageModel) -> Tiling:
     # Attention that is spelled out holds a matrix of chunk × window for every head.
     eager = getattr(model.network.config, "_attn_implementation", "") == "eager"
     return replace(tiling, chunk=min(tiling.chunk, EAGER_CHUNK)) if eager else tiling
+
+
+def _of_at_most(chunk: int | None, tiling: Tiling) -> Tiling:
+    return tiling if chunk is None else replace(tiling, chunk=min(tiling.chunk, chunk))
 
 
 def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
@@ -190,6 +200,8 @@ class _Run:
     shares: Sequence[Sequence[Share | None]]
     progress: Callable[[int, int], None] | None
     checkpoint: Callable[[], None] | None
+    look: Look | None = None
+    stopped: int | None = None
     done: int = 0
     total: int = 0
     short_of_memory: bool = False
@@ -213,6 +225,8 @@ class _Run:
                 if problem is None:
                     break
                 self.shrink(problem)
+            if self.stopped is not None:
+                break
             self.kept = {
                 key: states
                 for key, states in self.kept.items()
@@ -270,9 +284,20 @@ class _Run:
             skip = max(window.first - start, 0)
             hidden = out.last_hidden_state[0, skip:]
             if hidden.shape[0]:
-                self.sum_up(text, window.target + start + skip - window.first, hidden)
+                first = window.target + start + skip - window.first
+                self.sum_up(text, first, hidden)
+                if self.seen_enough(text, first + int(hidden.shape[0])):
+                    return
         if keep and (states := states_of(cache, keep)) is not None:
             self.kept[text, place] = states
+
+    def seen_enough(self, text: int, tokens: int) -> bool:
+        """Show what is known of the first text; True where it is enough."""
+        if self.look is None or text or tokens >= self.texts[0].size:
+            return False
+        if self.look(self.results[0].first(tokens)):
+            self.stopped = tokens
+        return self.stopped is not None
 
     def take_results(self, text: int, other: int, first: int, count: int) -> None:
         """Copy what was found for the same tokens of another text."""
@@ -320,10 +345,13 @@ class _Run:
         Raises:
             ModelError: The model gave no finite numbers.
         """
-        for result in self.results:
+        results = self.results
+        if self.stopped is not None:
+            results = [self.results[0].first(self.stopped)]
+        for result in results:
             if not (np.isfinite(result.entropy_bits).all() and np.isfinite(result.lo).all()):
                 raise ModelError("model.not-finite", code="model-damaged")
-        return [replace(result, short_of_memory=self.short_of_memory) for result in self.results]
+        return [replace(result, short_of_memory=self.short_of_memory) for result in results]
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -37,3 +37,14 @@ class Reading:
 
     def __len__(self) -> int:
         return int(self.ids.size)
+
+    def first(self, tokens: int) -> Reading:
+        """Return what it says of the first tokens."""
+        return replace(
+            self,
+            ids=self.ids[:tokens],
+            entropy_bits=self.entropy_bits[:tokens],
+            probability=self.probability[:tokens],
+            lo=self.lo[:, :tokens],
+            hi=self.hi[:, :tokens],
+        )

@@ -416,6 +416,23 @@ class PriorFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StopFacts:
+    """Where reading was stopped, as the evidence was there.
+
+    Attributes:
+        read: Tokens that were read.
+        tokens: Tokens of the text.
+        log10_e: log10 of the evidence that the policy stops at.
+        unread: Further readings of the text that were not begun; each counts as 0.
+    """
+
+    read: int
+    tokens: int
+    log10_e: float
+    unread: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterFacts:
     """What the register of issued payloads says.
 
@@ -515,6 +532,7 @@ class Audit:
         prompts: The readings after candidate prompts, where several were given; they and
             ``variants``, which are read without any, are what the evidence is the mean of.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
+        stopped: Where reading was stopped early; None where the whole text was read.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
@@ -547,6 +565,7 @@ class Audit:
     variants: tuple[VariantFacts, ...] = ()
     prompts: tuple[PromptReading, ...] = ()
     prior: PriorFacts | None = None
+    stopped: StopFacts | None = None
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]
@@ -557,7 +576,7 @@ class Audit:
         whole = {"schema": SCHEMA, **encode(self)}
         if not self.marks:  # as records of earlier versions, which come out as they went in
             del whole["marks"]
-        for name in ("prior", "power"):
+        for name in ("prior", "power", "stopped"):
             if getattr(self, name) is None:
                 del whole[name]
         if not self.prompts:

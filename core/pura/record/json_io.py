@@ -24,7 +24,7 @@ from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {(Audit, name) for name in ("marks", "prior", "prompts", "power")}
+_LATER: Final = {(Audit, name) for name in ("marks", "prior", "prompts", "power", "stopped")}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -42,6 +42,7 @@ _SUMMARY: Final = (
     "candidates",
     "prompts",
     "prior",
+    "stopped",
     "register",
 )
 _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}

@@ -15,6 +15,7 @@ from pura.record.audit import (
     PriorFacts,
     RegisterFacts,
     RegisterMatch,
+    StopFacts,
 )
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
@@ -97,6 +98,7 @@ def findings(
     prior: PriorFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
+    stopped: StopFacts | None = None,
 ) -> tuple[Sentence, ...]:
     """Return the findings in the order in which they are read.
 
@@ -113,10 +115,13 @@ def findings(
         prior: How issued payloads entered the evidence, or None.
         register: What the register says, or None when it was not asked.
         marks: The marks of the text, strongest first; one is not worth a sentence of its own.
+        stopped: Where reading was stopped early, if it was.
     """
     out = [_headline(outcome, evidence, policy), *_measured(outcome, power)]
     out += _strength(outcome, evidence, policy)
     out += _prior(prior)
+    if stopped is not None:
+        out.append(_stopped(stopped))
     if outcome.verdict == "mark":
         out += _marks(marks)
         out += _several(candidates, policy)
@@ -143,6 +148,16 @@ def unexamined_findings(outcome: Outcome) -> tuple[Sentence, ...]:
         Sentence(key=reason.replace("reason.", "way-out.")),
         Sentence(key="scope"),
     )
+
+
+def _stopped(stopped: StopFacts) -> Sentence:
+    share = stopped.read / stopped.tokens
+    values: dict[str, str | int | float] = {
+        "n": stopped.read,
+        "all": stopped.tokens,
+        "share": share,
+    }
+    return Sentence(key="stopped.early", values=values)
 
 
 def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sentence:

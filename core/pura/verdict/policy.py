@@ -53,6 +53,7 @@ class Policy:
             p-values and take longer; the bound does not need them.
         redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
             reached; ``always``: for every text.
+        stop_early: Read no further once the evidence has reached what is ever reported.
         seed_rule: ``input``: the seed follows from the hash of the item, so that a repeat gives
             the identical result.
         yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
@@ -77,6 +78,7 @@ class Policy:
     register_prior: float = 0.0
     draws: int = 999
     redraw: str = "undecided"
+    stop_early: bool = False
     seed_rule: str = "input"
     yearly_volume: int = 0
     languages: tuple[str, ...] = ()
@@ -103,6 +105,13 @@ class Policy:
     def false_alarms(self) -> float | None:
         """Largest expected number of false alarms a year; None when no volume is stated."""
         return self.yearly_volume * 10**-self.t_found if self.yearly_volume else None
+
+    @property
+    def stop_at(self) -> float | None:
+        """log10 of the evidence from which no more is read: threshold and cap; None reads all."""
+        if not self.stop_early:
+            return None
+        return max(self.t_found, math.log10(self.lr_cap)) + self.prior_cost
 
     @property
     def prior_cost(self) -> float:
@@ -247,6 +256,13 @@ def _one_of(*names: str) -> Rule:
     return Rule(check=check, schema={"enum": list(names)})
 
 
+def _yes_or_no() -> Rule:
+    return Rule(
+        check=lambda value: None if isinstance(value, bool) else phrase("what.not-bool"),
+        schema={"type": "boolean"},
+    )
+
+
 def _list_of_texts(most: int) -> Rule:
     item = _text(2, 35)
 
@@ -289,6 +305,7 @@ RULES: Final[dict[str, Rule]] = {
     "register_prior": _number(0.0, 0.9),
     "draws": _whole(0, MAX_DRAWS),
     "redraw": _one_of(*REDRAW_RULES),
+    "stop_early": _yes_or_no(),
     "seed_rule": _one_of(*SEED_RULES),
     "yearly_volume": _whole(0, 10**12),
     "languages": _list_of_texts(100),

@@ -17,7 +17,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QApplication
 
-from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage
+from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage, StopFacts
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.look import fonts
 from pura_audit.look.marks import mark_pen
@@ -416,3 +416,44 @@ def test_one_mark_looks_as_ever(shown_window: Any) -> None:
     assert not shown_window.work.answer.marks.isVisible()
     assert shown_window.selection.mark is None
     assert "mark" not in shown_window.evidence.bits.aside.text()
+
+
+def test_the_curve_grows_while_a_long_text_is_read(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    course = window.evidence.course
+    engine.gate.clear()
+    engine.looks = ((4_000, -1.5), (8_000, 2.25))
+    window.session.add_text(text, "long")
+    window.audit()
+    item = window.session.current
+    qtbot.waitUntil(lambda: len(item.looks) == 2)
+    assert course.following
+    assert course.aside.text() == "+2.2 at token 8000"
+    assert course._curve.getData()[0].tolist() == [0, 4_000, 8_000]
+    assert course.threshold() == window.session.catalogue.policy.t_found
+    assert course.table()[1] == [("4000", "−1.50"), ("8000", "+2.25")]
+    assert "as far as it has been read" in course.summary()
+    engine.gate.set()
+    qtbot.waitUntil(lambda: item.audit is not None)
+    assert not course.following
+    assert len(course.table()[1]) == item.audit.tokens.ids.size
+
+
+def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
+    window.resize(1440, 900)
+    size = audit.tokens.ids.size
+    early = dataclasses.replace(
+        audit, stopped=StopFacts(read=size, tokens=3 * size, log10_e=6.0, unread=0)
+    )
+    assert audit.text is not None
+    rest = " and what comes after it" * 9
+    window.session.add_audit(dataclasses.replace(early, text=audit.text + rest))
+    QApplication.processEvents()
+    view = window.work.text.view
+    assert f"{size} of {3 * size} tokens read" in window.work.text.aside.text()
+    end = len(audit.text)
+    assert view._signs(end - 5, end) == []
+    muted = window.theme.colour("muted")
+    greyed = view._signs(end, end + 5)
+    assert [found.format.foreground().color() for found in greyed] == [muted] * 5

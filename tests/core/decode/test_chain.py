@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,6 +40,7 @@ def chain_text(rng, profile, tokens, carries):
         model=MODEL,
         context_window=profile.context_window,
         vocab_size=profile.vocab_size,
+        whole=tokens,
     )
 
 
@@ -114,6 +116,28 @@ def test_the_chain_has_mean_one():
         draws.append(np.exp(chain.log_likelihoods(text, word, np.arange(9), lambda: None)[:, 0]))
     e = np.array(draws)
     assert np.all(np.abs(e.mean(axis=0) - 1) <= 6 * e.std(axis=0) / math.sqrt(len(e)))
+
+
+def test_the_chain_has_mean_one_wherever_reading_stops():
+    """As above, at the first look at which the chain is above 1.2; the whole length is known."""
+    profile = Profile(payload_bits=9, code="tbcc", vocab_size=50)
+    rng = np.random.default_rng(5)
+    word = codeword_windows(encode(Payload.from_int(5, 9), profile)[None])
+    members, tokens = np.arange(0, len(MEMBERS), 5), 30
+    text = chain_text(rng, profile, tokens, np.arange(2, tokens, 2))
+    reached = []
+    for _ in range(1500):
+        full = replace(text, windows=rng.gamma(4.0, 0.25, text.windows.shape))
+        for seen in (8, 14, 20, 26, tokens):
+            first = replace(full, row=text.row[:seen], probability=text.probability[:seen])
+            score = chain.log_likelihoods(first, word, members, lambda: None)
+            value = np.exp(score).mean()
+            if value >= 1.2:
+                break
+        reached.append(value)
+    e = np.array(reached)
+    assert np.mean(e >= 1.2) > 0.05
+    assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
 
 def test_blocks_and_scales_do_not_show():

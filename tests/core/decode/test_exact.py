@@ -134,6 +134,45 @@ def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
 
+def first_tokens(text, tokens):
+    """The steps of the first tokens of a text."""
+    plan = text.schedule
+    count = int(np.searchsorted(plan.token, tokens))
+    part = Schedule(
+        token=plan.token[:count],
+        arity=plan.arity[:count],
+        phase=plan.phase[:count],
+        index=plan.index[:count],
+        gate=plan.gate[:tokens],
+    )
+    return part, text.entropy_bits[:tokens], text.lo[:tokens], text.hi[:tokens]
+
+
+@pytest.mark.parametrize("level", [0.7, 1.2])
+def test_mean_e_is_one_wherever_reading_stops(text_maker, level):
+    """Stop at the first look at which the evidence is high: the most that peeping can gain.
+
+    The half of the whole text has mean one at every stopping time, from both sides; all of the
+    evidence at most one, though its list is chosen anew at each look. Five standard errors.
+    """
+    rng = np.random.default_rng(43)
+    text = text_maker(rng, SMALL_SPC, 24)
+    whole, both, early = [], [], 0
+    for _ in range(300):
+        fresh = text.with_phases(rng)
+        for tokens in (6, 12, 18, 24):
+            found = log_evidence(*first_tokens(fresh, tokens), SMALL_SPC, text_tokens=24)
+            if np.exp(found.both) >= level:
+                early += tokens < 24
+                break
+        whole.append(np.exp(found.whole))
+        both.append(np.exp(found.both))
+    assert early >= 10
+    whole, both = np.array(whole), np.array(both)
+    assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
+    assert both.mean() <= 1 + 5 * both.std() / np.sqrt(both.size)
+
+
 def test_nothing_read(profile):
     plan = Schedule(
         token=np.zeros(0, dtype=np.int64),

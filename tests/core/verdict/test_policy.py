@@ -26,6 +26,7 @@ BAD = {
     "register_prior": [-0.1, 0.91, "0.5", True],
     "draws": [-1, 100_000, 10.0],
     "redraw": ["sometimes", "", None, 1],
+    "stop_early": ["yes", 1, None],
     "seed_rule": ["clock", 1],
     "yearly_volume": [-1, 0.5],
     "languages": ["en", [1], ["e"], ["en"] * 101],
@@ -59,6 +60,15 @@ def test_defaults_are_those_of_the_reporting_conventions():
 def test_a_register_as_prior_is_off_and_costs_its_weight():
     assert Policy().register_prior == Policy().prior_cost == 0
     assert Policy(register_prior=0.5).prior_cost == pytest.approx(0.30103)
+
+
+def test_reading_stops_at_threshold_and_cap_where_it_may():
+    assert Policy().stop_at is None
+    assert Policy(stop_early=True).stop_at == 6
+    assert Policy(stop_early=True, lr_cap=1e8).stop_at == pytest.approx(8)
+    assert Policy(stop_early=True, t_found=7.5).stop_at == 7.5
+    # What issued payloads may take from the others is reached before reading stops.
+    assert Policy(stop_early=True, register_prior=0.5).stop_at == pytest.approx(6.30103)
 
 
 def test_false_alarms_follow_from_volume_and_threshold():

@@ -174,14 +174,7 @@ def _one(
 
     ids = tokenise(model.tokenizer, sample.text).ids
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
-    intervals = trial.Intervals(
-        ids=seen.ids,
-        entropy_bits=seen.entropy_bits,
-        probability=seen.probability,
-        lo=seen.lo[0],
-        hi=seen.hi[0],
-        prompt_known=False,
-    )
+    (intervals,) = trial.intervals_of(seen, prompt_known=False, text_tokens=ids.size)
     plan = trial.make_schedule(intervals, key, profile, check)
     found = trial.decode(0, plan, trial.weigh(plan, intervals, profile), intervals, profile, 1)
     right = found.exact.payload.bits == sample.payload.bits

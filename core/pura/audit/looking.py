@@ -1,0 +1,87 @@
+"""Looks at the evidence while a text is still being read: to show it, and to stop early.
+
+In the order of the text the evidence is never more than a test martingale (docs/evidence.md §3,
+"Stopping early"), so a look may be taken at any token, and reading may end there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from pura.audit.trial import Intervals, intervals_of, make_schedule
+from pura.base.progress import Checkpoint, Progress, Stage
+from pura.decode.exact import log_evidence
+from pura.decode.significance import combine
+from pura.model.reading import Reading
+from pura.scheme import Profile, SecretKey
+
+CHUNK: Final = 512
+"""Tokens between two looks at least, where reading may stop early."""
+
+_GROWTH: Final = 1.25  # a look weighs all that was read, so they grow rarer
+
+
+@dataclass(kw_only=True)
+class Looks:
+    """Weighs what was read of the first reading of a text.
+
+    Attributes:
+        keys: The keys.
+        profile: The profile.
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text.
+        tried: Keys times readings; those that were not begun count as 0.
+        stop_at: log10 of the evidence from which no more is read; None reads all.
+        all_tokens: Tokens of all readings, as the step counts them.
+        progress: Told of the evidence at each look.
+        checkpoint: Called often; may raise.
+    """
+
+    keys: Sequence[SecretKey]
+    profile: Profile
+    prompt_known: bool
+    text_tokens: int
+    tried: int
+    stop_at: float | None
+    all_tokens: int
+    progress: Progress
+    checkpoint: Checkpoint
+    _due: int = field(default=0, init=False)
+
+    def __call__(self, reading: Reading) -> bool:
+        """Weigh the first tokens; True where they are enough."""
+        if len(reading) < self._due:
+            return False
+        self._due = math.ceil(len(reading) * _GROWTH)
+        seen = intervals_of(reading, prompt_known=self.prompt_known, text_tokens=self.text_tokens)
+        log10_e = combine(
+            [self._weigh(one, key) for one, key in zip(seen, self.keys, strict=True)],
+            tried=self.tried,
+        )
+        self.progress(
+            Stage(
+                number=5,
+                name="reading",
+                done=len(reading),
+                total=self.all_tokens,
+                log10_e=log10_e,
+            )
+        )
+        return self.stop_at is not None and log10_e >= self.stop_at
+
+    def _weigh(self, seen: Intervals, key: SecretKey) -> float:
+        found = log_evidence(
+            make_schedule(seen, key, self.profile, self.checkpoint),
+            seen.entropy_bits,
+            seen.lo,
+            seen.hi,
+            self.profile,
+            prompt_known=seen.prompt_known,
+            token_probability=seen.probability,
+            text_tokens=seen.text_tokens,
+            checkpoint=self.checkpoint,
+        )
+        return found.both / math.log(10)

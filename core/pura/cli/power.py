@@ -118,9 +118,9 @@ def measure(
         sealed = measure_power(at, request, progress=tell)
     if output is not None:
         export_power(at, sealed.fingerprint, output)
-    _print(show_power(at, sealed.fingerprint))
     if use:
         use_(sealed.fingerprint)
+    _print(show_power(at, sealed.fingerprint))
 
 
 @app.command("list")

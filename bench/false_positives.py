@@ -35,11 +35,13 @@ LONG_TOKENS = 1200
 LONG_TEXTS = 4
 KEYS = 20_000
 ROUND = 20  # keys a text; the first one of each round gets the redraw p-value too
-REGISTERED = 5  # the first ones are weighed with a register as prior, too
+REGISTERED = 5  # the first ones are weighed with a register as prior, too, and stopped early
 DRAWS = 99
 LEVELS = (0.1, 0.01, 0.001)
 HALVES = ("", ", whole text", ", list")
 REGISTER = ", register"  # as prior
+STOPPED = ", stopped"  # at the first of so many looks that reaches 10
+LOOKS = 6
 ENTRIES = 1000
 CODES = {cell.code: cell for cell in MAIN}
 
@@ -124,7 +126,7 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
     table = distributions(model, ids)
     entropy = entropies(table)
     log_e: dict[str, list[float]] = {code + half: [] for code in CODES for half in HALVES}
-    log_e |= {code + REGISTER: [] for code in CODES}
+    log_e |= {code + more: [] for code in CODES for more in (REGISTER, STOPPED)}
     p: dict[str, list[float]] = {code: [] for code in CODES}
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
     given = {"token_probability": np.concatenate([[1.0], own])}
@@ -145,6 +147,8 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
                 issued = register_of(name, number, profile.payload_bits)
                 found = log_evidence(steps, entropy, lo, hi, profile, issued=issued, **given)
                 log_e[code + REGISTER].append(found.both)
+                seen = (ids, entropy, lo, hi, given["token_probability"])
+                log_e[code + STOPPED].append(stopped_early(seen, key, profile))
             if number % ROUND == 0:
                 test = redraw_p(
                     steps,
@@ -163,6 +167,26 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
     columns["usable"] = [np.array([usable])]
     shelf.put(store_name(name, turn), columns)
     print(f"{name}: round {turn}, {time.perf_counter() - start:.0f} s", flush=True)
+
+
+def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> float:
+    """Return the log evidence at the first look that reaches 10, or at the end of the text.
+
+    Args:
+        seen: ids, entropy, lo, hi and token probability, [L] each.
+        key: The key.
+        profile: The profile.
+    """
+    size, value = seen[0].size, 0.0
+    for look in range(1, LOOKS + 1):
+        ids, entropy, lo, hi, own = (part[: size * look // LOOKS] for part in seen)
+        steps = schedule(ids, entropy, key, profile)
+        value = log_evidence(
+            steps, entropy, lo, hi, profile, token_probability=own, text_tokens=size
+        ).both
+        if value >= np.log(10):
+            break
+    return float(value)
 
 
 def store_name(text: str, turn: int) -> str:
@@ -186,7 +210,7 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
 
     kinds = [*dict.fromkeys(name.split(".")[0] for name in results), "all"]
     rows = []
-    for code in (code + half for code in CODES for half in (*HALVES, REGISTER)):
+    for code in (code + half for code in CODES for half in (*HALVES, REGISTER, STOPPED)):
         for kind in kinds:
             chosen = [r for n, r in results.items() if kind in ("all", n.split(".")[0])]
             name = f"log_e.{code}"  # rounds of before the register as prior lack one

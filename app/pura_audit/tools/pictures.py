@@ -54,6 +54,11 @@ def _shown(session: Session) -> Item:
     return item
 
 
+def _plain_text(count: int) -> str:
+    data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
+    return " ".join(text["text"] for text in data["texts"][:count])
+
+
 class _Pictures:
     """One run of the window after the other, each with its own empty folders."""
 
@@ -65,6 +70,7 @@ class _Pictures:
         self._app = make_application()
         self._suffix = suffix
         self._marked: Audit | None = None
+        self._three: Audit | None = None
 
     def take(self, only: tuple[str, ...]) -> int:
         """Take the pictures of these names, or all of them."""
@@ -85,6 +91,8 @@ class _Pictures:
             ("audit-dark", "dark", big, self._audited),
             ("audit-small", "light", small, self._audited),
             ("audit-contrast", "contrast", big, self._audited),
+            ("marks", "light", big, self._several),
+            ("marks-dark", "dark", big, self._several),
             ("no-finding", "light", big, self._plain),
             ("error", "light", big, self._bad_file),
             ("error-dark", "dark", big, self._bad_file),
@@ -171,16 +179,34 @@ class _Pictures:
         else:
             session.add_audit(self._marked)
 
+    def _several(self, window: MainWindow) -> None:
+        """Show a document with three marks, the second of them selected."""
+        from pura_audit.tools.painting import settle
+
+        if self._three is None:
+            host = _plain_text(2)
+            data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+            first, *others = (text["text"].strip() for text in data["texts"][:3])
+            parts = (host[:500], first, host[500:1000], *others, host[1000:1300])
+            item = self._add(window, "\n\n".join(parts), "annual report")
+            window.session.audit([item])
+            self._until(lambda: item.audit is not None)
+            self._three = item.audit
+        else:
+            window.session.add_audit(self._three)
+        settle()
+        window.selection.select_mark(1)
+
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)
-        item = self._add_plain(window, 1, "interview")
+        item = self._add(window, _plain_text(1), "interview")
         window.session.audit([item])
         self._until(lambda: item.audit is not None)
 
-    def _add_plain(self, window: MainWindow, count: int, name: str) -> Item:
+    @staticmethod
+    def _add(window: MainWindow, text: str, name: str) -> Item:
         found, session = sample(), window.session
-        data = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
-        session.add_text(" ".join(t["text"] for t in data["texts"][:count]), name)
+        session.add_text(text, name)
         item = _shown(session)
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
         item.profile = found.profile
@@ -304,7 +330,7 @@ class _Pictures:
 
     def _busy(self, window: MainWindow) -> None:
         self._audited(window)
-        item = self._add_plain(window, 8, "newsletter")
+        item = self._add(window, _plain_text(8), "newsletter")
         window.session.audit([item])
         self._until(lambda: item.progress is not None and item.progress.done > 0)
 

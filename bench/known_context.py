@@ -1,6 +1,6 @@
 """What the verifier gains by knowing template, system prompt, or one of a hundred messages.
 
-``python bench/known_context.py --cache DIR`` prints the table of docs/study.md §12. Texts of the
+``python bench/known_context.py --cache DIR`` prints the table of docs/study.md §13. Texts of the
 built-in model, generated after a chat template, a system prompt and a user's message, are read with
 nothing known, after template and system prompt, after 100 candidate messages of which one is right,
 and after the right one. What is done stays in the cache: a run that was stopped goes on.
@@ -41,7 +41,7 @@ SYSTEM = (
 )
 MESSAGES = tuple(f"Go on with this text: {opening}" for opening in (*STUDY, *LEARNING))[:100]
 NEUTRAL = "Please write a text."
-CUTS = (35, 60, 100, 200)
+CUTS = (35, 60, 100)
 FOUND = 6.0
 
 
@@ -66,6 +66,7 @@ def generate(model: Any, shelf: Shelf, texts: int) -> None:
         [CELL.payload(i) for i in numbers],
         [CELL.key(i) for i in numbers],
         profile,
+        tokens=CUTS[-1],
         seed=[int(CELL.generator("dice", i).integers(1 << 62)) for i in numbers],
         ignore_eos=True,
     )
@@ -120,7 +121,7 @@ def table(shelf: Shelf, texts: int) -> None:
     for number in range(texts):
         if f"context.{number}" not in shelf:
             continue
-        e = shelf.get(f"context.{number}")["log10_e"][0].reshape(-1, len(CUTS))
+        e = shelf.get(f"context.{number}")["log10_e"][0][:, : len(CUTS)]
         several = [combine([*e[3:, c], e[1, c]]) for c in range(len(CUTS))]
         wrong = [combine([*np.delete(e[3:, c], right(number)), e[1, c]]) for c in range(len(CUTS))]
         for name, values in (
@@ -158,7 +159,7 @@ def main() -> None:
         generate(model, shelf, args.texts)
     for number, ids in enumerate(shelf.get(f"texts.{CELL.name}.{args.texts}")["ids"]):
         if f"context.{number}" not in shelf:
-            read_text(model, shelf, number, ids)
+            read_text(model, shelf, number, ids[: CUTS[-1]])
     _common.print_facts("Known context", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     table(shelf, args.texts)

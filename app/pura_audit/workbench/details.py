@@ -69,20 +69,20 @@ def _reading(one: VariantFacts) -> str:
 
 def _prompted(audit: Audit) -> list[str]:
     """Say what the text says after the candidates that fit it best."""
-    best = sorted(audit.prompts, key=lambda one: -one.log10_e)
+    read = [(one.log10_e, one) for one in audit.prompts if one.log10_e is not None]
     lines = []
-    for one in best[:_PROMPTS]:
+    for log10_e, one in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
         words = filled(
             translate("Dialog", "prompt {i:count}: log10 e {value:text}, {n:count} tokens before"),
             i=one.number,
-            value=decimal(one.log10_e, 1),
+            value=decimal(log10_e, 1),
             n=one.tokens,
         )
         shown = translate("Dialog", "shown")
         lines.append(f"{words}  ← {shown}" if one.shown else words)
-    if len(best) > _PROMPTS:
+    if len(read) > _PROMPTS:
         more = translate("Dialog", "{n:count} more, with less evidence")
-        lines.append(filled(more, n=len(best) - _PROMPTS))
+        lines.append(filled(more, n=len(read) - _PROMPTS))
     return lines
 
 

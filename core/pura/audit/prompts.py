@@ -115,12 +115,15 @@ def prompt_readings(
     """
     if len(prompts) < 2:
         return ()
+    found: dict[int, list[float]] = {}
+    for trial in trials:
+        found.setdefault(trial.reading, []).append(trial.exact.log10_e)
     return tuple(
         PromptReading(
             number=opening.candidate + 1,
             sha256=_digest(prompts[opening.candidate]),
             tokens=len(opening.ids),
-            log10_e=combine([t.exact.log10_e for t in trials if t.reading == number]),
+            log10_e=combine(found[number]) if number in found else None,
             shown=number == shown.reading,
         )
         for number, opening in enumerate(openings)

@@ -92,14 +92,14 @@ class PromptReading:
         number: Which candidate, from 1.
         sha256: Of its UTF-8 bytes.
         tokens: Tokens before the text, with template and system prompt.
-        log10_e: Mean over the keys, for this reading alone.
+        log10_e: Mean over the keys, for this reading alone; None where reading had stopped before.
         shown: The record's tokens, bits and passages are of this one.
     """
 
     number: int
     sha256: str
     tokens: int
-    log10_e: float
+    log10_e: float | None
     shown: bool
 
 

@@ -144,15 +144,16 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
                 printable(undone) or "–",
             )
         )
-    best = sorted(audit.prompts, key=lambda one: -one.log10_e)
-    for prompt in best[:_PROMPTS]:
-        name = labels("variant.prompt", i=prompt.number, n=len(best), sha=prompt.sha256[:16])
+    read = [(one.log10_e, one) for one in audit.prompts if one.log10_e is not None]
+    for log10_e, prompt in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
+        count = len(audit.prompts)
+        name = labels("variant.prompt", i=prompt.number, n=count, sha=prompt.sha256[:16])
         rows.append(
             (
                 printable(f"{name} ({labels('variant.shown')})" if prompt.shown else name),
                 str(audit.variants[0].tokens),
                 "–",
-                number(prompt.log10_e, 1, labels),
+                number(log10_e, 1, labels),
                 "–",
             )
         )

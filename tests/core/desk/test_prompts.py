@@ -6,10 +6,12 @@ import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from pura.audit.prompts import Opening, prompt_readings
 from pura.base.errors import InputError, ReportFileError
 from pura.desk.audits import AuditText, Setup, audit, audit_again
 from pura.desk.prompts import candidates_of, candidates_text, read_candidates
@@ -58,6 +60,19 @@ def test_a_file_is_read_as_it_stands_whatever_it_is_called(tmp_path: Path) -> No
     assert read_candidates(path) == ("Grüße",)
     with pytest.raises(InputError):
         read_candidates(tmp_path / "none.txt")
+
+
+def test_candidates_that_were_not_read_any_more_are_named_without_evidence() -> None:
+    openings = [Opening(variant=0, ids=(), candidate=None)]
+    openings += [Opening(variant=0, ids=(1, 2), candidate=i) for i in range(3)]
+    trials: list[Any] = [
+        SimpleNamespace(reading=number, exact=SimpleNamespace(log10_e=e))
+        for number, e in ((0, 1.0), (1, 7.0), (1, 5.0))
+    ]
+    found = prompt_readings(("a", "b", "c"), openings, trials, trials[1])
+    assert [p.log10_e for p in found] == [pytest.approx(6.70, abs=0.01), None, None]
+    assert [p.shown for p in found] == [True, False, False]
+    assert [p.number for p in found] == [1, 2, 3]
 
 
 @pytest.fixture

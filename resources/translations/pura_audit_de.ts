@@ -4154,10 +4154,6 @@ Anteil {share:text}</translation>
         <translation>teilen sich {weight:text} des Ausgangsgewichts</translation>
     </message>
     <message>
-        <source>weigh like all others</source>
-        <translation>gelten wie alle anderen</translation>
-    </message>
-    <message>
         <source>Own measurements</source>
         <translation>Eigene Messungen</translation>
     </message>

@@ -43,7 +43,7 @@ class SettingsDialog(QDialog):
         self._host = host
         self._file = host.session.settings
         self.setWindowTitle(translate("Settings", "Settings"))
-        self.resize(680, 760)
+        self.resize(680, 860)
         layout = dialog_column(self, translate("Settings", "Settings"))
         for problem in self._file.problems:
             layout.addWidget(label(problem, "attention", wrap=True))
@@ -220,15 +220,6 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
         ),
         (translate("Settings", "Reported at most"), number(round(policy.lr_cap))),
         (
-            translate("Settings", "Issued payloads"),
-            filled(
-                translate("Settings", "share {weight:text} of the prior weight"),
-                weight=decimal(policy.register_prior, 2),
-            )
-            if policy.register_prior
-            else translate("Settings", "weigh like all others"),
-        ),
-        (
             translate("Settings", "Own measurements"),
             filled(
                 translate("Settings", "{n:plural(one table|{n:count} tables)} of power"),
@@ -238,6 +229,10 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
             else translate("Settings", "none: the shipped table counts"),
         ),
     ]
+    if policy.register_prior:
+        words = translate("Settings", "share {weight:text} of the prior weight")
+        weight = decimal(policy.register_prior, 2)
+        rows.append((translate("Settings", "Issued payloads"), filled(words, weight=weight)))
     alarms = policy.false_alarms
     said = (
         translate("Settings", "unknown: the policy states no number of texts a year")

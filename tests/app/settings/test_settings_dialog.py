@@ -91,7 +91,7 @@ def test_the_rule_is_shown_with_the_false_alarms_to_expect() -> None:
     assert "1 in 1,000,000" in rows["A mark is found"]
     assert rows["False alarms expected"] == "at most 0.05 a year, of 50,000 texts"
     assert "unknown" in dict(policy_rows(Policy()))["False alarms expected"]
-    assert rows["Issued payloads"] == "weigh like all others"
+    assert "Issued payloads" not in rows
     own = dict(policy_rows(Policy(power_tables=("a" * 64, "b" * 64))))["Own measurements"]
     assert own == "2 tables of power"
     issued = dict(policy_rows(Policy(register_prior=0.5)))["Issued payloads"]

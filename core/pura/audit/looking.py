@@ -21,7 +21,7 @@ from pura.scheme import Profile, SecretKey
 CHUNK: Final = 512
 """Tokens between two looks at least, where reading may stop early."""
 
-_GROWTH: Final = 1.25  # a look weighs all that was read, so they grow rarer
+_GROWTH: Final = 1.5  # a look weighs all that was read, so they grow rarer
 
 
 @dataclass(kw_only=True)

@@ -14,7 +14,9 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QScrollArea,
     QSpinBox,
+    QVBoxLayout,
     QWidget,
 )
 
@@ -29,6 +31,7 @@ from pura_audit.widgets.host import Host
 
 WIDE: Final = 260
 NAMES: Final = 176
+FRAME: Final = 80  # what title bar and taskbar take of a screen
 
 
 class SettingsDialog(QDialog):
@@ -43,21 +46,34 @@ class SettingsDialog(QDialog):
         self._host = host
         self._file = host.session.settings
         self.setWindowTitle(translate("Settings", "Settings"))
-        self.resize(680, 860)
+        # As high as its words where the screen is; on a small one they scroll.
+        self.resize(680, min(860, self.screen().availableGeometry().height() - FRAME))
         layout = dialog_column(self, translate("Settings", "Settings"))
         for problem in self._file.problems:
             layout.addWidget(label(problem, "attention", wrap=True))
-        for part in (self._look(), self._privacy(), self._work(), self._rule()):
-            layout.addWidget(part)
+        layout.addWidget(self._page(), 1)
         self.later = label(
             translate("Settings", "Takes effect when the program starts the next time."), "muted"
         )
         self.later.setVisible(False)
         layout.addWidget(self.later)
-        layout.addStretch(1)
         layout.addLayout(button_row(close_button(self, enter=True)))
 
     # The parts
+
+    def _page(self) -> QScrollArea:
+        page = QWidget()
+        parts = QVBoxLayout(page)
+        parts.setContentsMargins(0, 0, GRID, 0)
+        for part in (self._look(), self._privacy(), self._work(), self._rule()):
+            parts.addWidget(part)
+        parts.addStretch(1)
+        area = QScrollArea()
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+        return area
 
     def _look(self) -> QWidget:
         now = self._file.current

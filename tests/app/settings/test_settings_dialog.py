@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QScrollArea
 
 from pura.base.paths import Paths
 from pura.verdict.policy import Policy
@@ -116,3 +117,12 @@ def test_device_and_numbers_of_the_settings_reach_the_engine(
         window.session.close()
         window.close()
     assert seen == [("cpu", "float16"), ("auto", "float16")]
+
+
+def test_the_page_scrolls_on_a_small_screen(dialog: Any) -> None:
+    assert dialog.minimumSizeHint().height() <= 560
+    dialog.resize(680, 560)
+    dialog.show()
+    area = dialog.findChild(QScrollArea)
+    assert area.verticalScrollBar().maximum() > 0
+    assert area.widget().width() <= area.viewport().width()

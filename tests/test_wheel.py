@@ -39,4 +39,5 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
         [sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("OK") == 16
+    vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
+    assert done.stdout.count("OK") == len(vectors) > 0

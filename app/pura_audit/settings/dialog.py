@@ -73,6 +73,7 @@ class SettingsDialog(QDialog):
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setWidget(page)
+        area.setAccessibleName(translate("Settings", "Settings"))
         return area
 
     def _look(self) -> QWidget:
@@ -144,7 +145,7 @@ class SettingsDialog(QDialog):
         )
         form.addRow(_name(translate("Settings", "What the log file notes")), self.log_level)
         words = translate("Settings", "Texts and keys never stand in the log.")
-        form.addRow(_name("", field=False), label(words, "muted"))
+        form.addRow(_name("", field=False), label(words, "muted", wrap=True))
         return part
 
     def _work(self) -> QWidget:

@@ -20,7 +20,7 @@ RUSSIAN = "Совет собрался во вторник вечером, чт�
 def opened(window: Any, qtbot: Any) -> Any:
     def open_(path: Path) -> Any:
         window.session.add_paths([path])
-        qtbot.waitUntil(lambda: window.session.current.state is not ItemState.LOADING)
+        qtbot.waitUntil(lambda: not window.session.current.active)
         dialog = dialogs.show_reading(window)
         qtbot.addWidget(dialog)
         qtbot.waitUntil(lambda: bool(dialog.preview.toPlainText() or dialog.notes.text()))

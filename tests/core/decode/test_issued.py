@@ -137,7 +137,7 @@ def test_mean_e_of_the_issued_is_one_where_it_can_be_seen(profile, text_maker):
     text = text_maker(rng, profile, 6)
     issued = Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)
     runs = [
-        log_evidence(*text.with_phases(rng).arrays(), profile, issued=issued) for _ in range(500)
+        log_evidence(*text.with_phases(rng).arrays(), profile, issued=issued) for _ in range(250)
     ]
     whole = np.exp([run.whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
@@ -153,7 +153,7 @@ def test_mean_e_is_at_most_one_and_markov_holds_with_a_register(tokens, tbcc, te
     issued = issued_of(rng, 300)
     text = text_maker(rng, tbcc, tokens)
     values = np.array(
-        [log_evidence(*text.with_phases(rng).arrays(), tbcc, issued=issued).both for _ in range(80)]
+        [log_evidence(*text.with_phases(rng).arrays(), tbcc, issued=issued).both for _ in range(50)]
     )
     e = np.minimum(np.exp(values), 100.0)
     assert e.mean() <= 1 + 5 * np.sqrt(100.0 / e.size)

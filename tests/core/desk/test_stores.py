@@ -38,7 +38,7 @@ def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
     at: Workplace, tmp_path: Path
 ) -> None:
     made = keys.create_key(at, keys.CreateKey(name="Newsroom", note="first"))
-    assert made.kept_in == "Encrypted key files"
+    assert made.keyring == "", "it lies in an encrypted file"
     renamed = keys.rename_key(at, keys.RenameKey(name="Newsroom", new="Desk"))
     assert renamed.key == KeyRef(fingerprint=made.key.fingerprint, label="Desk")
     passphrase = words()

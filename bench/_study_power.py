@@ -3,57 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pura.base.resources import resource
-from pura.lab.cells import Cell
 
 # Of one reading under one key, of two, of four, and what more of them and stricter policies take.
 THRESHOLDS = (6.0, 6.302, 6.603, 7.0, 8.0, 9.0, 12.0)
 LEVEL = 0.95
 LEAST_TEXTS = 60  # of a class; 59 of 59 are the fewest that show a power of 0.95
 _CASE = ("code", "payload_bits", "prompt", "sampling", "entropy_thresholds_bits")
-
-
-def power_entry(
-    cell: Cell,
-    threshold: float,
-    usable: Sequence[int],
-    found: Iterable[Any],
-    texts: Iterable[Any],
-    *,
-    text_usable: int = 0,
-) -> dict[str, Any]:
-    """Return one entry of resources/power.json; the prompt is unknown unless it is changed.
-
-    Args:
-        cell: What was measured.
-        threshold: log10 of the evidence that counts as found.
-        usable: Lower ends of the classes.
-        found: Texts of each class that reached the threshold.
-        texts: Texts of each class.
-        text_usable: Usable positions of the longest texts that this holds for; 0 where the texts
-            were marked from end to end.
-    """
-    profile = cell.profile(49_152)
-    inside = {"text_usable": text_usable} if text_usable else {}
-    return {
-        "code": cell.code,
-        "payload_bits": cell.payload_bits,
-        "threshold": threshold,
-        "prompt": False,
-        "sampling": {
-            "temperature": profile.temperature,
-            "top_k": profile.top_k,
-            "top_p": profile.top_p,
-        },
-        "entropy_thresholds_bits": list(profile.entropy_thresholds_bits),
-        "usable": list(usable),
-        "found": [int(x) for x in found],
-        "texts": [int(x) for x in texts],
-        **inside,
-    }
 
 
 def write_power(

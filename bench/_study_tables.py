@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from _common import print_table
-from _study_decode import evidence_at, outcomes, passage_labels
-from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS, power_entry
+from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
+from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
 from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
 from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
 from pura.lab.evaluate import Outcome, summarise
 from pura.lab.intervals import wilson
+from pura.lab.power.table import power_entry
 from pura.lab.shelf import Shelf
 from pura.verdict.power import lower_limit
 
@@ -144,7 +145,8 @@ def power_entries(shelf: Shelf) -> list[dict[str, Any]]:
             usable = [u for u, k in zip(USABLE, kept, strict=True) if k]
             for threshold in THRESHOLDS:
                 found = (values >= threshold).sum(axis=0)
-                entry = power_entry(cell, threshold, usable, found[kept], texts[kept])
+                profile = cell.profile(VOCABULARY)
+                entry = power_entry(profile, threshold, usable, found[kept], texts[kept])
                 entries.append(entry | {"prompt": verifier == "prompt"})
                 if threshold not in PRINTED:
                     continue

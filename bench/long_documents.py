@@ -28,12 +28,13 @@ import numpy as np
 import _common
 import _study_decode
 import _study_read
-from _study_power import LEAST_TEXTS, THRESHOLDS, power_entry, write_power
+from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
 from pura.lab.cells import CELLS, POWER, SEED, Cell
 from pura.lab.design import Job
 from pura.lab.documents import (
     PLACES,
+    READ_WHOLE,
     Passage,
     SplicedDocument,
     finding,
@@ -42,6 +43,7 @@ from pura.lab.documents import (
 )
 from pura.lab.evaluate import TextReading
 from pura.lab.intervals import wilson
+from pura.lab.power.table import power_entry
 from pura.lab.shelf import Shelf
 from pura.scheme import Schedule, SecretKey, schedule
 
@@ -61,9 +63,6 @@ WHOLE_TOKENS = 1_800
 WHOLE_TEXTS = 8
 COSTS = {80: 3, 200: 3, 500: 3, 2_000: 2}  # texts by tokens
 VERY_LONG = 450_000
-READ_WHOLE = (
-    0.8  # evidence of a document that is read whole, of that of its parts, at least (whole)
-)
 
 
 def numbered() -> list[tuple[Cell, int]]:
@@ -377,10 +376,9 @@ def power_entries(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
         texts = [len(group) for group in some.values()]
         for threshold in THRESHOLDS:
             found = [sum(READ_WHOLE * e["log10_e"] >= threshold for e in g) for g in some.values()]
-            entry = power_entry(
-                STUDIED[0], threshold, usable, found, texts, text_usable=text_usable
-            )
-            out.append(entry)
+            profile = STUDIED[0].profile(VOCABULARY)
+            entry = power_entry(profile, threshold, usable, found, texts)
+            out.append(entry | {"text_usable": text_usable})
             shares = [f"{u}: {f}/{n}" for u, f, n in zip(usable, found, texts, strict=True)]
             rows.append([str(tokens), str(text_usable), f"{threshold:g}", ", ".join(shares)])
     _common.print_table(["tokens", "usable at least", "log10 e ≥", "marked in a row: found"], rows)

@@ -23,6 +23,10 @@ from pura.scheme import Payload
 PLACES: Final = ("start", "middle", "end")
 """Where in a document a passage may stand."""
 
+READ_WHOLE: Final = 0.8
+"""What counts of the evidence of a spliced document: read whole, documents had up to a quarter less
+(docs/study.md §5)."""
+
 
 def joined(parts: Sequence[TextReading]) -> TextReading:
     """Return what several readings say one after the other."""

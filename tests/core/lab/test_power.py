@@ -92,6 +92,8 @@ def test_passages_flatter_neither_in_length_nor_in_the_text_around() -> None:
     entry = at(inside_entries(PASSAGES, inside), 6.0)
     assert (entry["usable"], entry["found"], entry["texts"]) == ([15, 30], [0, 64], [64, 64])
     assert entry["text_usable"] == 71
+    # The texts are put together from parts: four fifths of their evidence count.
+    assert at(inside_entries(PASSAGES, inside), 6.603)["found"] == [0, 0]
     inside[:6, 1] = NAN  # too few texts with the longer passage
     assert at(inside_entries(PASSAGES, inside), 6.0)["usable"] == [15]
     inside[:] = NAN

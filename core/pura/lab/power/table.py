@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pura.audit.facts import versions
 from pura.base.errors import PolicyError
 from pura.decode import default_model
+from pura.lab.documents import READ_WHOLE
 from pura.lab.power.measure import Source, TextEvidence
 from pura.lab.power.plan import THRESHOLDS, PowerPlan, prompts_digest
 from pura.verdict.expect import TOLD
@@ -20,6 +21,7 @@ from pura.verdict.power import SCHEMA
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
+    from pura.scheme import Profile
 
 F64 = npt.NDArray[np.float64]
 
@@ -103,7 +105,9 @@ def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, A
     usable = [u for u, k in zip(plan.classes, kept, strict=True) if k]
     extra = {"edit": edit} if edit else {}
     return [
-        _entry(plan, threshold, usable, (evidence >= threshold).sum(axis=0)[kept], texts[kept])
+        power_entry(
+            plan.profile, threshold, usable, (evidence >= threshold).sum(axis=0)[kept], texts[kept]
+        )
         | extra
         for threshold in THRESHOLDS
     ]
@@ -113,7 +117,8 @@ def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
     """Count the passages that are found in longer texts.
 
     A class begins at the most usable positions that a passage of it had, and an entry speaks of
-    texts with no more usable positions than the shortest one had: neither flatters.
+    texts with no more usable positions than the shortest one had: neither flatters. Of the evidence
+    the share :data:`~pura.lab.documents.READ_WHOLE` counts, since the texts are spliced.
 
     Args:
         plan: What was measured.
@@ -130,8 +135,10 @@ def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
         usable = [int(group[:, 1].max()) for group in groups]
         text_usable = int(min(group[:, 2].min() for group in groups))
         for threshold in THRESHOLDS:
-            found = [int((group[:, 0] >= threshold).sum()) for group in groups]
-            entry = _entry(plan, threshold, usable, found, [len(group) for group in groups])
+            found = [int((READ_WHOLE * group[:, 0] >= threshold).sum()) for group in groups]
+            entry = power_entry(
+                plan.profile, threshold, usable, found, [len(group) for group in groups]
+            )
             out.append(entry | {"text_usable": text_usable})
     return out
 
@@ -145,14 +152,22 @@ def _rising(groups: list[F64]) -> list[F64]:
     return out
 
 
-def _entry(
-    plan: PowerPlan,
+def power_entry(
+    profile: Profile,
     threshold: float,
     usable: Sequence[int],
-    found: Sequence[Any] | npt.NDArray[Any],
-    texts: Sequence[Any] | npt.NDArray[Any],
+    found: Iterable[Any],
+    texts: Iterable[Any],
 ) -> dict[str, Any]:
-    profile = plan.profile
+    """Return one entry of a power table (:mod:`pura.verdict.power`), the prompt being unknown.
+
+    Args:
+        profile: Under which the texts were written.
+        threshold: log10 of the evidence that counts as found.
+        usable: Lower ends of the classes of usable positions.
+        found: Texts of each class that reached the threshold.
+        texts: Texts of each class.
+    """
     return {
         "code": profile.code,
         "payload_bits": profile.payload_bits,

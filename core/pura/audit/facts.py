@@ -51,8 +51,8 @@ def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
     return KeyFacts(fingerprint=key.fingerprint, label=label)
 
 
-def model_facts(model: LanguageModel) -> ModelFacts:
-    """Return the model that read the text."""
+def model_facts(model: LanguageModel | InstalledModel) -> ModelFacts:
+    """Return a model; the context of one that was not loaded is not known, and 0."""
     return ModelFacts(
         name=model.name,
         fingerprint=model.fingerprint,
@@ -60,21 +60,7 @@ def model_facts(model: LanguageModel) -> ModelFacts:
         architecture=model.architecture,
         parameters=model.parameters,
         vocab_size=model.vocab_size,
-        context_length=model.context_length,
-        weights=model.weights,
-    )
-
-
-def installed_facts(model: InstalledModel) -> ModelFacts:
-    """Return an installed model that was not loaded; its context is not known without that."""
-    return ModelFacts(
-        name=model.name,
-        fingerprint=model.fingerprint,
-        tokenizer=model.tokenizer_fingerprint,
-        architecture=model.architecture,
-        parameters=model.parameters,
-        vocab_size=model.vocab_size,
-        context_length=0,
+        context_length=getattr(model, "context_length", 0),
         weights=model.weights,
     )
 

@@ -281,7 +281,7 @@ def not_examined(workplace: Workplace, setup: Setup, item: UnreadFile) -> Audite
     means = Means(
         keys=tuple(KeyFacts(fingerprint=k.fingerprint, label=k.label) for k in setup.keys),
         profile=setup.profile,
-        model=facts.installed_facts(workplace.installed(setup.model, profile=setup.profile)),
+        model=facts.model_facts(workplace.installed(setup.model, profile=setup.profile)),
         device=facts.device_facts(device),
         policy=load_policy(setup.policy or workplace.paths.policy, must_exist=own),
         decoder=setup.decoder,

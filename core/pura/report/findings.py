@@ -33,7 +33,9 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
 
 
 def ratio(audit: Audit, labels: Labels) -> str:
-    """Return the reported likelihood ratio, capped."""
+    """Return the reported likelihood ratio, capped; a dash for an item that was not examined."""
+    if audit.verdict == "not-examinable":
+        return "–"
     evidence = audit.evidence
     words = numerals.ratio(evidence.lr_capped, labels.language)
     if not evidence.capped:

@@ -42,6 +42,8 @@ from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report import ReportRequest, build_report, html_page
+from pura.report.findings import ratio
+from pura.report.labels import Labels
 from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
@@ -200,6 +202,7 @@ def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
         opened = load_audit(log, saved)
     assert opened.to_dict() == record.to_dict()
     for language, words in (("en", "Not examinable"), ("de", "Nicht untersuchbar")):
+        assert ratio(opened, Labels(language)) == "–", "nothing was weighed"
         report = build_report([opened], ReportRequest(language=language))
         page = html_page(report.content)
         assert words in page

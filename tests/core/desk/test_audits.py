@@ -42,9 +42,9 @@ from pura.record.audit import Audit
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.report import ReportRequest, build_report, html_page
+from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.report.findings import ratio
 from pura.report.labels import Labels
-from pura.report.check import BAD, GOOD, OPEN, repeat
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill

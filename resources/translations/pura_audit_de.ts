@@ -183,10 +183,6 @@
         <translation>Art</translation>
     </message>
     <message>
-        <source>Appears here after the audit.</source>
-        <translation>Erscheint hier nach der Untersuchung.</translation>
-    </message>
-    <message>
         <source>{n:count} positions of the codeword: {repaired:count} repaired, {weak:count} weak, {unread:count} never read. Readings per position: {least:count} to {most:count}.</source>
         <translation>{n:count} Stellen des Codeworts: {repaired:count} berichtigt, {weak:count} schwach, {unread:count} nie gelesen. Lesungen je Stelle: {least:count} bis {most:count}.</translation>
     </message>
@@ -933,10 +929,6 @@
     <message>
         <source>Evidence of the text as far as it has been read, in log10: {value:text}.</source>
         <translation>Anhaltspunkte des Textes, soweit er gelesen ist, in log10: {value:text}.</translation>
-    </message>
-    <message>
-        <source>Appears here after the audit.</source>
-        <translation>Erscheint hier nach der Untersuchung.</translation>
     </message>
     <message>
         <source>Evidence for the decoded payload over {n:count} tokens, in log10. It starts at {start:text}, since the payload was chosen after seeing the text, and ends at {end:text}.</source>
@@ -2390,6 +2382,10 @@
     <message>
         <source>Appears here after the audit.</source>
         <translation>Erscheint hier nach der Untersuchung.</translation>
+    </message>
+    <message>
+        <source>The text was not examined: there is nothing to show.</source>
+        <translation>Der Text wurde nicht untersucht: Es gibt nichts zu zeigen.</translation>
     </message>
     <message>
         <source>Show as table</source>
@@ -3924,8 +3920,8 @@ Anteil {share:text}</translation>
         <translation>Anhaltspunkte</translation>
     </message>
     <message>
-        <source>Appears here after the audit, for the token that is selected.</source>
-        <translation>Erscheint hier nach der Untersuchung, für das ausgewählte Token.</translation>
+        <source>Appears here for the token that is selected.</source>
+        <translation>Erscheint hier für das ausgewählte Token.</translation>
     </message>
     <message>
         <source>Sector</source>

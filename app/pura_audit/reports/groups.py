@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 from pura.record.audit import Audit
 from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
-from pura.words.sentences import title
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import Settings
@@ -62,7 +61,7 @@ class AuditsGroup(FormGroup):
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         for place, (name, audit) in enumerate(audits):
-            row = QListWidgetItem(f"{name} · {title(audit.verdict, language())}")
+            row = QListWidgetItem(f"{name} · {audit.title(language())}")
             row.setToolTip(row.text())
             row.setFlags(row.flags() | Qt.ItemFlag.ItemIsUserCheckable)
             on = every or place == 0

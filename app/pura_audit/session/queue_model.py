@@ -14,7 +14,6 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from pura.words.sentences import title
 from pura_audit.platform.i18n import filled, language, size, translate
 from pura_audit.session.items import Item, ItemState
 
@@ -37,7 +36,7 @@ def verdict_words(item: Item) -> str:
             return _running(item)
         case ItemState.FAILED:
             return item.failure.message if item.failure else ""
-    return title(item.audit.verdict, language()) if item.audit else ""
+    return item.audit.title(language()) if item.audit else ""
 
 
 def _running(item: Item) -> str:

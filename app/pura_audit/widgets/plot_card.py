@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
+from pura.record.audit import Audit
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import error_words, filled, translate
@@ -29,6 +30,13 @@ from pura_audit.widgets.card import Card, label
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SCALE = 2  # of exported pictures
+
+
+def why_empty(audit: Audit | None) -> str:
+    """Say why a card has nothing to show: no audit yet, or none of this text."""
+    if audit is None:
+        return translate("Plot", "Appears here after the audit.")
+    return translate("Plot", "The text was not examined: there is nothing to show.")
 
 
 class PlotCard(Card):
@@ -59,14 +67,15 @@ class PlotCard(Card):
     def show_plot(self, plot: QWidget) -> None:
         """Put the plot into the card, and words in its place while there is nothing to show."""
         self._pages = QStackedWidget()
-        words = label(translate("Plot", "Appears here after the audit."), "muted")
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._pages.addWidget(words)
+        self.empty = label("", "muted", wrap=True)
+        self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._pages.addWidget(self.empty)
         self._pages.addWidget(plot)
         self.body.addWidget(self._pages, 1)
 
-    def set_filled(self, filled: bool) -> None:
-        """Show the plot, or the words."""
+    def set_filled(self, filled: bool, audit: Audit | None) -> None:
+        """Show the plot, or the words that say why there is none."""
+        self.empty.setText(why_empty(audit))
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
 

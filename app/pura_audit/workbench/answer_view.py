@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura.words.sentence import Sentence
-from pura.words.sentences import fill, title
+from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
@@ -133,7 +133,7 @@ class AnswerView(Card):
     def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
         """Show the findings of an audit, and why the text could not be examined."""
         self._audit = audit
-        self.heading.setText(title(audit.verdict, language()))
+        self.heading.setText(audit.title(language()))
         first, *rest = audit.sentences
         self.sentence.setText(fill(first, language()))
         # What the number is not stands right below it; what chance can do stands at the end.

@@ -13,7 +13,7 @@ from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
-from pura_audit.widgets.plot_card import PlotCard, Table
+from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.plots import Plot
 from pura_audit.workbench.bars_item import FOOT, LEAST_LANE, BarsItem
 from pura_audit.workbench.bit_lanes import Lanes, arrange
@@ -148,7 +148,7 @@ class BitsCard(PlotCard):
         self._keys["weak"].setVisible(any(b.weak for b in bits))
         self._keys["erased"].setVisible(any(b.readings == 0 for b in bits))
         self._keys["data"].setVisible(bool(bits))
-        self.set_filled(bool(bits))
+        self.set_filled(bool(bits), audit)
         self._mark()
 
     def fit(self) -> None:
@@ -267,8 +267,8 @@ class BitsCard(PlotCard):
     def summary(self) -> str:
         """Say what the chart shows."""
         audit = self._selection.audit
-        if audit is None:
-            return translate("Bits", "Appears here after the audit.")
+        if not self._shown:
+            return why_empty(audit)
         return _summary(self._shown)
 
     def file_stem(self) -> str:

@@ -21,7 +21,7 @@ from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import course, token_text
-from pura_audit.widgets.plot_card import PlotCard, Table
+from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.plots import Plot
 from pura_audit.widgets.text_layout import safe_text
 
@@ -162,7 +162,7 @@ class CourseCard(PlotCard):
         self._curve.setData(*thinned(self._values))
         if shown and audit is not None:
             self._scale()
-        self.set_filled(shown)
+        self.set_filled(shown, audit)
         self._mark()
 
     def _draw_looks(self) -> None:
@@ -173,7 +173,7 @@ class CourseCard(PlotCard):
             item.setVisible(False)
         self._zero.setVisible(True)
         self._set_range(values, self._tokens)
-        self.set_filled(True)
+        self.set_filled(True, None)
         self._mark()
 
     def _scale(self) -> None:
@@ -267,7 +267,7 @@ class CourseCard(PlotCard):
             )
             return filled(words, value=self.aside.text())
         if audit is None or self._values.size < 2:
-            return translate("Course", "Appears here after the audit.")
+            return why_empty(audit)
         words = translate(
             "Course",
             "Evidence for the decoded payload over {n:count} tokens, in log10. It starts at "

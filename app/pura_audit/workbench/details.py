@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
 
 from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
-from pura.words.sentences import fill, scale, title
+from pura.words.sentences import fill, scale
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
@@ -124,7 +124,7 @@ class DetailsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialog", "Full wording and steps"))
         self.resize(720, 640)
-        layout = dialog_column(self, title(audit.verdict, language()), audit.input.name)
+        layout = dialog_column(self, audit.title(language()), audit.input.name)
         self.words = QPlainTextEdit(wording(audit))
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)

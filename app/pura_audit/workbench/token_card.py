@@ -12,7 +12,7 @@ from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import TokenFacts, token_facts
 from pura_audit.widgets.card import label
-from pura_audit.widgets.plot_card import PlotCard, Table
+from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
 from pura_audit.workbench.ring_view import Ring
 
@@ -135,8 +135,11 @@ class TokenCard(PlotCard):
             self._facts = None
             self.title.setText(translate("Ring", "Token"))
             self.aside.setText("")
+            waiting = audit is not None and audit.tokens.ids.size > 0
             self._words.setText(
-                translate("Ring", "Appears here after the audit, for the token that is selected.")
+                translate("Ring", "Appears here for the token that is selected.")
+                if waiting
+                else why_empty(audit)
             )
             for value in self._values.values():
                 value.setText("–")

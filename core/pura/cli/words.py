@@ -11,13 +11,13 @@ from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
 from pura.record.marks import standing
-from pura.words.sentences import fill, title
+from pura.words.sentences import fill
 
 
 def print_audit(console: Console, audit: Audit, language: str) -> None:
     """Print the findings: the outcome first, then what supports it, then what weakens it."""
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
-    console.print(Text(f"{name}: {title(audit.verdict, language)}", style="bold"))
+    console.print(Text(f"{name}: {audit.title(language)}", style="bold"))
     for sentence in audit.sentences:
         console.print(Text(fill(sentence, language)))
     if audit.verdict in ("mark", "indication"):

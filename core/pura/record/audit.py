@@ -609,13 +609,17 @@ class Audit:
             **{f"field.{found.name}": found.text for found in fields},
         }
 
+    def title(self, language: str = "en") -> str:
+        """Return the headline, e.g. "A mark was found" or "2 marks were found"."""
+        return title(self.verdict, language, len(self.marks))
+
     def to_html(self, language: str = "en") -> str:
         """Return the findings as HTML, in the words of the window and the command.
 
         Args:
             language: ``en`` or ``de``.
         """
-        outcome = html.escape(title(self.verdict, language))
+        outcome = html.escape(self.title(language))
         name = html.escape(self.input.name)
         lines = [html.escape(fill(one, language)) for one in self.sentences]
         limits = [html.escape(fill(one, language)) for one in self.cautions]

@@ -23,7 +23,7 @@ from pura.report.blocks import (
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentences import fill, say, title
+from pura.words.sentences import fill, say
 
 _UNEXAMINED: Final = (1, 3, 4, 13)
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
@@ -163,7 +163,7 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
         (
             str(place),
             printable(audit.input.name),
-            title(audit.verdict, request.language),
+            audit.title(request.language),
             findings.ratio(audit, labels),
             audit.payload.bits if audit.verdict == "mark" else "–",
         )
@@ -207,7 +207,7 @@ def _parties(labels: Labels, request: ReportRequest) -> tuple[Block, ...]:
 
 def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
-    blocks = [Block(kind="lead", text=title(audit.verdict, request.language), tone=tone)]
+    blocks = [Block(kind="lead", text=audit.title(request.language), tone=tone)]
     headline = fill(audit.sentences[0], request.language) if audit.sentences else ""
     blocks.append(paragraph(printable(headline)))
     if audit.verdict == "not-examinable":

@@ -86,9 +86,16 @@ def say(key: str, language: str, **values: Value) -> str:
     return fill(Sentence(key=key, values=values), language)
 
 
-def title(verdict: str, language: str) -> str:
-    """Return the headline of an outcome, e.g. "A mark was found"."""
-    return say(f"title.{verdict}", language)
+def title(verdict: str, language: str, marks: int = 1) -> str:
+    """Return the headline of an outcome, e.g. "A mark was found".
+
+    Args:
+        verdict: The outcome's word.
+        language: ``en`` or ``de``.
+        marks: How many marks the text carries; counts where the outcome is ``mark``.
+    """
+    counted = {"n": max(1, marks)} if verdict == "mark" else {}
+    return say(f"title.{verdict}", language, **counted)
 
 
 def scale(language: str) -> tuple[ScaleRow, ...]:

@@ -316,6 +316,8 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
     assert item.audit.verdict == "not-examinable"
     assert item.audit.input.name == "letter.txt"
     assert isinstance(engine.requests[-1].document, UnreadFile)
+    cards = window.evidence
+    assert "not examined" in cards.bits.empty.text() + cards.token.summary()
     path.write_text("Now there are words in it.", encoding="utf-8")
     window.session.audit([item])
     qtbot.waitUntil(lambda: item.document is not None)

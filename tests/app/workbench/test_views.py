@@ -377,6 +377,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     window.resize(1440, 900)
     window.session.add_audit(several)
     QApplication.processEvents()
+    assert window.work.answer.heading.text() == "3 marks were found"
     rows = window.work.answer.marks.rows
     assert [row.isVisible() for row in rows] == [True] * 3
     assert [row.isChecked() for row in rows] == [True, False, False]

@@ -70,6 +70,7 @@ def test_every_outcome_has_title_and_sentence():
         for language in LANGUAGES:
             assert title(verdict, language)
     assert title("mark", "en") == "A mark was found"
+    assert title("mark", "de", 3) == "3 Markierungen wurden gefunden"
     assert title("insufficient", "de") == "Zu wenig Anhaltspunkte"
 
 
@@ -226,7 +227,7 @@ def test_bad_values_are_refused_with_their_name(kind):
         (key, name)
         for key, template in findings().items()
         for name, found in template.blanks.items()
-        if found == kind
+        if found == kind and not key.startswith("title.")  # its number is written from 2 on
     )
     for value in BAD_VALUES[kind]:
         with pytest.raises(RecordError, match=f"“{name}”"):

@@ -21,12 +21,18 @@ os.environ["QT_ACCESSIBILITY"] = "1"
 os.environ.pop("DBUS_SESSION_BUS_ADDRESS", None)
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from pura.base.paths import user_paths
 from pura.model import offline
 from pura.scheme import SecretKey
 
 offline.prepare()
+# A busy machine is no fault of the code.
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any-machine")
 
 DATA = Path(__file__).parent / "data"
 BUILTIN = "smollm2-135m"

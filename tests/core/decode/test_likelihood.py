@@ -41,7 +41,7 @@ def circle_mean(lo, hi, sigma):
     return float((half * weights * value).sum())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(a=unit, b=unit, sigma=st.floats(1e-4, 0.5))
 def test_blurred_interval_integrates_to_one(a, b, sigma):
     assert circle_mean(min(a, b), max(a, b), sigma) == pytest.approx(1.0, abs=1e-9)
@@ -68,7 +68,7 @@ def test_whole_circle_says_nothing():
     np.testing.assert_allclose(value, 1.0, rtol=1e-12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     a=unit,
     b=unit,

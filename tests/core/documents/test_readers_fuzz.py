@@ -83,7 +83,7 @@ PURE = [f.name for f in FORMATS.values() if f.module and f.name != "pdf"]
 
 
 @pytest.mark.parametrize("name", PURE)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject) -> None:
     form = FORMATS[name]
@@ -97,7 +97,7 @@ def test_damaged_files_give_a_text_or_one_refusal(name: str, data: st.DataObject
         assert all(isinstance(extract["text"], str) for extract in answer["extracts"])
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, suppress_health_check=list(HealthCheck))
 @given(data=damaged("pdf"))
 def test_damaged_pdfs_never_leave_the_child(data: bytes) -> None:
     try:

@@ -25,7 +25,7 @@ def profile(size: int, **changes: object) -> Profile:
     return Profile(payload_bits=12, blocks=3, vocab_size=size).with_(**changes)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     size=st.integers(2, 400),
     rows=st.integers(1, 6),

@@ -27,7 +27,7 @@ def quadrature(kernel: str, lo: float, hi: float, anchor: float, radius: float) 
 
 
 @pytest.mark.parametrize("kernel", SMOOTH)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(a=unit, b=unit, anchor=st.floats(0.0, 1.0, exclude_max=True), arity=st.integers(1, 3))
 def test_overlap_is_the_integral(kernel, a, b, anchor, arity):
     lo, hi = min(a, b), max(a, b)

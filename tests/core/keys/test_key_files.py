@@ -162,7 +162,7 @@ def test_other_versions_and_cut_files_have_their_words() -> None:
     assert opened(b"\n\n" + lines).key == KEY, "a mail program may change line ends"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=400), st.booleans())
 def test_no_bytes_make_it_stumble(noise: bytes, dressed: bool) -> None:
     data = armoured(noise) if dressed else noise

@@ -219,7 +219,7 @@ def test_headers_that_lie_are_refused(tmp_path: Path, change: dict[str, object])
         inspect_safetensors(path)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.binary(max_size=80))
 def test_any_bytes_are_refused_calmly(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

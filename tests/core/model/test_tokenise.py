@@ -76,7 +76,7 @@ def test_round_trip_and_spans(real_model: LanguageModel, text: str) -> None:
 
 
 @pytest.mark.model
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=st.text(min_size=1, max_size=60))
 def test_any_text_round_trips(real_model: LanguageModel, text: str) -> None:
     tokens = tokenise(real_model.tokenizer, text)

@@ -28,7 +28,7 @@ def by_the_words(p: np.ndarray, top_k: int, top_p: float) -> np.ndarray:
     return p
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     weights=st.lists(st.integers(1, 6), min_size=1, max_size=12),
     top_k=st.integers(0, 14),
@@ -39,7 +39,7 @@ def test_follows_its_words_ties_included(weights: list[int], top_k: int, top_p: 
     np.testing.assert_allclose(truncate(p, top_k=top_k, top_p=top_p), by_the_words(p, top_k, top_p))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32 - 1),
     temperature=st.floats(0.1, 5.0),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pura.model.windows import plan
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     length=st.integers(0, 200),
     context=st.integers(4, 64),

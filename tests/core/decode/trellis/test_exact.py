@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pura.decode.trellis import make_trellis
@@ -19,9 +19,7 @@ SPC_SHAPES = [
     for blocks in range(1, bits + 1)
     if bits % blocks == 0 and bits + blocks <= 12
 ]
-exact = settings(
-    deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], database=None
-)
+exact = settings(derandomize=True, database=None)
 
 
 @st.composite

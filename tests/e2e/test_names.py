@@ -60,12 +60,13 @@ def test_names_that_steer_cost_no_finding(
 def test_the_progress_line_takes_any_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm")
     screen = Terminal()
-    screen.file = io.StringIO()
-    monkeypatch.setattr(screen, "_force_terminal", True)
-    monkeypatch.setattr(screen, "is_interactive", True)
+    screen.rich.file = io.StringIO()
+    monkeypatch.setattr(Terminal, "is_terminal", True)
+    monkeypatch.setattr(screen.rich, "_force_terminal", True)
+    monkeypatch.setattr(screen.rich, "is_interactive", True)
     monkeypatch.setattr(progress_line, "err", screen)
     with progress_line.progress("[/b] \x1b]0;title\x07") as report:
         report(Stage(name="reading", done=1, total=2))
         report._bar.refresh()
-    assert "[/b]" in screen.file.getvalue()
-    assert "\x1b]0;title" not in screen.file.getvalue()
+    assert "[/b]" in screen.rich.file.getvalue()
+    assert "\x1b]0;title" not in screen.rich.file.getvalue()

@@ -193,13 +193,14 @@ def _audit(
 
 
 def _report(console: Console, audit: Audit, payload: Payload) -> None:
-    from pura.cli.words import print_audit
+    from pura.cli.words import audit_lines
 
     console.print()
-    print_audit(console, audit, "en")
+    for words, style in audit_lines(audit, "en"):
+        console.print(words, style=style, markup=False)
     same = audit.payload.bits == payload.text
-    words = "is" if same else "is NOT"
-    console.print(f"The payload that was read {words} the one that was written.", style="bold")
+    is_same = "is" if same else "is NOT"
+    console.print(f"The payload that was read {is_same} the one that was written.", style="bold")
 
 
 def _bar(console: Console) -> Progress:

@@ -4,31 +4,48 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from pura.base.errors import PuraError
-from pura.cli import caselog, keys, models, power, profiles, register, report
-from pura.cli.generate import generate
 from pura.cli.passphrases import set_folder_passphrase
-from pura.cli.selftest import selftest
 from pura.cli.terminal import complain, err, say, use_language
 from pura.cli.tree import App
-from pura.cli.verify import verify
 from pura.version import __version__
 
 app = App("Embed, read and defend the PURA watermark.")
-app.add_typer(keys.app, name="key")
-app.add_typer(models.app, name="model")
-app.add_typer(profiles.app, name="profile")
-app.add_typer(power.app, name="power")
-app.add_typer(register.app, name="register")
-app.add_typer(report.app, name="report")
-app.add_typer(caselog.app, name="caselog")
-app.command("generate")(generate)
-app.command("verify")(verify)
-app.command("selftest")(selftest)
+# Every command: its name, where it is at home, and what the first page says of it.
+_COMMANDS: Final = (
+    (
+        "key",
+        "keys:app",
+        "Secret keys in the keyring, or in encrypted files. Secrets are never arguments.",
+    ),
+    ("model", "models:app", "The local models that read texts."),
+    ("profile", "profiles:app", "What generator and verifier share besides the key."),
+    ("power", "power:app", "How often marked texts of your own kind are found."),
+    ("register", "register:app", "The register of issued payloads."),
+    ("report", "report:app", "Reports: make, sign and check them."),
+    ("caselog", "caselog:app", "The case log: cases, and what was saved in them."),
+    (
+        "generate",
+        "generate:generate",
+        "Write a marked text: the payload hides in the sampling, not the probabilities.",
+    ),
+    (
+        "verify",
+        "verify:verify",
+        "Audit texts: does one carry a mark of these keys, and which payload?",
+    ),
+    (
+        "selftest",
+        "selftest:selftest",
+        "Recompute every test vector and compare. Exit code 1 when one differs or none is there.",
+    ),
+)
+for _name, _home, _about in _COMMANDS:
+    app.later(_name, f"pura.cli.{_home}", _about)
 
 
 def _version(*, shown: bool) -> None:

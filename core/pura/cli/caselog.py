@@ -5,38 +5,22 @@ from __future__ import annotations
 import sys
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.table import Table
-from rich.text import Text
 
 from pura.base.catalogue import catalogue
-from pura.caselog import Case, CaseLog, Item, Query, action_words, list_cases
 from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import Language, language, out, say, write_row
 from pura.cli.tree import App
-from pura.cli.words import print_audit
-from pura.desk.cases import (
-    CheckLog,
-    ExportCase,
-    ImportCase,
-    OpenAudits,
-    case_named,
-    check_log,
-    export_to_file,
-    import_from_file,
-    items_of,
-    open_audits,
-    open_log,
-)
-from pura.keys import Secret
-from pura.record import json_io
 
-app = App("The case log: cases, and what was saved in them.")
+if TYPE_CHECKING:
+    from pura.caselog import Case, CaseLog, Item
+
+app = App()
 caselog_acts.register(app)
 _STATES: Final = ("", "open", "closed", "held", "unreviewed")
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red"}
@@ -53,6 +37,12 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a case.")] = False,
 ) -> None:
     """List the cases, the newest change first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from pura.caselog import Query, list_cases
+    from pura.desk.cases import open_log
+
     if state not in _STATES:
         raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
     query = Query(
@@ -103,6 +93,11 @@ def show(
     language: Language = "",
 ) -> None:
     """Show a case with its history, or one audit of it in full, without model or key."""
+    from pura.cli.words import audit_lines
+    from pura.desk.cases import OpenAudits, case_named, items_of, open_audits, open_log
+    from pura.keys import Secret
+    from pura.record import json_io
+
     at = workplace()
     if item is None:
         with open_log(at) as log:
@@ -121,7 +116,8 @@ def show(
     if as_json:
         sys.stdout.write(json_io.to_json(audit) + "\n")
     else:
-        print_audit(out, audit, language)
+        for words, style in audit_lines(audit, language):
+            out.print(words, style=style)
 
 
 @app.command("verify")
@@ -148,6 +144,8 @@ def verify(
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
+    from pura.desk.cases import CheckLog, check_log
+
     request = CheckLog(
         head=head or "", trust=tuple(trust or ()), log=file, record=record, auditor=auditor
     )
@@ -180,6 +178,8 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
+    from pura.desk.cases import ExportCase, export_to_file
+
     request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
     size = export_to_file(workplace(), request)
     out.print(say("file.written", path=str(to), count=size))
@@ -191,6 +191,8 @@ def import_(
     auditor: Auditor = None,
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
+    from pura.desk.cases import ImportCase, import_from_file
+
     case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
     out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
 
@@ -231,6 +233,11 @@ def _item_row(item: Item) -> dict[str, Any]:
 
 
 def _print_case(log: CaseLog, case: Case) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from pura.caselog import action_words
+
     out.print(f"{case.name or say('erased')}  ·  {case.id}", style="bold")
     out.print(
         say(

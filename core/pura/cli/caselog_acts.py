@@ -8,36 +8,11 @@ from typing import Annotated
 import typer
 
 from pura.base.errors import CaseLogError
-from pura.caselog import (
-    CUSTODY,
-    HOUSE,
-    Event,
-    erase,
-    erase_person,
-    open_case,
-    record_event,
-    rename_case,
-    set_closed,
-    set_hold,
-    set_tags,
-    write_note,
-)
 from pura.cli.caselog_common import Auditor, CaseName, Reason
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import confirm, interactive, out, say
 from pura.cli.tree import App
-from pura.desk.cases import (
-    ReviewFinding,
-    SignHead,
-    acting,
-    case_named,
-    items_of,
-    open_log,
-    review_finding,
-    sign_head_of_log,
-)
-from pura.keys import Secret
 
 
 def register(app: App) -> None:
@@ -67,6 +42,9 @@ def new(
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; several times.")] = None,
 ) -> None:
     """Open a case."""
+    from pura.caselog import open_case
+    from pura.desk.cases import acting, open_log
+
     with open_log(workplace(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
     out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
@@ -78,6 +56,9 @@ def rename(
     auditor: Auditor = None,
 ) -> None:
     """Give a case another name."""
+    from pura.caselog import rename_case
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         rename_case(log, case_named(log, case).id, name, acting(log, auditor))
 
@@ -88,6 +69,9 @@ def note(
     auditor: Auditor = None,
 ) -> None:
     """Add a note to a case."""
+    from pura.caselog import write_note
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         write_note(log, case_named(log, case).id, text, acting(log, auditor))
 
@@ -100,6 +84,9 @@ def tag(
     auditor: Auditor = None,
 ) -> None:
     """Set the tags of a case."""
+    from pura.caselog import set_tags
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         set_tags(log, case_named(log, case).id, tags or (), acting(log, auditor))
 
@@ -115,6 +102,8 @@ def review(
     auditor: Auditor = None,
 ) -> None:
     """Confirm or dispute a finding as a second person (four eyes)."""
+    from pura.desk.cases import ReviewFinding, items_of, review_finding
+
     at = workplace()
     _, [found] = items_of(at, case, [item])
     request = ReviewFinding(
@@ -126,24 +115,36 @@ def review(
 
 def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Forbid erasing anything of a case."""
+    from pura.caselog import set_hold
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         set_hold(log, case_named(log, case).id, acting(log, auditor), held=True, reason=reason)
 
 
 def release(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Lift the hold of a case."""
+    from pura.caselog import set_hold
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         set_hold(log, case_named(log, case).id, acting(log, auditor), held=False, reason=reason)
 
 
 def close(case: CaseName, auditor: Auditor = None) -> None:
     """Close a case: it takes nothing more."""
+    from pura.caselog import set_closed
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         set_closed(log, case_named(log, case).id, acting(log, auditor), closed=True)
 
 
 def reopen(case: CaseName, auditor: Auditor = None) -> None:
     """Open a closed case again."""
+    from pura.caselog import set_closed
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         set_closed(log, case_named(log, case).id, acting(log, auditor), closed=False)
 
@@ -161,6 +162,9 @@ def erase_(
     auditor: Auditor = None,
 ) -> None:
     """Erase what is kept of a case; the chain stays and says what was erased."""
+    from pura.caselog import erase
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace()) as log:
         found = case_named(log, case)
         audit = None if item is None else found.item(item).id
@@ -181,6 +185,9 @@ def forget(
     auditor: Auditor = None,
 ) -> None:
     """Erase the name of a person; what they did stays under an identifier."""
+    from pura.caselog import erase_person
+    from pura.desk.cases import acting, open_log
+
     with open_log(workplace()) as log:
         _sure(say("case.forget", name=name), yes=yes)
         if not erase_person(log, name, acting(log, auditor), reason=reason):
@@ -192,7 +199,9 @@ def record(
         str,
         typer.Argument(
             metavar="EVENT",
-            help=f"Of a case: {', '.join(CUSTODY)}. Of the house: {', '.join(HOUSE)}.",
+            help="Of a case: item-received, item-copied, item-transferred, item-returned,"
+            " item-destroyed, information-disclosed. Of the house: policy-changed, key-added,"
+            " key-retired, key-leaked, validation-imported.",
         ),
     ],
     details: Annotated[str, typer.Option(help="What happened; the log keeps it.")],
@@ -207,6 +216,9 @@ def record(
     auditor: Auditor = None,
 ) -> None:
     """Put on record what happened to an item, a key or the rules (chain of custody)."""
+    from pura.caselog import Event, record_event
+    from pura.desk.cases import acting, case_named, open_log
+
     with open_log(workplace(), create=case is None) as log:
         found = None if case is None else case_named(log, case)
         audit = "" if found is None or item is None else found.item(item).id
@@ -241,6 +253,9 @@ def sign_head_(
     auditor: Auditor = None,
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
+    from pura.desk.cases import SignHead, sign_head_of_log
+    from pura.keys import Secret
+
     secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
     head = sign_head_of_log(workplace(), request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,11 @@ from pura.base.errors import KeyStoreError
 from pura.base.paths import user_paths
 from pura.cli.passphrases import ask_folder, with_passphrase
 from pura.cli.terminal import say
-from pura.desk.keys import open_key_file
-from pura.desk.profiles import find_profile
-from pura.desk.workplace import Workplace
-from pura.keys import KeyRef
-from pura.scheme import Profile
+
+if TYPE_CHECKING:
+    from pura.desk.workplace import Workplace
+    from pura.keys import KeyRef
+    from pura.scheme import Profile
 
 KeyName = Annotated[
     list[str] | None,
@@ -47,6 +47,8 @@ DtypeOption = Annotated[
 
 def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
     """Return the user's workplace, for one call of the command."""
+    from pura.desk.workplace import Workplace
+
     paths = user_paths()
     folder = paths.config / "keys"
     return Workplace(
@@ -83,6 +85,8 @@ def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, w
 
 
 def _from_file(at: Workplace, path: Path) -> KeyRef:
+    from pura.desk.keys import open_key_file
+
     return with_passphrase(
         lambda secret: open_key_file(at, path, secret), None, say("ask.of", name=path.name)
     )
@@ -94,4 +98,7 @@ def load_profile(at: Workplace, name: str) -> Profile:
     Raises:
         ProfileError: There is none, or it is damaged.
     """
+    from pura.desk.profiles import find_profile
+    from pura.scheme import Profile
+
     return Profile.load(find_profile(at, name))

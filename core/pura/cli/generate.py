@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,7 +23,9 @@ from pura.cli.common import (
     workplace,
 )
 from pura.cli.terminal import err, say
-from pura.scheme import Payload, Profile, pack
+
+if TYPE_CHECKING:
+    from pura.scheme import Payload, Profile
 
 
 def generate(
@@ -102,6 +104,8 @@ def _prompt(text: str | None, file: Path | None) -> str:
 
 
 def _payload(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
+    from pura.scheme import Payload, pack
+
     if (text is None) == (not fields):
         raise PayloadError("command.payload")
     if fields:

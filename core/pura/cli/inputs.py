@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.cli.terminal import err, say
-from pura.documents.folders import MAX_DEPTH, MAX_FILES, Summary, WalkOptions, gather
+
+if TYPE_CHECKING:
+    from pura.documents.folders import Summary, WalkOptions
 
 MAX_IDS_BYTES: Final = 16 << 20
 MAX_LISTED: Final = 5  # names that are said of each reason; the rest is counted
@@ -26,6 +28,8 @@ def named_files(names: Sequence[str], options: WalkOptions) -> list[str]:
     Returns:
         Names of files, and ``-`` where it stood.
     """
+    from pura.documents.folders import gather
+
     found: list[str] = []
     for name in names:
         if name == "-" or not Path(name).is_dir():
@@ -39,6 +43,8 @@ def named_files(names: Sequence[str], options: WalkOptions) -> list[str]:
 
 def _tell(name: str, summary: Summary) -> None:
     """Say what became of one folder."""
+    from pura.documents.folders import MAX_DEPTH, MAX_FILES
+
     err.print(
         say(
             "folder.taken",

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from pura.base.errors import KeyStoreError
 from pura.cli.common import workplace
 from pura.cli.terminal import err, language, out, say, write_row
-from pura.keys import KeyEntry, Role, State, words
+
+if TYPE_CHECKING:
+    from pura.keys import KeyEntry, State
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 
 def list_(as_json: AsJson = False) -> None:
     """List the known keys: name, fingerprint, date. Secrets are never shown."""
+    from rich.table import Table
+
     store = workplace().keys
     entries = store.list()
     if as_json:
@@ -56,6 +59,8 @@ def state(
 
     Exit codes: 0 it can be used, 1 it cannot, or with --check some key cannot be read.
     """
+    from pura.keys import State, words
+
     store = workplace().keys
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
@@ -88,6 +93,8 @@ def state(
 
 def kind(entry: KeyEntry) -> str:
     """Say what a key is for."""
+    from pura.keys import Role
+
     if entry.role is Role.DERIVED:
         return say("key.derived", deployment=entry.deployment)
     return say("key.master") if entry.role is Role.MASTER else ""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,29 +15,12 @@ from pura.cli.common import workplace
 from pura.cli.passphrases import STDIN, passphrase, with_passphrase
 from pura.cli.terminal import confirm, err, interactive, language, out, say
 from pura.cli.tree import App
-from pura.desk.keys import (
-    CreateKey,
-    DeleteKey,
-    DeriveKey,
-    ExportKey,
-    ImportKey,
-    KeyDone,
-    NoteKey,
-    RenameKey,
-    create_key,
-    delete_key,
-    derive_key,
-    export_key,
-    import_key,
-    key_usage,
-    note_key,
-    rename_key,
-)
-from pura.keys import Place, Secret
-from pura.keys.sealed import MAX_FILE
-from pura.register.key_usage import sentences
 
-app = App("Secret keys in the keyring, or in encrypted files. Secrets are never arguments.")
+if TYPE_CHECKING:
+    from pura.desk.keys import KeyDone
+    from pura.keys import Place, Secret
+
+app = App()
 app.command("list")(key_listing.list_)
 app.command("state")(key_listing.state)
 
@@ -61,6 +43,8 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 @app.command("new")
 def new(name: Name, note: Note = "", in_file: InFile = False) -> None:
     """Make a fresh key and store it."""
+    from pura.desk.keys import CreateKey, create_key
+
     _told(create_key(workplace(), CreateKey(name=name, note=note, place=_place(in_file))))
 
 
@@ -81,6 +65,8 @@ def import_(
 
     Its form is seen by itself: 64 hex digits, base64 of 32 bytes, or an encrypted key file.
     """
+    from pura.desk.keys import ImportKey, import_key
+
     at = workplace()
     source = _source(file, passphrase_file)
 
@@ -103,6 +89,9 @@ def export(
     yes: Yes = False,
 ) -> None:
     """Write an encrypted copy of a key, under a passphrase."""
+    from pura.desk.keys import ExportKey, export_key
+    from pura.keys import Secret
+
     at = workplace()
     entry = at.keys.entry(name)
     path = None if output == STDIN else output
@@ -126,6 +115,8 @@ def rename(
     name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 ) -> None:
     """Give a key another name; its fingerprint stays."""
+    from pura.desk.keys import RenameKey, rename_key
+
     key = rename_key(workplace(), RenameKey(name=name, new=new_name)).key
     out.print(f"{key.label}  {key.fingerprint}")
 
@@ -135,6 +126,8 @@ def note_(
     name: Name, text: Annotated[str, typer.Argument(help="The note; empty takes it off.")]
 ) -> None:
     """Write a note to a key."""
+    from pura.desk.keys import NoteKey, note_key
+
     done = note_key(workplace(), NoteKey(name=name, note=text))
     stored = done.entry.note if done.entry is not None else ""
     out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}")
@@ -151,6 +144,8 @@ def derive(
     in_file: InFile = False,
 ) -> None:
     """Derive the key of a deployment from a master key (HKDF-SHA256), and store it."""
+    from pura.desk.keys import DeriveKey, derive_key
+
     request = DeriveKey(master=master, label=label, name=name, note=note, place=_place(in_file))
     _told(derive_key(workplace(), request))
 
@@ -158,6 +153,9 @@ def derive(
 @app.command("delete")
 def delete(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
+    from pura.desk.keys import DeleteKey, delete_key, key_usage
+    from pura.register.key_usage import sentences
+
     at = workplace()
     usage = key_usage(at, name)
     if not yes:
@@ -169,6 +167,8 @@ def delete(name: Name, yes: Yes = False) -> None:
 
 
 def _place(in_file: bool) -> Place | None:
+    from pura.keys import Place
+
     return Place.FILES if in_file else None
 
 
@@ -178,6 +178,11 @@ def _told(done: KeyDone) -> None:
 
 
 def _source(file: Path | None, passphrase_file: Path | None) -> Path | Secret:
+    import getpass
+
+    from pura.keys import Secret
+    from pura.keys.sealed import MAX_FILE
+
     if file is not None and file != STDIN:
         return file
     if passphrase_file == STDIN:

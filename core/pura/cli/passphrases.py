@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.base.errors import KeyFormatError
 from pura.cli.terminal import err, interactive, say
-from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
+
+if TYPE_CHECKING:
+    from pura.keys import Secret
 
 STDIN: Final = Path("-")
 _MAX: Final = 4096
@@ -66,6 +67,8 @@ def with_passphrase(
         file: As for :func:`passphrase`.
         prompt: As for :func:`passphrase`.
     """
+    from pura.keys import Secret
+
     try:
         return use(None)
     except KeyFormatError as error:
@@ -80,6 +83,8 @@ def read_passphrase(file: Path) -> bytearray:
     Raises:
         KeyFormatError: It cannot be read, is empty, or is not UTF-8.
     """
+    from pura.keys import passphrase_bytes
+
     try:
         if file == STDIN:
             line = sys.stdin.readline(_MAX)
@@ -104,6 +109,10 @@ def ask_new(prompt: str) -> bytearray:
     Raises:
         KeyFormatError: Three times too short, or not the same.
     """
+    import getpass
+
+    from pura.keys import MIN_PASSPHRASE, passphrase_bytes
+
     for _ in range(_TRIES):
         first = getpass.getpass(say("ask.new", prompt=prompt, least=MIN_PASSPHRASE))
         if len(first) < MIN_PASSPHRASE:
@@ -116,4 +125,8 @@ def ask_new(prompt: str) -> bytearray:
 
 
 def _ask(prompt: str) -> bytearray:
+    import getpass
+
+    from pura.keys import passphrase_bytes
+
     return passphrase_bytes(getpass.getpass(say("ask.hidden", prompt=prompt)))

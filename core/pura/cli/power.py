@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from pura.base import numerals
 from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.progress import bars
 from pura.cli.terminal import confirm, language, out, say, write_row
 from pura.cli.tree import App
-from pura.desk.power import (
-    SHARES,
-    MeasurePower,
-    PowerFound,
-    RelyOnPower,
-    SignPower,
-    add_power,
-    estimate_power,
-    export_power,
-    list_power,
-    measure_power,
-    power_lines,
-    rely_on_power,
-    remove_power,
-    show_power,
-    sign_power,
-)
-from pura.keys import Secret
-from pura.verdict.policy import load_policy
-from pura.verdict.power import PowerTable
-from pura.verdict.power_file import SHORT
 
-app = App("How often marked texts of your own kind are found.")
+if TYPE_CHECKING:
+    from pura.desk.power import PowerFound
+    from pura.verdict.power import PowerTable
+
+app = App()
 
 _BARS: Final = {
     "texts": "bar.texts",
@@ -94,6 +76,15 @@ def measure(
     dtype: DtypeOption = "float32",
 ) -> None:
     """Measure a table; called again after a stop, it goes on where it was."""
+    from pura.cli.progress import bars
+    from pura.desk.power import (
+        MeasurePower,
+        estimate_power,
+        export_power,
+        measure_power,
+        show_power,
+    )
+
     at = workplace(device, dtype)
     request = MeasurePower(
         name=name,
@@ -112,7 +103,7 @@ def measure(
     )
     if estimate:
         minutes = max(1, round(estimate_power(at, request) / 60))
-        out.print(say("power.estimate", minutes=minutes), markup=False)
+        out.print(say("power.estimate", minutes=minutes))
         return
     with bars(_BARS) as tell:
         sealed = measure_power(at, request, progress=tell)
@@ -126,11 +117,14 @@ def measure(
 @app.command("list")
 def list_() -> None:
     """List the stored tables."""
+    from pura.desk.power import list_power
+    from pura.verdict.power_file import SHORT
+
     for found in list_power(workplace()):
         table = found.sealed.table
         mark = say("power.relied-on") if found.relied_on else ""
         line = f"{table.fingerprint[:SHORT]}  {table.conditions.get('date', '')}  {table.name}"
-        out.print(f"{line}  {mark}".rstrip(), markup=False)
+        out.print(f"{line}  {mark}".rstrip())
 
 
 @app.command("show")
@@ -140,6 +134,8 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
 ) -> None:
     """Show what a table says, what it was measured on, and whether its seal is whole."""
+    from pura.desk.power import show_power
+
     found = show_power(workplace(), name, trust=tuple(trust or ()))
     if as_json:
         write_row(found.sealed.data)
@@ -153,6 +149,8 @@ def add(
     trust: Trust = None,
 ) -> None:
     """Take in a table; one that was altered is refused."""
+    from pura.desk.power import add_power
+
     _print(add_power(workplace(), file, trust=tuple(trust or ())))
 
 
@@ -162,6 +160,8 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored table to a file."""
+    from pura.desk.power import export_power
+
     export_power(workplace(), name, output)
 
 
@@ -176,6 +176,9 @@ def sign(
     ] = None,
 ) -> None:
     """Sign a stored table with the organisation's certificate."""
+    from pura.desk.power import SignPower, sign_power
+    from pura.keys import Secret
+
     secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     request = SignPower(name=name, certificate=certificate, passphrase=secret)
     _print(sign_power(workplace(), request))
@@ -187,8 +190,10 @@ def use_(
     off: Annotated[bool, typer.Option("--off", help="No longer rely on it.")] = False,
 ) -> None:
     """Let the policy rely on a table; the version of the policy counts up."""
+    from pura.desk.power import RelyOnPower, rely_on_power
+
     policy = rely_on_power(workplace(), RelyOnPower(name=name, on=not off))
-    out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)), markup=False)
+    out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)))
 
 
 @app.command("remove")
@@ -197,6 +202,8 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored table."""
+    from pura.desk.power import remove_power
+
     at = workplace()
     table = at.power.find(name).stem
     if not yes:
@@ -214,7 +221,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _print(found: PowerFound) -> None:
     table = found.sealed.table
     conditions = table.conditions
-    out.print(say("power.title", name=table.name, table=table.fingerprint), markup=False)
+    out.print(say("power.title", name=table.name, table=table.fingerprint))
     names = conditions.get("names", {})
     out.print(
         say(
@@ -225,21 +232,23 @@ def _print(found: PowerFound) -> None:
             reader=str(names.get("reader", "")),
             kinds=", ".join(conditions.get("kinds", [])) or "–",
         ),
-        markup=False,
     )
     for line in _lines(table):
-        out.print(line, markup=False)
+        out.print(line)
     signed = found.signed
     if signed is None:
         words = say("power.unsigned")
     else:
         trusted = "power.signed-trusted" if signed.trusted else "power.signed"
         words = say(trusted, subject=signed.subject)
-    out.print(words, markup=False)
-    out.print(say("power.relied" if found.relied_on else "power.not-relied"), markup=False)
+    out.print(words)
+    out.print(say("power.relied" if found.relied_on else "power.not-relied"))
 
 
 def _lines(table: PowerTable) -> list[str]:
+    from pura.desk.power import SHARES, power_lines
+    from pura.verdict.policy import load_policy
+
     lines = []
     for line in power_lines(table, load_policy(workplace().paths.policy).t_found):
         if line.edit:

@@ -11,21 +11,8 @@ import typer
 from pura.cli.common import workplace
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
-from pura.desk.profiles import (
-    CreateProfile,
-    ExportProfile,
-    ImportProfile,
-    RemoveProfile,
-    create_profile,
-    export_profile,
-    find_profile,
-    import_profile,
-    remove_profile,
-)
-from pura.scheme import Profile
-from pura.verdict.profile_advice import advise, length_needed
 
-app = App("What generator and verifier share besides the key.")
+app = App()
 
 
 @app.command("new")
@@ -56,6 +43,8 @@ def new(
     ] = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
+    from pura.desk.profiles import CreateProfile, create_profile
+
     request = CreateProfile(
         name=name,
         output=output,
@@ -90,6 +79,10 @@ def list_() -> None:
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
     """Check a profile, print it with every default filled in, and what is odd about it."""
+    from pura.desk.profiles import find_profile
+    from pura.scheme import Profile
+    from pura.verdict.profile_advice import advise, length_needed
+
     checked, notes = Profile.load_noted(find_profile(workplace(), profile))
     _say(notes)
     sys.stdout.write(checked.to_json())
@@ -123,6 +116,8 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
 ) -> None:
     """Take a profile file in; one of an older version is brought to the present one."""
+    from pura.desk.profiles import ImportProfile, import_profile
+
     done = import_profile(workplace(), ImportProfile(path=file, name=name))
     _say(done.notes)
     err.print(say("profile.stored", name=done.name or ""))
@@ -134,6 +129,8 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored profile to a file."""
+    from pura.desk.profiles import ExportProfile, export_profile
+
     export_profile(workplace(), ExportProfile(name=name, path=output))
 
 
@@ -143,6 +140,8 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored profile; texts that were marked with it cannot be audited without it."""
+    from pura.desk.profiles import RemoveProfile, remove_profile
+
     at = workplace()
     at.profiles.get(name)
     if not yes:

@@ -66,7 +66,7 @@ def _bar() -> Progress:
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TimeRemainingColumn(),
-        console=err,
+        console=err.rich,
         disable=not err.is_terminal,
         transient=True,
     )

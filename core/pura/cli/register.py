@@ -10,20 +10,8 @@ import typer
 from pura.cli.common import ProfileOption, load_profile, workplace
 from pura.cli.terminal import err, out, say, write_row
 from pura.cli.tree import App
-from pura.desk.register import (
-    AddIssue,
-    ExportRegister,
-    FindPayload,
-    ImportRegister,
-    add_issue,
-    export_register,
-    find_payload,
-    import_register,
-)
-from pura.register.register_csv import parse_payload
-from pura.register.rows import Issue
 
-app = App("The register of issued payloads.")
+app = App()
 
 Payload = Annotated[str, typer.Argument(help="The payload as 0 and 1, or 0x… in hex.")]
 
@@ -34,6 +22,8 @@ def import_(
     profile: ProfileOption,
 ) -> None:
     """Add every row of a table, or none: bad rows are named."""
+    from pura.desk.register import ImportRegister, import_register
+
     at = workplace()
     done = import_register(at, ImportRegister(path=file, profile=load_profile(at, profile)))
     out.print(say("register.added", rows=done.rows, version=done.version))
@@ -42,6 +32,8 @@ def import_(
 @app.command("export")
 def export(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
+    from pura.desk.register import ExportRegister, export_register
+
     done = export_register(workplace(), ExportRegister(path=file))
     out.print(say("register.written", rows=done.rows))
 
@@ -55,6 +47,10 @@ def add(
     model: Annotated[str, typer.Option(help="Model it was issued for.")] = "",
 ) -> None:
     """Add one issued payload."""
+    from pura.desk.register import AddIssue, add_issue
+    from pura.register.register_csv import parse_payload
+    from pura.register.rows import Issue
+
     at = workplace()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     issue = Issue(payload=bits, who=who, when=when, model=model)
@@ -65,6 +61,9 @@ def add(
 @app.command("find")
 def find(payload: Payload, profile: ProfileOption) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
+    from pura.desk.register import FindPayload, find_payload
+    from pura.register.register_csv import parse_payload
+
     at = workplace()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     entry = find_payload(at, FindPayload(payload=bits))

@@ -6,7 +6,7 @@ from pura.cli.report_build import build
 from pura.cli.report_check import sign, verify
 from pura.cli.tree import App
 
-app = App("Reports: make, sign and check them.")
+app = App()
 app.command("build")(build)
 app.command("sign")(sign)
 app.command("verify")(verify)

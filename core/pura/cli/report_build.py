@@ -5,30 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from pura.base.errors import InputError, RecordError
 from pura.base.files import read_bounded
-from pura.caselog import Case, Item
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import workplace
 from pura.cli.passphrases import read_passphrase
 from pura.cli.terminal import out, say
-from pura.desk.cases import OpenAudits, items_of, open_audits
-from pura.desk.reports import (
-    BuildReport,
-    WriteReport,
-    build_report,
-    filled_request,
-    note_built,
-    write_report,
-)
-from pura.keys import Secret
-from pura.record import json_io
-from pura.record.audit import Audit
-from pura.report import ItemNotes, Parties, ReportRequest
+
+if TYPE_CHECKING:
+    from pura.caselog import Case, Item
+    from pura.desk.reports import WriteReport
+    from pura.record.audit import Audit
+    from pura.report import ReportRequest
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
@@ -79,6 +71,10 @@ def build(
     ] = "",
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
+    from pura.desk.cases import OpenAudits, items_of, open_audits
+    from pura.desk.reports import BuildReport, WriteReport, build_report, filled_request, note_built
+    from pura.keys import Secret
+
     audits = [audit for path in records or [] for audit in read_records(path)]
     at = workplace()
     saved: tuple[Case, tuple[Item, ...]] | None = None
@@ -118,6 +114,8 @@ def write_files(request: WriteReport) -> None:
     Raises:
         InputError: A file is there already, or cannot be written.
     """
+    from pura.desk.reports import write_report
+
     written = write_report(request)
     for file in written.files:
         out.print(say("file.written", path=str(file.path), count=file.size))
@@ -132,6 +130,8 @@ def read_records(path: Path) -> list[Audit]:
         InputError: The file cannot be read, or is far too large.
         RecordError: It holds no record.
     """
+    from pura.record import json_io
+
     data = read_bounded(path, MAX_RECORD_BYTES)
     try:
         found: list[Any] = [json.loads(data)]
@@ -155,6 +155,8 @@ def read_request(path: Path | None) -> ReportRequest:
     Raises:
         InputError: Not such JSON, or with a field that does not exist.
     """
+    from pura.report import ItemNotes, Parties, ReportRequest
+
     if path is None:
         return ReportRequest()
     try:

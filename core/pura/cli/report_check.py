@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -13,10 +13,9 @@ from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import Language, err, out, say, write_row
-from pura.desk.reports import CheckReport, SignReport, check_report, sign_report
-from pura.keys import Secret
-from pura.report.check import BAD, Check, ReportCheck
-from pura.report.sign import SignOptions
+
+if TYPE_CHECKING:
+    from pura.report.check import Check, ReportCheck
 
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
@@ -44,6 +43,10 @@ def sign(
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
+    from pura.desk.reports import SignReport, sign_report
+    from pura.keys import Secret
+    from pura.report.sign import SignOptions
+
     refuse_taken(to, SigningError)  # before the question, not after it
     secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
@@ -88,6 +91,8 @@ def verify(
 
     Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
     """
+    from pura.desk.reports import CheckReport, check_report
+
     request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
     found = check_report(workplace(device, dtype), request)
     if as_json:
@@ -115,6 +120,8 @@ def _row(check: Check, language: str) -> dict[str, str]:
 
 
 def _print(found: ReportCheck, language: str) -> None:
+    from pura.report.check import BAD
+
     for check in found.checks:
         out.print(f"{check.title(language)}: ", style="bold", end="")
         out.print(check.result(language), style=_STYLES[check.state])

@@ -1,4 +1,4 @@
-"""The terminal: its two consoles, how an error stands there, and whether a person reads it."""
+"""The terminal: its two outputs, how an error stands there, and whether a person reads it."""
 
 from __future__ import annotations
 
@@ -7,42 +7,72 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Annotated, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
 
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
 from pura.base.numerals import LANGUAGES
 from pura.base.visible import visible, visible_lines
 
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
 
-class Terminal(Console):
-    """A console for words of which some are a stranger's: no markup, nothing that steers it."""
+
+class Terminal:
+    """One of the two outputs, for words of which some are a stranger's: nothing in them steers it.
+
+    Rich lays out tables and colours words; it takes a tenth of a second to import, so plain words
+    and words into a pipe go without it.
+
+    Args:
+        stderr: Standard error instead of standard output.
+    """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, soft_wrap=True, markup=False)
+        self._stderr = stderr
 
-    def print(self, *objects: Any, **settings: Any) -> None:
-        """Print; see Rich.
+    @property
+    def is_terminal(self) -> bool:
+        """Whether a screen is at the other end, and no pipe or file."""
+        return self._stream.isatty()
+
+    @cached_property
+    def rich(self) -> Console:
+        """The console of Rich on this output: for tables, bars and colours."""
+        from pura.cli.console import SafeConsole
+
+        return SafeConsole(stderr=self._stderr)
+
+    def print(self, *objects: RenderableType, style: str = "", end: str = "\n") -> None:
+        """Print words, or what Rich lays out.
+
+        Args:
+            *objects: Words, or a table of Rich.
+            style: Of the words, as Rich names it; a pipe gets none.
+            end: What comes after them.
 
         Raises:
             OutputError: The output takes no more.
         """
         with _written():
-            super().print(*objects, **settings)
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterator[Segment]:
-        """Render, with every control character that is not the console's own made visible."""
-        for segment in super().render(renderable, options):
-            if segment.control:
-                yield segment
+            words = [one for one in objects if isinstance(one, str)]
+            if len(words) < len(objects) or (style and self.is_terminal):
+                self.rich.print(*objects, style=style or None, end=end)
             else:
-                yield Segment(visible_lines(segment.text), segment.style)
+                self._write(visible_lines(" ".join(words)) + end)
+
+    @property
+    def _stream(self) -> TextIO:
+        return sys.stderr if self._stderr else sys.stdout
+
+    def _write(self, text: str) -> None:
+        stream = self._stream
+        coded = text.encode(stream.encoding or "utf-8", "backslashreplace")
+        stream.write(coded.decode(stream.encoding or "utf-8"))
+        stream.flush()
 
 
 class OutputError(PuraError):

@@ -11,10 +11,12 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import typer
+import typer.main
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.models import CommandFunctionType
 
@@ -38,10 +40,10 @@ class App(typer.Typer):
     """A group of commands.
 
     Args:
-        about: Its help.
+        about: Its help; that of a group inside another stands where it is hung up there.
     """
 
-    def __init__(self, about: str) -> None:
+    def __init__(self, about: str | None = None) -> None:
         super().__init__(
             cls=Group,
             help=about,
@@ -55,6 +57,21 @@ class App(typer.Typer):
     ) -> Callable[[CommandFunctionType], CommandFunctionType]:
         """Register a function as a command."""
         return super().command(name, **({"cls": Command} | settings))
+
+    def later(self, name: str, home: str, about: str) -> None:
+        """Hang up a command or group that is imported when it is called.
+
+        Args:
+            name: As it is called.
+            home: Its module and its name there, as in ``pura.cli.keys:app``.
+            about: What the page of this group says of it.
+        """
+
+        def fetch() -> object:
+            module, _, its_name = home.partition(":")
+            return getattr(import_module(module), its_name)
+
+        super().command(name, cls=Later, help=about)(fetch)
 
 
 class Command(TyperCommand):
@@ -74,6 +91,25 @@ class Command(TyperCommand):
         return _in_language(super().get_help_option(ctx))
 
 
+class Later(TyperCommand):
+    """Stands for a command until that is called; knows its name and what a page says of it."""
+
+    def fetched(self) -> TyperCommand | TyperGroup:
+        """Import the command and put its help into the language of the run."""
+        assert self.callback is not None
+        home = self.callback()
+        app = home
+        if not isinstance(home, App):
+            app = App()
+            app.command(self.name)(home)
+        command: Any = typer.main.get_command(app)
+        if language() != "en":
+            _translate(command)
+        if app is home:
+            command.name, command.help = self.name, self.help
+        return cast("TyperCommand | TyperGroup", command)
+
+
 class Group(TyperGroup):
     """A group of commands whose page, usage line and errors are in the language of the run."""
 
@@ -89,6 +125,13 @@ class Group(TyperGroup):
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Return ``--help``."""
         return _in_language(super().get_help_option(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """Return the command that the arguments name, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if isinstance(command, Later):
+            command = command.fetched()
+        return name, command, rest
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **settings: Any) -> Any:
         """Run the command that the arguments name; its usage errors are said here."""

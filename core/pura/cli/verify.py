@@ -12,7 +12,6 @@ import typer
 
 from pura.base.errors import InputError, PuraError
 from pura.base.visible import visible
-from pura.caselog import KEEP, SEAL, TEXT_MODES
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import (
     DeviceOption,
@@ -27,28 +26,14 @@ from pura.cli.common import (
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
-from pura.cli.progress import progress
 from pura.cli.terminal import Language, complain, err, language, out, say, write_row
-from pura.cli.words import print_audit
-from pura.desk.audits import (
-    Audited,
-    AuditText,
-    Prepared,
-    Setup,
-    prepared,
-    unread_file,
-)
-from pura.desk.cases import SaveTo, SavingRun, saving_run
-from pura.desk.prompts import read_candidates
-from pura.desk.workplace import Workplace
-from pura.documents import ReadOptions, choose, read_document, read_file, read_input
-from pura.documents.folders import WalkOptions
-from pura.keys import Secret
-from pura.record.json_io import summary
-from pura.scheme import Profile
 
 if TYPE_CHECKING:
+    from pura.desk.audits import Audited, AuditText, Prepared
+    from pura.desk.cases import SaveTo, SavingRun
+    from pura.desk.workplace import Workplace
     from pura.record.audit import Audit
+    from pura.scheme import Profile
 
 _DECODERS: Final = ("exact", "paper")
 
@@ -159,6 +144,12 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
+    from pura.caselog import KEEP
+    from pura.desk.audits import Setup, prepared
+    from pura.desk.cases import SaveTo
+    from pura.documents import ReadOptions
+    from pura.documents.folders import WalkOptions
+
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
     _refuse_choices(decoder, fdr, keep_text if save is not None else KEEP)
@@ -216,6 +207,8 @@ def verify(
 
 
 def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
+    from pura.caselog import TEXT_MODES
+
     if decoder not in _DECODERS:
         raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
     if fdr is not None and not 0 < fdr < 1:
@@ -227,6 +220,9 @@ def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
 
 def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
     """Return the known prompt, or the candidates."""
+    from pura.desk.prompts import read_candidates
+    from pura.documents import read_file
+
     if several is not None:
         return read_candidates(several)
     return () if one is None else (read_file(one).text,)
@@ -235,6 +231,10 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
 @contextmanager
 def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator[SavingRun]:
     """Open the case; ask for the passphrase of the texts where they are sealed."""
+    from pura.caselog import SEAL
+    from pura.desk.cases import saving_run
+    from pura.keys import Secret
+
     if to.text == SEAL:
         words = passphrase(passphrase_file, say("ask.texts"), new=True)
         to = replace(to, passphrase=Secret(words))
@@ -278,6 +278,8 @@ class _Run:
     """One call of the command: what it needs, and what it has said."""
 
     def __init__(self, *, as_json: bool, full: bool) -> None:
+        from pura.documents import ReadOptions
+
         self._json, self._full = as_json, full
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
@@ -297,6 +299,9 @@ class _Run:
         ids: tuple[int, ...] | None,
     ) -> None:
         """Audit every part of a file that is asked for; each is one finding or one error."""
+        from pura.desk.audits import AuditText, unread_file
+        from pura.documents import choose, read_document, read_input
+
         try:
             if name == "-":
                 found = read_input(self.reading)
@@ -315,6 +320,8 @@ class _Run:
             self._audit(ready, profile, name, text)
 
     def _audit(self, ready: Prepared, profile: Profile, name: str, text: AuditText) -> None:
+        from pura.cli.progress import progress
+
         title = text.document.title
         try:
             self._keep(title, lambda saver: saver.start(title))
@@ -339,6 +346,9 @@ class _Run:
             self._keep(_whole(name, audit.input.part), lambda saver: saver.save(audit))
 
     def _tell(self, audit: Audit, error: PuraError | None, name: str) -> None:
+        from pura.cli.words import audit_lines
+        from pura.record.json_io import summary
+
         if self._json and self._full:
             write_row(audit.to_dict())
         elif self._json:
@@ -348,7 +358,8 @@ class _Run:
                 row["error"] = error.to_dict()
             write_row(row)
         else:
-            print_audit(out, audit, language())
+            for words, style in audit_lines(audit, language()):
+                out.print(words, style=style)
             if error is not None:
                 complain(error, _whole(name, audit.input.part))
 

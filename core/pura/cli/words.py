@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from collections.abc import Iterator
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
@@ -13,42 +11,44 @@ from pura.record.audit import Audit
 from pura.record.marks import standing
 from pura.words.sentences import fill
 
+Line = tuple[str, str]
+"""Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
 
-def print_audit(console: Console, audit: Audit, language: str) -> None:
-    """Print the findings: the outcome first, then what supports it, then what weakens it."""
+
+def audit_lines(audit: Audit, language: str) -> Iterator[Line]:
+    """Say the findings: the outcome first, then what supports it, then what weakens it."""
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
-    console.print(Text(f"{name}: {audit.title(language)}", style="bold"))
+    yield f"{name}: {audit.title(language)}", "bold"
     for sentence in audit.sentences:
-        console.print(Text(fill(sentence, language)))
+        yield fill(sentence, language), ""
     if audit.verdict in ("mark", "indication"):
-        _payload(console, audit, language)
+        yield from _payload(audit, language)
     if audit.cautions:
-        console.print(Text(_word("cautions", language), style="bold"))
+        yield _word("cautions", language), "bold"
         for sentence in audit.cautions:
-            console.print(Text(f"- {fill(sentence, language)}"))
+            yield f"- {fill(sentence, language)}", ""
     for sentence in c2pa.sentences(audit.input):
-        console.print(Text(fill(sentence, language)))
-    _facts(console, audit, language)
-    console.print()
+        yield fill(sentence, language), ""
+    yield from _facts(audit, language)
+    yield "", ""
 
 
-def _payload(console: Console, audit: Audit, language: str) -> None:
-    console.print(Text(f"{_word('payload', language)}: {audit.payload.bits}", style="bold"))
+def _payload(audit: Audit, language: str) -> Iterator[Line]:
+    yield f"{_word('payload', language)}: {audit.payload.bits}", "bold"
     for value in audit.payload.fields:
-        console.print(Text(f"  {value.name}: {value.text}"))
+        yield f"  {value.name}: {value.text}", ""
     if len(audit.candidates) > 1 and audit.decoder == "exact":
-        table = Table(_word("candidates", language), "", box=None, padding=(0, 1))
+        yield f"{_word('candidates', language)}:", ""
         for candidate in audit.candidates[:5]:
-            table.add_row(Text(candidate.bits), Text(weight(candidate.posterior, language)))
-        console.print(table)
+            yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
     several = len(audit.marks) > 1
     for number, passage in standing(audit):
         mark = f" ({_word('mark', language)} {number + 1})" if several else ""
         place = f"{passage.start}–{passage.end}{mark}"
-        console.print(Text(f"{_word('passages', language)}: {place}"))
+        yield f"{_word('passages', language)}: {place}", ""
 
 
-def _facts(console: Console, audit: Audit, language: str) -> None:
+def _facts(audit: Audit, language: str) -> Iterator[Line]:
     evidence = audit.evidence
     key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
     device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
@@ -65,7 +65,7 @@ def _facts(console: Console, audit: Audit, language: str) -> None:
         f"SHA-256 {audit.input.sha256}",
     )
     for line in lines:
-        console.print(Text(line, style="dim"))
+        yield line, "dim"
 
 
 def _tried(audit: Audit, language: str) -> list[str]:

@@ -12,9 +12,10 @@ import typer.main
 from typer.core import TyperGroup
 
 from pura.base.catalogue import catalogue
+from pura.caselog import CUSTODY, HOUSE
 from pura.cli.__main__ import app, main
 from pura.cli.terminal import use_language
-from pura.cli.tree import asked_language, paragraphs
+from pura.cli.tree import Later, asked_language, paragraphs
 
 ENGLISH = re.compile(
     r"\b(the|of|is|are|not|with|cannot|there|this|and|from|no|by|for|usage|show|default|options"
@@ -34,6 +35,9 @@ def tree() -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def walk(command: Any, words: str) -> None:
+        if isinstance(command, Later):
+            about, command = command.help, command.fetched()
+            assert paragraphs(command.help)[0] == about, words
         found[words] = command
         if isinstance(command, TyperGroup):
             for name, inner in command.commands.items():
@@ -70,6 +74,12 @@ def test_every_text_of_the_help_has_its_german_and_none_is_left_over() -> None:
     assert set(english_texts()) == set(catalogue("help"))
     same = {key for key, text in catalogue("help").items() if text.texts["de"] == key}
     assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH"}
+
+
+def test_the_events_of_the_log_are_named() -> None:
+    [said] = [param.help for param in tree()["caselog record"].params if param.name == "action"]
+    house, case = (", ".join(events) for events in (HOUSE, CUSTODY))
+    assert said == f"Of a case: {case}. Of the house: {house}."
 
 
 def test_every_page_is_german(
@@ -196,6 +206,7 @@ def test_help_loads_no_model_code() -> None:
         "from pura.cli.__main__ import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "assert not {'torch', 'transformers', 'PySide6'} & set(sys.modules)"
+        "heavy = {'torch', 'transformers', 'PySide6', 'numpy', 'scipy', 'typst', 'lxml'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

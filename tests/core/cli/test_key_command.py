@@ -166,7 +166,7 @@ def test_no_command_takes_a_secret_as_an_argument() -> None:
     from typer.main import get_command
 
     group: Any = get_command(app)
-    for name, command in group.commands["key"].commands.items():
+    for name, command in group.commands["key"].fetched().commands.items():
         for option in command.params:
             words = {option.name, *getattr(option, "opts", [])}
             assert not words & {"--passphrase", "--key", "--secret", "--hex", "secret"}, name

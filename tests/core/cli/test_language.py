@@ -201,7 +201,7 @@ def test_tables_of_a_terminal_are_german(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
+    monkeypatch.setattr("pura.cli.terminal.Terminal.is_terminal", True)
     for words in (["key", "list"], ["model", "list"]):  # there is nothing yet
         assert not ENGLISH.findall(run(monkeypatch, capsys, *words)[1])
     secret = ("--passphrase-file", "geheim.txt")

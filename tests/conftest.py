@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +24,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pura.base.paths import user_paths
+from pura.keys import sealed
 from pura.model import offline
 from pura.scheme import SecretKey
 
@@ -118,6 +119,13 @@ def sample_key(samples: dict[str, Any]) -> SecretKey:
     return SecretKey.from_hex(samples["marked"]["key_hex"])
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passphrases() -> None:
+    """What takes half a second and 128 MiB in use takes the least that is allowed in the tests."""
+    assert sealed.Cost(log2_n=17, r=8, p=1) == sealed.USUAL
+    object.__setattr__(sealed.USUAL, "log2_n", 14)
+
+
 @pytest.fixture(autouse=True)
 def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Point the program at folders of this test alone."""
@@ -128,31 +136,32 @@ def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     """Fail a test that leaves a thread behind."""
     before = set(threading.enumerate())
+    started = _started_qthreads() if "qapp" in request.fixturenames else []
     yield
     left = [t for t in threading.enumerate() if t not in before and not t.daemon and t.is_alive()]
     for thread in left:
         thread.join(timeout=5)
     left = [thread for thread in left if thread.is_alive()]
     assert not left, f"threads left behind: {left}"
-    # A look at every object takes a fifth of a second once torch is loaded: only where there is a
-    # Qt application, without which no thread of Qt can do anything.
-    if "qapp" in request.fixturenames and "PySide6.QtCore" in sys.modules:
-        _no_running_qthread()
+    if started:
+        from shiboken6 import isValid
+
+        running = [thread for thread in started if isValid(thread) and thread.isRunning()]
+        started.clear()
+        assert not running, f"Qt threads left behind: {running}"
 
 
-def _no_running_qthread() -> None:
-    import gc
-
+@functools.cache
+def _started_qthreads() -> list[Any]:
+    """A list into which every thread of Qt goes from now on when it is started."""
     from PySide6.QtCore import QThread
-    from shiboken6 import isValid
 
-    # By type(): isinstance() asks an object for its __class__, and torch has ones that warn then.
-    running = [
-        thread
-        for thread in gc.get_objects()
-        if issubclass(type(thread), QThread)
-        and isValid(thread)
-        and thread.isRunning()
-        and thread != QThread.currentThread()
-    ]
-    assert not running, f"Qt threads left behind: {running}"
+    started: list[Any] = []
+    start = QThread.start
+
+    def note(self: Any, *priority: Any) -> None:
+        started.append(self)
+        start(self, *priority)
+
+    QThread.start = note  # type: ignore[method-assign]
+    return started

@@ -14,8 +14,6 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 from pura.base.paths import Paths
 from pura.desk.keys import CreateKey, ExportKey, ImportKey, NoteKey, UnlockFiles
 from pura.keys import KeyStore, Place, Secret, State, passphrase_bytes
-from pura.keys.folder import KeyFolder
-from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
@@ -35,15 +33,6 @@ class KeyEngine(PuraEngine):
 
     def device(self) -> DeviceWords:
         return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
-
-
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pura.keys import store
-
-    low = Cost(log2_n=14)
-    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
-    monkeypatch.setattr(store.KeyStore.export, "__kwdefaults__", {"cost": low})
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from pura.audit.run import Options, audit_text
-from pura.embed.generate import generate
 from pura.lab.proxy import perturb_weights
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -21,11 +20,11 @@ from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
 pytestmark = pytest.mark.model
-HUMAN = Path(__file__).resolve().parents[2] / "data" / "human.txt"
+DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def host(number: int) -> str:
-    return HUMAN.read_text(encoding="utf-8").split("\n%\n")[number].strip()
+    return (DATA / "human.txt").read_text(encoding="utf-8").split("\n%\n")[number].strip()
 
 
 @pytest.fixture(scope="module")
@@ -105,18 +104,10 @@ def two_keys(builtin_model: Any, samples: dict[str, Any]) -> tuple[Audit, list[t
     profile = Profile.from_dict(sample["profile"])
     first, second = SecretKey.from_hex(sample["key_hex"]), SecretKey(bytes(range(64, 96)))
     other = Payload.from_int(0x5A5A5A5A5, profile.payload_bits)
-    made = generate(
-        builtin_model,
-        "Write a short text about a harbour in winter.",
-        other,
-        second,
-        profile,
-        tokens=180,
-        ignore_eos=True,
-        seed=4,
-    )
+    # 180 tokens of the built-in model, at "Write a short text about a harbour in winter."
+    made = (DATA / "second_key.txt").read_text(encoding="utf-8")
     texts = sample["texts"]
-    parts = [host(0)[:400], texts[0]["text"], made.text, host(1)[:400], texts[1]["text"]]
+    parts = [host(0)[:400], texts[0]["text"], made, host(1)[:400], texts[1]["text"]]
     audit = audit_text(
         "\n\n".join(part.strip() for part in parts),
         model=builtin_model,
@@ -173,11 +164,13 @@ def test_a_text_without_a_named_generator_is_never_called_unmarked(
 ) -> None:
     sample = samples["marked-tbcc"]
     profile = Profile.from_dict(sample["profile"])
-    plain = host(4)[:1500]
+    plain = host(4)[:1000]
 
     def verdict(profile: Profile, reader: Any = builtin_model) -> str:
         keys = [(SecretKey(bytes(32)), None)]
-        return audit_text(plain, model=reader, keys=keys, profile=profile).verdict
+        options = Options(policy=Policy(draws=0))
+        found = audit_text(plain, model=reader, keys=keys, profile=profile, options=options)
+        return found.verdict
 
     assert profile.model is None
     assert verdict(profile) == "insufficient"

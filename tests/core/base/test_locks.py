@@ -12,11 +12,9 @@ import pytest
 from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
 from pura.base.locks import file_lock
 from pura.keys import KeyFolder, KeyStore, Place, entries
-from pura.keys.sealed import Cost
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
 
-CHEAP = Cost(log2_n=14)
 PASSPHRASE = b"four words in a row"
 ROUNDS = 12
 
@@ -118,7 +116,7 @@ def test_a_busy_list_of_keys_is_said_and_nothing_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(entries, "_PATIENCE", 0.05)
-    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files = KeyFolder(tmp_path / "files")
     files.unlock(bytearray(PASSPHRASE))
     store = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
     store.add("old", SecretKey.generate(), place=Place.FILES)
@@ -143,7 +141,7 @@ def test_a_busy_list_of_keys_is_said_and_nothing_changes(
 
 def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path: Path) -> None:
     key = SecretKey.generate()
-    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files = KeyFolder(tmp_path / "files")
     files.unlock(bytearray(PASSPHRASE))
     other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
 
@@ -154,7 +152,7 @@ def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path: Path) -> 
             super().write(slot, key, name)
             other.add("theirs", key)
 
-    slow = Slow(tmp_path / "files", cost=CHEAP)
+    slow = Slow(tmp_path / "files")
     slow.unlock(bytearray(PASSPHRASE))
     store = KeyStore(tmp_path / "keys.json", files=slow, find=lambda: None)
     with pytest.raises(KeyStoreError) as caught:
@@ -164,7 +162,7 @@ def test_the_same_key_added_by_two_programs_keeps_its_secret(tmp_path: Path) -> 
 
 
 def test_a_rename_by_another_program_is_no_way_around_a_deletion(tmp_path: Path) -> None:
-    files = KeyFolder(tmp_path / "files", cost=CHEAP)
+    files = KeyFolder(tmp_path / "files")
     files.unlock(bytearray(PASSPHRASE))
     other = KeyStore(tmp_path / "keys.json", files=files, find=lambda: None)
 
@@ -180,8 +178,8 @@ def test_a_rename_by_another_program_is_no_way_around_a_deletion(tmp_path: Path)
 
 
 def test_a_folder_of_key_files_has_one_passphrase(tmp_path: Path) -> None:
-    late = KeyFolder(tmp_path / "files", cost=CHEAP)
-    first = KeyFolder(tmp_path / "files", cost=CHEAP)
+    late = KeyFolder(tmp_path / "files")
+    first = KeyFolder(tmp_path / "files")
     outcomes: list[str] = []
 
     def set_up(folder: KeyFolder, passphrase: bytes) -> None:

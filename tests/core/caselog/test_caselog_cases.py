@@ -48,7 +48,6 @@ from pura.caselog import (
 from pura.caselog.canonical import pack
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
-from pura.keys.sealed import Cost
 from pura.record.audit import Audit
 from pura.record.textless import NO_ID, textless
 
@@ -175,17 +174,6 @@ def test_left_out_means_that_nothing_tells_the_text(
     assert [e.action for e in log.entries(case=case.id)][-1] != "text-opened"
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A derivation that costs less; the real one is tested with the key files."""
-    from pura.caselog import vault
-
-    seal = vault.seal
-    cheap = Cost(log2_n=14)
-    monkeypatch.setattr(vault, "seal", lambda key, words: seal(key, words, cost=cheap))
-
-
-@pytest.mark.usefixtures("quick")
 def test_a_sealed_text_opens_with_its_passphrase_only(
     log: CaseLog, anna: Person, make_audit: Make, same: Same, path: Path
 ) -> None:
@@ -647,7 +635,9 @@ def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
 
 
 def test_a_sealed_text_that_was_erased_is_no_longer_called_sealed(
-    log: CaseLog, anna: Person, make_audit: Make, quick: None
+    log: CaseLog,
+    anna: Person,
+    make_audit: Make,
 ) -> None:
     case = open_case(log, "Thesis", anna)
     vault = Vault(bytearray(b"correct horse battery"))

@@ -29,17 +29,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The derivation at its least cost, so that tests are quick."""
-    from pura.keys import sealed, store
-    from pura.keys.folder import KeyFolder
-
-    low = sealed.Cost(log2_n=14)
-    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
-    monkeypatch.setattr(store.KeyStore.export, "__kwdefaults__", {"cost": low})
-
-
 def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> Any:
     options = ["--passphrase-file", str(file)] if file is not None else []
     return CliRunner().invoke(app, [*options, *map(str, words)], input=stdin)

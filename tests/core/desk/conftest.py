@@ -12,8 +12,6 @@ import pytest
 
 from pura.base.paths import user_paths
 from pura.desk.workplace import Workplace
-from pura.keys import sealed
-from pura.keys.folder import KeyFolder
 from pura.model.held import HeldModel
 from pura.record.audit import Audit
 from pura.words.sentence import Sentence
@@ -22,10 +20,8 @@ WORDS = b"four words in a row"
 
 
 @pytest.fixture
-def at(installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
+def at(installed_models: Path) -> Workplace:
     """The workplace; its key files have a passphrase that is told to whoever asks."""
-    low = sealed.Cost(log2_n=14)
-    monkeypatch.setattr(KeyFolder.__init__, "__defaults__", (None, low))
     paths = user_paths()
     paths.models.parent.mkdir(parents=True, exist_ok=True)
     paths.models.symlink_to(installed_models)

@@ -21,7 +21,7 @@ from pura.base.paths import user_paths
 from pura.base.progress import Stage
 from pura.desk import keys, models, profiles, register
 from pura.desk.workplace import Workplace
-from pura.keys import KeyFile, KeyRef, Secret, SessionKeys, sealed, write_key_file
+from pura.keys import KeyFile, KeyRef, Secret, SessionKeys, write_key_file
 from pura.model.store import ModelStore
 from pura.register.rows import Issue
 from pura.register.store import Register
@@ -57,11 +57,7 @@ def test_a_key_is_made_renamed_exported_deleted_and_taken_in_again(
 
 
 def test_a_typed_key_comes_again_only_where_it_needs_another_passphrase(at: Workplace) -> None:
-    file = write_key_file(
-        KeyFile(key=SecretKey.generate(), name="Typed"),
-        bytearray(WORDS),
-        cost=sealed.Cost(log2_n=14),
-    )
+    file = write_key_file(KeyFile(key=SecretKey.generate(), name="Typed"), bytearray(WORDS))
     typed = Secret(bytearray(file))
     for passphrase in (None, Secret(bytearray(b"four words in a raw"))):
         with pytest.raises(KeyFormatError):

@@ -17,7 +17,6 @@ from pura.keys.keyfile import read_key_file
 from pura.keys.sealed import MAX_FILE, Cost, seal, unseal
 from pura.scheme import SecretKey
 
-CHEAP = Cost(log2_n=14)
 WORDS = "four words in a row"
 KEY = SecretKey(bytes(range(32)))
 VECTOR = json.loads((Path(__file__).parents[2] / "data" / "custody.json").read_text())
@@ -37,7 +36,7 @@ def made(**changes: object) -> bytes:
         master="0" * 16,
         deployment="newsroom",
     )
-    return write_key_file(content, passphrase_bytes(WORDS), cost=CHEAP, random=fixed)
+    return write_key_file(content, passphrase_bytes(WORDS), random=fixed)
 
 
 def opened(data: bytes, words: str = WORDS) -> KeyFile:
@@ -179,14 +178,14 @@ def test_a_content_that_is_not_ours_is_said() -> None:
         b"\x01" + bytes(32) + b'{"role":"king"}',
         b"\x01" + bytes(32) + b'{"name":"a\\nb"}',
     ):
-        data = seal(bytearray(content), passphrase_bytes(WORDS), cost=CHEAP)
+        data = seal(bytearray(content), passphrase_bytes(WORDS))
         assert bytes(unseal(data, passphrase_bytes(WORDS))) == content
         assert code_of(data) == "key-file-version"
 
 
 def test_keyboards_do_not_matter() -> None:
     composed, apart = "Über die Brücke geh'n", "U\u0308ber die Bru\u0308cke geh'n"
-    data = write_key_file(KeyFile(key=KEY), passphrase_bytes(composed), cost=CHEAP)
+    data = write_key_file(KeyFile(key=KEY), passphrase_bytes(composed))
     assert opened(data, apart).key == KEY
 
 

@@ -14,10 +14,8 @@ from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
 from pura.keys import KeyFolder, KeyStore, Place, Role, State, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring
 from pura.keys.faults import classify
-from pura.keys.sealed import Cost
 from pura.scheme import SecretKey
 
-CHEAP = Cost(log2_n=14)
 PASSPHRASE = "four words in a row"
 
 
@@ -65,7 +63,7 @@ def denied_on_a_mac() -> Exception:
 
 
 def folder(tmp_path: Path, ask: Callable[[bool], bytearray | None] | None = None) -> KeyFolder:
-    return KeyFolder(tmp_path / "files", ask, CHEAP)
+    return KeyFolder(tmp_path / "files", ask)
 
 
 @pytest.fixture
@@ -264,7 +262,7 @@ def test_the_passphrase_of_the_folder_is_asked_for_once(tmp_path: Path) -> None:
     store.add("b", SecretKey.generate())
     store.get("a")
     assert asked == [True]
-    short = KeyFolder(tmp_path / "short", lambda _: passphrase_bytes("short"), CHEAP)
+    short = KeyFolder(tmp_path / "short", lambda _: passphrase_bytes("short"))
     with pytest.raises(KeyFormatError) as caught:
         short.write("0" * 16, SecretKey.generate(), "a")
     assert caught.value.code == "passphrase-short"

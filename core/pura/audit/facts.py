@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pura.base.build_hash import build_hash
@@ -87,6 +88,11 @@ def power_facts(claim: Claim) -> PowerFacts | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the tool and of the parts that its numbers depend on."""
+    return dict(_versions())
+
+
+@cache  # reading what is installed takes as long as decoding a short text
+def _versions() -> dict[str, str]:
     found = {
         "pura": __version__,
         "build": build_hash()[:16],

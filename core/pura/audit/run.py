@@ -72,7 +72,9 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from pura.model.evidence import Request
     from pura.model.load import LanguageModel
+    from pura.model.reading import Reading
     from pura.model.tokenise import Tokens
 
 STEPS: Final = (
@@ -140,6 +142,23 @@ class Options:
     follow: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A document to be audited beside others.
+
+    Attributes:
+        document: The text and where it came from.
+        options: Everything else.
+        notice: Told of what a person should hear of at once.
+        log: Gets a report of every step as it ends, also of the one that failed.
+    """
+
+    document: Document
+    options: Options = field(default_factory=Options)
+    notice: Callable[[Notice], None] = lambda _: None
+    log: list[StepReport] = field(default_factory=list)
+
+
 def audit_text(
     text: str,
     *,
@@ -172,8 +191,6 @@ def audit_document(
     options: Options | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-    notice: Callable[[Notice], None] | None = None,
-    log: list[StepReport] | None = None,
 ) -> Audit:
     """Audit one document.
 
@@ -186,8 +203,6 @@ def audit_document(
         options: Everything else.
         progress: Told of every step and of the tokens read.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
-        notice: Told of what a person should hear of at once.
-        log: Gets a report of every step as it ends, also of the one that failed.
 
     Returns:
         The record.
@@ -198,14 +213,108 @@ def audit_document(
         KeyStoreError: No key was given.
         PolicyError: The policy names a power table that is not among the options.
     """
+    (found,) = audit_documents(
+        [Job(document=document, options=options or Options())],
+        model=model,
+        keys=keys,
+        profile=profile,
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    if isinstance(found, PuraError):
+        raise found
+    return found
+
+
+def audit_documents(
+    jobs: Sequence[Job],
+    *,
+    model: LanguageModel,
+    keys: Sequence[tuple[SecretKey, str | None]],
+    profile: Profile,
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[Audit | PuraError]:
+    """Audit documents that the model reads side by side; see :func:`audit_document`.
+
+    Everything before and after the reading is done for one after the other.
+
+    Args:
+        jobs: The documents; a few thousand tokens together fill a pass.
+        model: As there.
+        keys: As there.
+        profile: As there.
+        progress: As there; the tokens are those of all documents.
+        checkpoint: As there.
+
+    Returns:
+        In the order of ``jobs``: the record, or why there is none. What is wrong with one costs
+        the others nothing.
+
+    Raises:
+        KeyStoreError: No key was given.
+    """
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
-    if options is not None:
-        _check_power(options)
-    walk = _Audit(document, model, keys, profile, options or Options(), progress, checkpoint)
-    walk.notice = notice or walk.notice
-    walk.log = walk.log if log is None else log
-    return walk.run()
+    tell, check = progress or untold, checkpoint or unstopped
+    walks = [_Audit(job, model, keys, profile, tell, check) for job in jobs]
+    found: dict[int, Audit | PuraError] = {}
+    requests: dict[int, Request] = {}
+    for number, walk in enumerate(walks):
+        try:
+            requests[number] = walk.prepare()
+        except PuraError as error:
+            found[number] = error
+    read = _read(list(requests.values()), model, keys, profile, jobs, tell, check)
+    for number, (readings, seconds) in zip(requests, read, strict=True):
+        try:
+            found[number] = walks[number].finish(readings, seconds)
+        except PuraError as error:
+            found[number] = error
+    return [found[number] for number in range(len(walks))]
+
+
+def _read(
+    requests: Sequence[Request],
+    model: LanguageModel,
+    keys: Sequence[tuple[SecretKey, str | None]],
+    profile: Profile,
+    jobs: Sequence[Job],
+    progress: Progress,
+    checkpoint: Checkpoint,
+) -> list[tuple[list[Reading] | PuraError, float]]:
+    """Read all documents in one go (step 5); with each its share of the seconds."""
+    from pura.model.evidence import read_documents
+
+    if not requests:
+        return []
+    sizes = [sum(int(ids.size) for ids in request.texts) for request in requests]
+    tokens = sum(sizes)
+
+    def report(done: int, total: int) -> None:
+        # The pass counts layers and tiles of the vocabulary; people count tokens.
+        read = tokens * done // total if total else 0
+        progress(Stage(number=5, name=STEPS[4], done=read, total=tokens))
+
+    checkpoint()
+    progress(Stage(number=5, name=STEPS[4]))
+    start = time.perf_counter()
+    stops = any(job.options.policy.stop_at is not None for job in jobs)
+    try:
+        found = read_documents(
+            model,
+            requests,
+            keys=[key for key, _ in keys],
+            profile=profile,
+            progress=report,
+            checkpoint=checkpoint,
+            chunk=CHUNK if stops else None,
+        )
+    except PuraError as error:
+        found = [error] * len(requests)
+    seconds = time.perf_counter() - start
+    shares = [size / tokens if tokens else 1 / len(sizes) for size in sizes]
+    return [(one, seconds * share) for one, share in zip(found, shares, strict=True)]
 
 
 def _check_power(options: Options) -> None:
@@ -220,39 +329,50 @@ class _Audit:
 
     def __init__(
         self,
-        document: Document,
+        job: Job,
         model: LanguageModel,
         keys: Sequence[tuple[SecretKey, str | None]],
         profile: Profile,
-        options: Options,
-        progress: Progress | None,
-        checkpoint: Checkpoint | None,
+        progress: Progress,
+        checkpoint: Checkpoint,
     ) -> None:
-        self._document, self._model, self._keys = document, model, keys
-        self._profile, self._options = profile, options
-        self._progress = progress or untold
-        self._checkpoint = checkpoint or unstopped
-        self.log: list[StepReport] = []
+        self._document, self._options = job.document, job.options
+        self._notice, self.log = job.notice, job.log
+        self._model, self._keys, self._profile = model, keys, profile
+        self._progress, self._checkpoint = progress, checkpoint
         self._variants: tuple[Variant, ...] = ()
+        self._tokens: list[Tokens] = []
         self._openings: tuple[Opening, ...] = ()
-        self.notice: Callable[[Notice], None] = lambda _: None
         self._handled: tuple[str, ...] = ()
         self._prior: RegisterPrior | None = None
         self._stopped: StopFacts | None = None
 
-    def run(self) -> Audit:
-        """Walk all twelve steps."""
+    def prepare(self) -> Request:
+        """Walk the steps before the reading; returns what is to be read."""
         document, options = self._document, self._options
+        _check_power(options)
         with self._step(1) as note:
             note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
         with self._step(2) as note:
             note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
-        tokens = self._tokens()
+        self._tokens = self._tokenise()
         with self._step(4):
             check_language(document.text, options.policy)
             check_fitness(self._model, self._profile, [key for key, _ in self._keys])
-        seen = self._read(tokens)
-        trials = self._try_keys(seen)
+        return self._request()
+
+    def finish(self, readings: list[Reading] | PuraError, seconds: float) -> Audit:
+        """Walk the other steps.
+
+        Args:
+            readings: What was read, or why it could not be.
+            seconds: How long that took.
+
+        Raises:
+            PuraError: It could not be read, or the register cannot be.
+        """
+        document, options, tokens = self._document, self._options, self._tokens
+        trials = self._try_keys(self._intervals(readings, seconds))
         best = strongest(trials)
         with self._step(9) as note:
             strong = strength(
@@ -278,18 +398,24 @@ class _Audit:
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
         power = facts.power_facts(self._claim(best, self._tried))
-        readings = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
+        variants = variant_facts(self._variants, tokens, trials, best, self._verdict_alone)
         prior = None if self._prior is None else self._prior.facts(trials, self._tried)
         prompts = prompt_readings(options.prompts, self._openings, trials, best)
         return self._record(
-            found, outcome, power, marks, strong, prior, register, readings, prompts
+            found, outcome, power, marks, strong, prior, register, variants, prompts
         )
 
     @contextmanager
     def _step(self, number: int) -> Iterator[list[str]]:
         self._checkpoint()
+        self._progress(Stage(number=number, name=STEPS[number - 1]))
+        with self._logged(number) as note:
+            yield note
+
+    @contextmanager
+    def _logged(self, number: int, spent: float = 0.0) -> Iterator[list[str]]:
+        """Put a step into the log; ``spent`` are seconds that it took before."""
         name = STEPS[number - 1]
-        self._progress(Stage(number=number, name=name))
         note: list[str] = []
         start = time.perf_counter()
         done = False
@@ -300,7 +426,7 @@ class _Audit:
             note = [str(error)]
             raise
         finally:
-            seconds = round(time.perf_counter() - start, 6)
+            seconds = round(spent + time.perf_counter() - start, 6)
             self.log.append(
                 StepReport(
                     number=number, name=name, done=done, note="; ".join(note), seconds=seconds
@@ -311,7 +437,7 @@ class _Audit:
         name = STEPS[number - 1]
         self.log.append(StepReport(number=number, name=name, done=False, note=why))
 
-    def _tokens(self) -> list[Tokens]:
+    def _tokenise(self) -> list[Tokens]:
         from pura.model.tokenise import usual_spelling
 
         options = self._options
@@ -344,18 +470,11 @@ class _Audit:
             note += _before(self._openings, self._profile)
             return tokens
 
-    def _read(self, tokens: list[Tokens]) -> list[list[Intervals]]:
-        """Read every variant, and the first after each candidate; a row of intervals a key."""
-        from pura.model.evidence import read_many
+    def _request(self) -> Request:
+        """Every variant is read, and the first after each candidate."""
+        from pura.model.evidence import Request
 
-        texts = [tokens[opening.variant].ids for opening in self._openings]
-        all_ = sum(int(ids.size) for ids in texts)
-
-        def report(done: int, total: int) -> None:
-            # The pass counts layers and tiles of the vocabulary; people count tokens.
-            read = all_ * done // total if total else 0
-            self._progress(Stage(number=5, name=STEPS[4], done=read, total=all_))
-
+        texts = [self._tokens[opening.variant].ids for opening in self._openings]
         options = self._options
         look = None
         if options.follow or options.policy.stop_at is not None:
@@ -366,33 +485,29 @@ class _Audit:
                 text_tokens=int(texts[0].size),
                 tried=self._tried,
                 stop_at=options.policy.stop_at,
-                all_tokens=all_,
+                all_tokens=sum(int(ids.size) for ids in texts),
                 progress=self._progress,
                 checkpoint=self._checkpoint,
             )
-        with self._step(5) as note:
-            readings = read_many(
-                self._model,
-                texts,
-                keys=[key for key, _ in self._keys],
-                profile=self._profile,
-                prompts=[opening.ids for opening in self._openings],
-                progress=report,
-                checkpoint=self._checkpoint,
-                look=look,
-                chunk=None if options.policy.stop_at is None else CHUNK,
-            )
-            note += self._note_stop(readings[0].ids.size, texts[0].size)
+        return Request(texts=texts, prompts=[opening.ids for opening in self._openings], look=look)
+
+    def _intervals(
+        self, readings: list[Reading] | PuraError, seconds: float
+    ) -> list[list[Intervals]]:
+        """Note what was read (step 5); returns for every reading a row of intervals a key."""
+        sizes = [int(self._tokens[opening.variant].ids.size) for opening in self._openings]
+        with self._logged(5, seconds) as note:
+            if isinstance(readings, PuraError):
+                raise readings
+            note += self._note_stop(len(readings[0]), sizes[0])
             note.append("with the prompt" if self._options.prompts else "without the prompt")
             note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
-                self.notice(Notice.SHORT_OF_MEMORY)
+                self._notice(Notice.SHORT_OF_MEMORY)
         return [
-            intervals_of(
-                reading, prompt_known=opening.candidate is not None, text_tokens=int(ids.size)
-            )
-            for opening, ids, reading in zip(self._openings, texts, readings, strict=False)
+            intervals_of(reading, prompt_known=opening.candidate is not None, text_tokens=size)
+            for opening, size, reading in zip(self._openings, sizes, readings, strict=False)
         ]
 
     def _note_stop(self, read: int, tokens: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
-    from pura.audit.run import Notice
+    from pura.audit.run import Job, Notice, Options
     from pura.audit.unexamined import Means
     from pura.model.load import LanguageModel
     from pura.register.store import Register
@@ -134,14 +134,53 @@ class Prepared:
             PuraError: It cannot be audited for a reason that is not its own.
             Cancelled: The checkpoint said so.
         """
+        (found,) = self.audit_many([text], progress=progress, checkpoint=checkpoint)
+        if isinstance(found, PuraError):
+            raise found
+        return found
+
+    def audit_many(
+        self,
+        texts: Sequence[AuditText],
+        *,
+        progress: Progress = untold,
+        checkpoint: Checkpoint = unstopped,
+    ) -> list[Audited | PuraError]:
+        """Audit texts that the model reads side by side, a few thousand tokens together.
+
+        Returns:
+            In the order of ``texts``: the record, also where one cannot be examined; or why one
+            cannot be audited for a reason that is not its own. Neither costs the others anything.
+
+        Raises:
+            Cancelled: The checkpoint said so.
+        """
+        from pura.audit.run import Job, audit_documents
+
+        notices: list[list[Notice]] = [[] for _ in texts]
+        jobs = [
+            Job(document=text.document, options=self._options(text), notice=heard.append)
+            for text, heard in zip(texts, notices, strict=True)
+        ]
+        found = audit_documents(
+            jobs,
+            model=self._model,
+            keys=self._keys,
+            profile=self._setup.profile,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        return [
+            self._audited(one, job, tuple(dict.fromkeys(heard)))
+            for one, job, heard in zip(found, jobs, notices, strict=True)
+        ]
+
+    def _options(self, text: AuditText) -> Options:
         import numpy as np
 
-        from pura.audit import facts
-        from pura.audit.prompts import prompt_facts
-        from pura.audit.run import STEPS, Options, audit_document
-        from pura.audit.unexamined import reason_of, unexamined
+        from pura.audit.run import Options
 
-        options = Options(
+        return Options(
             prompts=text.prompts,
             decoder=self._setup.decoder,
             policy=self.policy,
@@ -151,34 +190,29 @@ class Prepared:
             ids=None if text.ids is None else np.asarray(text.ids),
             power_tables=self._tables,
         )
-        notices: list[Notice] = []
-        log: list[StepReport] = []
-        try:
-            audit = audit_document(
-                text.document,
-                model=self._model,
-                keys=self._keys,
-                profile=self._setup.profile,
-                options=options,
-                progress=progress,
-                checkpoint=checkpoint,
-                notice=notices.append,
-                log=log,
-            )
-        except PuraError as error:
-            if reason_of(error) is None:
-                raise
-            audit = unexamined(
-                facts.input_facts(text.document, 0),
-                error,
-                self._means(),
-                log,
-                steps=STEPS,
-                text=text.document.text,
-                prompt=prompt_facts(text.prompts),
-            )
-            return Audited(audit=audit, error=error)
-        return Audited(audit=audit, notices=tuple(dict.fromkeys(notices)))
+
+    def _audited(
+        self, found: Audit | PuraError, job: Job, notices: tuple[Notice, ...]
+    ) -> Audited | PuraError:
+        from pura.audit import facts
+        from pura.audit.prompts import prompt_facts
+        from pura.audit.run import STEPS
+        from pura.audit.unexamined import reason_of, unexamined
+
+        if isinstance(found, Audit):
+            return Audited(audit=found, notices=notices)
+        if reason_of(found) is None:
+            return found
+        audit = unexamined(
+            facts.input_facts(job.document, 0),
+            found,
+            self._means(),
+            job.log,
+            steps=STEPS,
+            text=job.document.text,
+            prompt=prompt_facts(job.options.prompts),
+        )
+        return Audited(audit=audit, error=found)
 
     def not_examined(self, item: UnreadFile) -> Audited:
         """Return the record of a file that no text could be made of."""

@@ -94,34 +94,39 @@ def _share(
     return Share(text=other, inputs=equal - 1, whole=False) if equal > LEAST else None
 
 
-def wanted(plan: Sequence[Sequence[Share | None]], text: int, number: int) -> int:
-    """Return how many inputs of a window later texts take over; 0 for none."""
-    return max(
-        (
-            share.inputs
-            for later in plan[text + 1 :]
-            if number < len(later)
-            and (share := later[number]) is not None
-            and share.text == text
-            and not share.whole
-        ),
-        default=0,
-    )
-
-
-def states_of(cache: Any, inputs: int) -> States | None:
-    """Copy the first inputs out of a cache; None where its layers forget or fold older ones."""
+def states_of(cache: Any, row: int, first: int, inputs: int) -> States | None:
+    """Copy inputs of one row out of a cache; None where its layers forget or fold older ones."""
     from transformers.cache_utils import DynamicLayer
 
     if any(type(layer) is not DynamicLayer for layer in cache.layers):
         return None
+    at = slice(first, first + inputs)
     return [
-        (layer.keys[..., :inputs, :].clone(), layer.values[..., :inputs, :].clone())
+        (layer.keys[row : row + 1, :, at].clone(), layer.values[row : row + 1, :, at].clone())
         for layer in cache.layers
     ]
 
 
-def put_states(cache: Any, states: States, inputs: int) -> None:
-    """Fill an empty cache with the first inputs of kept states."""
-    for layer, (keys, values) in zip(cache.layers, states, strict=True):
-        layer.update(keys[..., :inputs, :], values[..., :inputs, :])
+def put_states(cache: Any, rows: Sequence[States | None], inputs: Sequence[int]) -> None:
+    """Fill an empty cache with the first inputs of kept states, a row each, ending together.
+
+    Args:
+        cache: The cache.
+        rows: Kept states; None for a row that begins with nothing.
+        inputs: How many of the first inputs of each.
+    """
+    import torch
+
+    width = max(inputs)
+    some = next(states for states in rows if states is not None)
+
+    def filled(layer: int, part: int) -> Any:
+        like = some[layer][part]
+        out = torch.zeros_like(like[:, :, :1]).expand(len(rows), -1, width, -1).clone()
+        for row, (states, count) in enumerate(zip(rows, inputs, strict=True)):
+            if states is not None:
+                out[row, :, width - count :] = states[layer][part][0, :, :count]
+        return out
+
+    for number, layer in enumerate(cache.layers):
+        layer.update(filled(number, 0), filled(number, 1))

@@ -20,6 +20,7 @@ from pura.base.errors import (
     InputError,
     KeyStoreError,
     ModelError,
+    PuraError,
     ReportFileError,
 )
 from pura.base.progress import Stage
@@ -99,6 +100,31 @@ def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
         key.to_hex()
 
 
+def test_side_by_side_texts_have_the_records_that_each_has_alone(
+    quick: Workplace, setup: Setup, samples: dict[str, Any]
+) -> None:
+    marked = [str(entry["text"]) for entry in samples["marked-tbcc"]["texts"][:2]]
+    words = [marked[0][:300], marked[1][:330].replace("'", "’"), "Two words", marked[0]]
+    ids_outside = replace(of("Some text"), ids=(1, 10**9))
+    texts = [*map(of, words[:2]), ids_outside, *map(of, words[2:])]
+    with prepared(quick, setup) as ready:
+        together = ready.audit_many(texts)
+        for text, beside in zip(texts, together, strict=True):
+            if isinstance(beside, PuraError):
+                with pytest.raises(type(beside)):
+                    ready.audit(text)
+                continue
+            alone, found = ready.audit(text).audit, beside.audit
+            assert (found.verdict, found.payload.bits) == (alone.verdict, alone.payload.bits)
+            assert found.evidence.log10_e == pytest.approx(alone.evidence.log10_e, abs=1e-3)
+            np.testing.assert_allclose(found.tokens.lo, alone.tokens.lo, atol=1e-4)
+            assert [v.name for v in found.variants] == [v.name for v in alone.variants]
+            assert [(s.number, s.done) for s in found.log] == [
+                (s.number, s.done) for s in alone.log
+            ]
+    assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids", "", ""]
+
+
 def test_an_audit_stops_when_it_is_asked_to(
     quick: Workplace, setup: Setup, text: AuditText
 ) -> None:
@@ -114,10 +140,10 @@ def test_short_memory_is_told_by_its_name_and_not_by_prose(
 ) -> None:
     import torch
 
-    from pura.model import evidence
+    from pura.model import feeding
     from pura.model.tiles import Tiling
 
-    real = evidence.row_sums
+    real = feeding.row_sums
     sizes: list[int] = []
 
     def short(head: Any, hidden: Any, *rest: Any) -> Any:
@@ -127,7 +153,7 @@ def test_short_memory_is_told_by_its_name_and_not_by_prose(
             raise torch.OutOfMemoryError("out of memory")
         return real(head, hidden, *rest)
 
-    monkeypatch.setattr(evidence, "row_sums", short)
+    monkeypatch.setattr(feeding, "row_sums", short)
     found = audit(quick, setup, text)
     assert found.notices == (Notice.SHORT_OF_MEMORY,)
     assert SHORT_OF_MEMORY in found.audit.log[4].note, "the record says it too"

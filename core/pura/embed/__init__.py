@@ -1,9 +1,10 @@
-"""Embedding: the keyed sampler, generation of marked texts, and a processor for other stacks.
+"""Embedding: the marking engine, generation of marked texts, and a processor for other stacks.
 
 :mod:`pura.embed.processor` is imported by name, since it brings torch and transformers with it.
 """
 
+from pura.embed.engine import MarkingEngine
 from pura.embed.generate import Generated, generate, generate_batch
 from pura.embed.prompts import check_fit
 
-__all__ = ["Generated", "check_fit", "generate", "generate_batch"]
+__all__ = ["Generated", "MarkingEngine", "check_fit", "generate", "generate_batch"]

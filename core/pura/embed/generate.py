@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import GenerationError
+from pura.embed.engine import Drawn, MarkingEngine
 from pura.embed.prompts import Prompt, check_fit, end_ids, prompt_ids
-from pura.embed.rows import Batch, Drawn, Seed, check_count, dice_for
+from pura.embed.rows import Seed, check_count, dice_for
 from pura.model import offline
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -131,8 +132,13 @@ def generate_batch(
     starts = [prompt_ids(model, prompt, profile, chat=chat) for prompt in prompts]
     _check_lengths(model, starts, tokens, batch_size)
     dice = dice_for(seed, count)
+    engine = MarkingEngine()
+    rows = [
+        engine.add(key, payload, profile, die)
+        for key, payload, die in zip(keys_each, payloads, dice, strict=True)
+    ]
     parts = [
-        _Part(model, starts[s], Batch(keys_each[s], payloads[s], profile, dice[s]), ignore_eos)
+        _Part(model, starts[s], engine, rows[s], ignore_eos)
         for s in (slice(i, i + batch_size) for i in range(0, count, batch_size))
     ]
     total = len(parts) * tokens
@@ -159,12 +165,14 @@ class _Part:
         self,
         model: LanguageModel,
         starts: Sequence[list[int]],
-        batch: Batch,
+        engine: MarkingEngine,
+        rows: Sequence[int],
         ignore_eos: bool,
     ) -> None:
         self._model = model
         self._starts = starts
-        self._batch = batch
+        self._engine = engine
+        self._rows = rows
         self._ends = end_ids(model)
         self._masked = sorted(self._ends) if ignore_eos else []
         self._running = [True] * len(starts)
@@ -184,7 +192,10 @@ class _Part:
         if self._masked:
             logits = logits.clone()
             logits[:, self._masked] = float("-inf")
-        drawn = self._batch.draw(logits, self._running)
+        running = zip(self._rows, self._running, strict=True)
+        drawn = self._engine.step(logits, [row if runs else None for row, runs in running])
+        if (drawn.tokens < 0).any():
+            raise GenerationError("generate.not-finite")
         self._drawn.append(drawn)
         for row, token in enumerate(drawn.tokens.tolist()):
             if not self._running[row]:

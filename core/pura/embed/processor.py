@@ -19,8 +19,9 @@ from transformers import LogitsProcessor
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
+from pura.embed.engine import MarkingEngine
 from pura.embed.prompts import check_keys
-from pura.embed.rows import Batch, Seed, check_count, dice_for
+from pura.embed.rows import Seed, check_count, dice_for
 from pura.scheme import Payload, Profile, SecretKey, encode
 
 _BEAMS: Final = phrase("decoding.beams")
@@ -78,10 +79,10 @@ class PuraLogitsProcessor(LogitsProcessor):
         else:
             ends = [eos_token_id] if isinstance(eos_token_id, int) else eos_token_id
             self._ends = frozenset(int(v) for v in ends)
-        self._batch: Batch | None = None
+        self._engine = MarkingEngine()
+        self._rows: list[int | None] = []  # None: the row has ended
         self._seen: torch.Tensor | None = None
         self._chosen: np.ndarray[Any, np.dtype[np.int64]] | None = None
-        self._running: list[bool] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Choose the next token of every row.
@@ -96,12 +97,14 @@ class PuraLogitsProcessor(LogitsProcessor):
         Raises:
             GenerationError: The rows do not go on from where this processor left them.
         """
-        if self._batch is None or self._chosen is None:
-            self._batch = self._begin(input_ids, scores)
+        if self._chosen is None:
+            self._rows = self._begin(input_ids, scores)
         else:
             self._check_step(input_ids)
             self._retire(input_ids[:, -1])
-        drawn = self._batch.draw(scores, self._running)
+        drawn = self._engine.step(scores, self._rows)
+        if (drawn.tokens < 0).any():
+            raise GenerationError("generate.not-finite")
         self._seen = input_ids.clone()
         self._chosen = drawn.tokens
         out = torch.full_like(scores, float("-inf"))
@@ -115,7 +118,7 @@ class PuraLogitsProcessor(LogitsProcessor):
     def __repr__(self) -> str:
         return f"<PuraLogitsProcessor of profile {self._profile.fingerprint}>"
 
-    def _begin(self, input_ids: torch.Tensor, scores: torch.Tensor) -> Batch:
+    def _begin(self, input_ids: torch.Tensor, scores: torch.Tensor) -> list[int | None]:
         rows = input_ids.shape[0]
         keys = [self._key] * rows if isinstance(self._key, SecretKey) else list(self._key)
         payloads = (
@@ -129,8 +132,11 @@ class PuraLogitsProcessor(LogitsProcessor):
             )
         if _looks_like_beams(input_ids, scores):
             _refuse(_BEAMS)
-        self._running = [True] * rows
-        return Batch(keys, payloads, self._profile, dice_for(self._seed, rows))
+        dice = dice_for(self._seed, rows)
+        return [
+            self._engine.add(key, payload, self._profile, die)
+            for key, payload, die in zip(keys, payloads, dice, strict=True)
+        ]
 
     def _check_step(self, input_ids: torch.Tensor) -> None:
         assert self._seen is not None
@@ -146,12 +152,14 @@ class PuraLogitsProcessor(LogitsProcessor):
         """Stop marking rows that have ended; refuse tokens that this processor did not choose."""
         assert self._chosen is not None
         for row, (got, wanted) in enumerate(zip(last.tolist(), self._chosen.tolist(), strict=True)):
-            if not self._running[row]:
+            number = self._rows[row]
+            if number is None:
                 continue
             if got != wanted:
                 self._refuse_token()
             if got in self._ends:
-                self._running[row] = False
+                self._engine.remove(number)
+                self._rows[row] = None
 
     def _refuse_token(self) -> NoReturn:
         if not self._ends:

@@ -1,25 +1,19 @@
-"""The state of texts that are being generated: one schedule, codeword and dice a row.
+"""One text that is being generated: its schedule, codeword and dice.
 
-Each row keeps its own history of contexts (docs/scheme.md §3), so a batch marks every text as if
-it were generated alone.
+Each row keeps its own history of contexts (docs/scheme.md §3), so texts that step together are
+marked as if each were generated alone.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from pura.base.errors import GenerationError
-from pura.embed.sampler import Ids, extend_order, lay_out, pick, stack_orders
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
 from pura.scheme.gray import sector_of
-
-if TYPE_CHECKING:
-    import torch
 
 Seed = int | Sequence[int] | None
 
@@ -33,6 +27,11 @@ class Row:
         profile: The profile.
         dice: Ordinary randomness for the steps that carry nothing. Never derived from the key.
 
+    Attributes:
+        key: As given. Hazard: a secret.
+        profile: As given.
+        tokens: What the text consists of so far.
+
     Raises:
         PayloadError: The payload does not fit the profile.
         GenerationError: A payload without a key.
@@ -45,6 +44,9 @@ class Row:
         profile: Profile,
         dice: np.random.Generator,
     ) -> None:
+        self.key = key
+        self.profile = profile
+        self.tokens: list[int] = []
         self._dice = dice
         self._schedule: Scheduler | None = None
         self._code: list[int] = []
@@ -71,99 +73,21 @@ class Row:
 
     def push(self, token_id: int) -> None:
         """Tell the row which token it got."""
+        self.tokens.append(token_id)
         if self._schedule is not None:
             self._schedule.push(token_id)
 
-
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """The outcome of one step of a batch; entries of rows that rest are 0.
-
-    Attributes:
-        tokens: int64 [B].
-        entropy_bits: float64 [B].
-        arity: int64 [B], bits carried, 0 … 3.
-    """
-
-    tokens: npt.NDArray[np.int64]
-    entropy_bits: npt.NDArray[np.float64]
-    arity: npt.NDArray[np.int64]
-
-
-class Batch:
-    """Rows that step together.
-
-    Args:
-        keys: One a row; None where the row is unmarked.
-        payloads: One a row; None where the row is unmarked.
-        profile: The profile of all rows.
-        dice: One generator a row.
-    """
-
-    def __init__(
-        self,
-        keys: Sequence[SecretKey | None],
-        payloads: Sequence[Payload | None],
-        profile: Profile,
-        dice: Sequence[np.random.Generator],
-    ) -> None:
-        self._profile = profile
-        self._keys = list(keys)
-        self._rows = [
-            Row(key, payload, profile, die)
-            for key, payload, die in zip(keys, payloads, dice, strict=True)
-        ]
-        self._order: torch.Tensor | None = None
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def draw(self, logits: torch.Tensor, active: Sequence[bool] | None = None) -> Drawn:
-        """Choose the next token of every row.
-
-        Args:
-            logits: float [B, V] on any device.
-            active: Which rows still run; None for all. The others use no randomness.
-
-        Raises:
-            GenerationError: The logits hold NaN or are all -inf.
-        """
-        import torch
-
-        if logits.device.type == "mps":  # Apple's GPU knows no float64
-            logits = logits.cpu()
-        if self._order is None:
-            self._order = self._stack(logits.shape[1]).to(logits.device)
-        ordered = lay_out(logits, self._order, self._profile)
-        entropy = ordered.entropy_bits.cpu().numpy()
-        if not np.isfinite(entropy).all():
-            raise GenerationError("generate.not-finite")
-        running = [True] * len(self) if active is None else list(active)
-        points = np.zeros(len(self))
-        arity = np.zeros(len(self), dtype=np.int64)
-        for i, row in enumerate(self._rows):
-            if running[i]:
-                points[i], arity[i] = row.point(float(entropy[i]))
-        chosen = pick(ordered, torch.from_numpy(points).to(logits.device)).cpu().numpy()
-        for i, row in enumerate(self._rows):
-            if running[i]:
-                row.push(int(chosen[i]))
-        rest = ~np.asarray(running)
-        chosen[rest] = 0
-        return Drawn(tokens=chosen, entropy_bits=np.where(rest, 0.0, entropy), arity=arity)
-
-    def _stack(self, width: int) -> torch.Tensor:
-        import torch
-
-        size = self._profile.vocab_size
-        made: dict[str | None, Ids] = {}
-        for key in self._keys:
-            name = None if key is None else key.fingerprint
-            if name not in made:
-                order = np.arange(size) if key is None else key.vocabulary_order(size)
-                made[name] = extend_order(order, width)
-        orders = [made[None if key is None else key.fingerprint] for key in self._keys]
-        return stack_orders(orders, torch.device("cpu"))
+    def resume(self, tokens: Sequence[int], dice: np.random.Generator | None = None) -> None:
+        """Go on from these tokens; every context in them counts as used."""
+        self.tokens = []
+        self._dice = dice or self._dice
+        if self._schedule is not None:
+            assert self.key is not None  # a row without a key has no schedule
+            self._schedule = Scheduler(self.key, self.profile)
+        for token_id in tokens:
+            if self._schedule is not None:
+                self._schedule.step(math.inf)
+            self.push(int(token_id))
 
 
 def dice_for(seed: Seed, rows: int) -> list[np.random.Generator]:

@@ -11,7 +11,6 @@ interval of width zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -76,101 +75,68 @@ def inverse_transform(probabilities: Floats, order: Ids, point: float) -> int:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ordered:
-    """Next-token distributions of a batch, laid out in the secret order.
+    """Next-token distributions, laid out along the circle.
 
     Attributes:
         probabilities: float64 [B, V], ``π`` by rank.
         cdf: float64 [B, V], its cumulative sums.
-        order: int64 [V] for all rows, or [B, V]: token id by rank.
-        entropy_bits: float64 [B].
+        entropy_bits: float64 [B]; NaN where the logits hold no distribution.
     """
 
     probabilities: torch.Tensor
     cdf: torch.Tensor
-    order: torch.Tensor
     entropy_bits: torch.Tensor
 
 
-def lay_out(logits: torch.Tensor, order: torch.Tensor, profile: Profile) -> Ordered:
-    """Return the distributions of a batch of logits in the secret order.
+def lay_out(logits: torch.Tensor, profile: Profile, room: torch.Tensor | None = None) -> Ordered:
+    """Return the distributions of some logits.
 
     Args:
-        logits: float [B, V], on a device that knows float64.
-        order: int64 [V] for all rows, or [B, V].
+        logits: float [B, V] by rank, on a device that knows float64.
         profile: Names temperature, top-k and top-p.
+        room: float64 [2, B, V] to work in, if it is used again and again: fresh memory of that
+            size costs as much as the work. What is returned lies in it.
     """
     import torch
 
     if is_truncated(profile.top_k, profile.top_p):
-        natural = distribution_torch(
+        weights = distribution_torch(
             logits, temperature=profile.temperature, top_k=profile.top_k, top_p=profile.top_p
         )
-        weights = _permuted(natural, order)
         entropy = torch.special.entr(weights).sum(dim=1) / math.log(2.0)
-    else:
-        weights, entropy = _softmax(_permuted(logits, order), profile.temperature)
-    cdf = torch.cumsum(weights, dim=1)
-    return Ordered(probabilities=weights, cdf=cdf, order=order, entropy_bits=entropy)
-
-
-def _permuted(rows: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
-    import torch
-
-    return rows[:, order] if order.dim() == 1 else torch.gather(rows, 1, order)
-
-
-def _softmax(logits: torch.Tensor, temperature: float) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return probabilities and entropies in bits with one exponential a token, no logarithm."""
-    import torch
-
-    scaled = logits.to(torch.float64, copy=True)
-    if temperature != 1.0:
-        scaled.div_(temperature)
+        cdf = torch.cumsum(weights, dim=1)
+        return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
+    # One exponential a token and no logarithm: H = log Z - E[x].
+    first, second = (None, None) if room is None else room
+    scaled = logits.to(torch.float64, copy=True) if first is None else first.copy_(logits)
+    if profile.temperature != 1.0:
+        scaled.div_(profile.temperature)
     scaled.sub_(scaled.amax(dim=1, keepdim=True)).clamp_(min=_FLOOR)
-    weights = scaled.exp()
+    weights = torch.exp(scaled, out=second)
     total = weights.sum(dim=1)
-    mean = torch.linalg.vecdot(weights, scaled) / total  # H = log Z - E[x]
-    entropy = (total.log() - mean) / math.log(2.0)
-    return weights.div_(total[:, None]), entropy.clamp_(min=0.0)
+    mean = torch.linalg.vecdot(weights, scaled) / total
+    entropy = (total.log() - mean).div_(math.log(2.0)).clamp_(min=0.0)
+    weights.div_(total[:, None])
+    cdf = torch.cumsum(weights, dim=1, out=scaled)
+    return Ordered(probabilities=weights, cdf=cdf, entropy_bits=entropy)
 
 
 def pick(ordered: Ordered, points: torch.Tensor) -> torch.Tensor:
-    """Return the token of each row whose interval holds the row's point.
+    """Return the rank of each row whose interval holds the row's point.
 
     Args:
         ordered: From :func:`lay_out`.
         points: float64 [B], in [0, 1).
 
     Returns:
-        int64 [B], token ids of positive probability.
+        int64 [B], ranks of positive probability.
     """
     import torch
 
-    column = points[:, None]
-    rank = torch.searchsorted(ordered.cdf, column, right=True)
+    rank = torch.searchsorted(ordered.cdf, points[:, None], right=True)
     width = ordered.cdf.shape[1]
     if bool((rank == width).any()):  # rounding left the end of a CDF at or below the point
         positive = ordered.probabilities > 0
         last = width - 1 - positive.flip(1).to(torch.uint8).argmax(dim=1, keepdim=True)
         rank = torch.minimum(rank, last)
-    if ordered.order.dim() == 1:
-        return ordered.order[rank[:, 0]]
-    return torch.gather(ordered.order, 1, rank)[:, 0]
-
-
-def stack_orders(orders: Sequence[Ids], device: torch.device) -> torch.Tensor:
-    """Return one order for all rows when they share it, else one a row.
-
-    Args:
-        orders: int64 [V] a row.
-        device: Where the logits are.
-
-    Returns:
-        int64 [V] or [B, V].
-    """
-    import torch
-
-    first = orders[0]
-    if all(order is first for order in orders):
-        return torch.from_numpy(first).to(device)
-    return torch.from_numpy(np.stack(orders)).to(device)
+    return rank[:, 0]

@@ -12,13 +12,10 @@ from pura.embed.sampler import (
     inverse_transform,
     lay_out,
     pick,
-    stack_orders,
 )
 from pura.model.truncation import distribution
 from pura.scheme import Gate, Profile, Step, anchor
 from pura.scheme.gray import sector_of
-
-CPU = torch.device("cpu")
 
 
 def profile(size: int, **changes: object) -> Profile:
@@ -37,34 +34,27 @@ def profile(size: int, **changes: object) -> Profile:
 def test_the_batch_is_the_reference(
     size: int, rows: int, seed: int, temperature: float, top_k: int, top_p: float
 ) -> None:
-    """Same entropies and tokens as row by row in NumPy, with one order a row."""
+    """Same entropies and tokens as row by row in NumPy."""
     rng = np.random.default_rng(seed)
     p = profile(size, temperature=temperature, top_k=top_k, top_p=top_p)
     logits = rng.normal(size=(rows, size), scale=rng.uniform(0.1, 8)).astype(np.float32)
-    orders = [rng.permutation(size) for _ in range(rows)]
+    order = rng.permutation(size)
     points = rng.random(rows)
-    ordered = lay_out(torch.from_numpy(logits), stack_orders(orders, CPU), p)
-    tokens = pick(ordered, torch.from_numpy(points)).numpy()
-    for row in range(rows):
-        pi = distribution(logits[row], temperature=temperature, top_k=top_k, top_p=top_p)
-        assert float(ordered.entropy_bits[row]) == pytest.approx(entropy_bits(pi), abs=1e-9)
-        assert tokens[row] == inverse_transform(pi, orders[row], points[row])
-        assert pi[tokens[row]] > 0
-
-
-def test_a_shared_order_is_held_once() -> None:
-    order = np.random.default_rng(1).permutation(50)
-    assert stack_orders([order, order], CPU).shape == (50,)
-    logits = torch.randn((2, 50), generator=torch.Generator().manual_seed(1))
-    shared = lay_out(logits, stack_orders([order, order], CPU), profile(50))
-    apart = lay_out(logits, stack_orders([order, order.copy()], CPU), profile(50))
-    assert torch.equal(shared.cdf, apart.cdf)
+    room = torch.full((2, rows, size), float("nan"), dtype=torch.float64)
+    by_rank = torch.from_numpy(np.ascontiguousarray(logits[:, order]))
+    for ordered in (lay_out(by_rank, p), lay_out(by_rank, p, room)):
+        tokens = order[pick(ordered, torch.from_numpy(points)).numpy()]
+        for row in range(rows):
+            pi = distribution(logits[row], temperature=temperature, top_k=top_k, top_p=top_p)
+            assert float(ordered.entropy_bits[row]) == pytest.approx(entropy_bits(pi), abs=1e-9)
+            assert tokens[row] == inverse_transform(pi, order, points[row])
+            assert pi[tokens[row]] > 0
 
 
 def test_the_input_is_left_alone() -> None:
     logits = torch.randn((2, 50), generator=torch.Generator().manual_seed(1)).double()
     before = logits.clone()
-    lay_out(logits, torch.arange(50), profile(50, temperature=0.5))
+    lay_out(logits, profile(50, temperature=0.5))
     assert torch.equal(logits, before)
 
 
@@ -76,7 +66,7 @@ def test_the_ends_of_the_circle() -> None:
         assert inverse_transform(pi, order, point) == token
     logits = torch.from_numpy(np.log(np.maximum(pi, 1e-300)))[None]
     logits[:, pi == 0] = float("-inf")
-    ordered = lay_out(logits, torch.from_numpy(order), profile(6))
+    ordered = lay_out(logits, profile(6))
     ordered.cdf.mul_(0.99)
     assert pick(ordered, torch.tensor([0.995], dtype=torch.float64)).tolist() == [3]
     assert pick(ordered, torch.tensor([0.0], dtype=torch.float64)).tolist() == [1]
@@ -85,10 +75,9 @@ def test_the_ends_of_the_circle() -> None:
 def test_the_last_token_with_a_probability_counts_even_when_it_adds_nothing() -> None:
     """A probability below the rounding of the CDF is a probability (docs/scheme.md §4)."""
     pi = np.array([1.0 - 2**-30, 1e-30, 0.0])
-    order = np.arange(3)
-    assert inverse_transform(pi, order, 1 - 2**-40) == 1
+    assert inverse_transform(pi, np.arange(3), 1 - 2**-40) == 1
     logits = torch.from_numpy(np.array([[0.0, -69.0, -np.inf]]))
-    ordered = lay_out(logits, torch.from_numpy(order), profile(3))
+    ordered = lay_out(logits, profile(3))
     ordered.cdf.mul_(1 - 2**-30)
     assert pick(ordered, torch.tensor([1 - 2**-40], dtype=torch.float64)).tolist() == [1]
 
@@ -97,7 +86,7 @@ def test_float32_would_not_do() -> None:
     """49 k tokens cumulated in float32 leave many of them no interval; in float64 none."""
     rng = np.random.default_rng(2)
     logits = torch.from_numpy(rng.normal(size=(1, 49_152), scale=2.5)).float()
-    ordered = lay_out(logits, torch.from_numpy(rng.permutation(49_152)), profile(49_152))
+    ordered = lay_out(logits, profile(49_152))
     assert int((ordered.cdf.diff() <= 0).sum()) == 0
     coarse = torch.cumsum(ordered.probabilities.float(), dim=1)
     assert int((coarse.diff() <= 0).sum()) > 1000

@@ -6,7 +6,7 @@ are 6 + 1 + 2 + 1 of them, so one of them would have failed at first sight with 
 below 10 · 1e-4. Each has a twin that shows a biased scheme failing it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ import torch
 from scipy import stats
 
 from pura.embed import generate_batch
-from pura.embed.rows import Batch, dice_for
+from pura.embed.engine import Drawn, MarkingEngine
+from pura.embed.rows import dice_for
 from pura.embed.sampler import entropy_bits
 from pura.model.load import LanguageModel
 from pura.scheme import Payload, Profile, SecretKey
@@ -25,6 +26,7 @@ VOCAB = 64
 # Logits spread so that the entropy of 64 tokens gives arity 1, 2 and 3.
 SPREAD = {1: 4.5, 2: 2.2, 3: 0.6}
 PAYLOADS = ("000000000000", "101100111000")
+CONTEXT = (1, 2)  # behind it, a step may carry
 
 
 def keys(count: int, seed: int) -> list[SecretKey]:
@@ -50,16 +52,22 @@ def chi_square(counts: np.ndarray, probabilities: np.ndarray) -> float:
     return float(stats.chisquare(seen, want).pvalue)
 
 
-def step_two(
-    rows: list[SecretKey], payload: Payload, profile: Profile, logits: torch.Tensor, seed: int
-) -> Any:
-    """Force the context (1, 2) on every row and return what the next step draws."""
-    batch = Batch(rows, [payload] * len(rows), profile, dice_for(seed, len(rows)))
-    for token in (1, 2):
-        sure = torch.full((len(rows), logits.numel()), float("-inf"))
-        sure[:, token] = 0.0
-        assert (batch.draw(sure).tokens == token).all()
-    return batch.draw(logits.expand(len(rows), -1))
+def draw(
+    rows: Sequence[SecretKey | None],
+    payload: Payload | None,
+    profile: Profile,
+    logits: torch.Tensor,
+    seed: int,
+    tokens: Sequence[int] = (),
+) -> Drawn:
+    """Return what one step draws with every key, behind these tokens."""
+    engine = MarkingEngine()
+    dice = dice_for(seed, len(rows))
+    numbers = [
+        engine.add(key, payload, profile, die, tokens=tokens)
+        for key, die in zip(rows, dice, strict=True)
+    ]
+    return engine.step(logits.expand(len(rows), -1), numbers)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS)
@@ -72,9 +80,8 @@ def test_token_distribution_over_keys_is_pi(arity: int, payload: str) -> None:
     profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
     counts = np.zeros(VOCAB)
     for chunk in range(5):
-        drawn = step_two(
-            keys(4000, seed=100 * arity + chunk), Payload(text=payload), profile, logits, seed=1
-        )
+        rows = keys(4000, seed=100 * arity + chunk)
+        drawn = draw(rows, Payload(text=payload), profile, logits, 1, CONTEXT)
         assert (drawn.arity == arity).all()
         counts += np.bincount(drawn.tokens, minlength=VOCAB)
     assert counts.sum() == 20_000
@@ -87,8 +94,7 @@ def test_plain_steps_draw_from_pi() -> None:
     pi = torch.softmax(logits.double(), dim=0).numpy()
     profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
     rows = keys(1, seed=0) * 20_000
-    batch = Batch(rows, [Payload(text=PAYLOADS[1])] * len(rows), profile, dice_for(2, len(rows)))
-    drawn = batch.draw(logits.expand(len(rows), -1))
+    drawn = draw(rows, Payload(text=PAYLOADS[1]), profile, logits, 2)
     assert not drawn.arity.any()
     assert chi_square(np.bincount(drawn.tokens, minlength=VOCAB).astype(float), pi) > ALARM
 
@@ -109,7 +115,7 @@ def test_the_chi_square_would_see_a_bias(monkeypatch: pytest.MonkeyPatch) -> Non
     order = np.arange(VOCAB)
     monkeypatch.setattr(pura.embed.rows, "anchor", squeezed)
     monkeypatch.setattr(SecretKey, "vocabulary_order", lambda _self, _size: order)
-    drawn = step_two(keys(4000, seed=100), payload, profile, logits, seed=1)
+    drawn = draw(keys(4000, seed=100), payload, profile, logits, 1, CONTEXT)
     counts = np.bincount(drawn.tokens, minlength=VOCAB).astype(float)
     assert chi_square(counts, pi) < 1e-12
 
@@ -143,11 +149,11 @@ def test_marked_and_plain_steps_of_the_real_model(
     counts = {"marked": np.zeros(width), "plain": np.zeros(width)}
     payload = Payload.from_int(0x5A5A5A5A5, 36)
     for chunk in range(8):
-        drawn = step_two(keys(50, seed=chunk), payload, profile, logits, seed=chunk)
+        drawn = draw(keys(50, seed=chunk), payload, profile, logits, chunk, CONTEXT)
         assert drawn.arity.min() > 0
         counts["marked"] += np.bincount(drawn.tokens, minlength=width)
-        plain = Batch([None] * 200, [None] * 200, profile, dice_for(1000 + chunk, 200))
-        counts["plain"] += np.bincount(plain.draw(logits.expand(200, -1)).tokens, minlength=width)
+        plain = draw([None] * 200, None, profile, logits, 1000 + chunk)
+        counts["plain"] += np.bincount(plain.tokens, minlength=width)
     assert homogeneity(counts["marked"], counts["plain"]) > ALARM
     shifted = np.roll(counts["marked"][np.argsort(-counts["plain"])], 1)
     assert homogeneity(shifted, np.sort(counts["plain"])[::-1]) < ALARM

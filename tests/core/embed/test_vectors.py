@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from pura.embed.rows import Batch
+from pura.embed.engine import MarkingEngine
 from pura.embed.sampler import entropy_bits, inverse_transform
 from pura.model.truncation import distribution
 from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
@@ -66,8 +66,8 @@ def test_numpy_reference(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", VECTORS, ids=lambda p: p.stem)
-def test_torch_batch(path: Path) -> None:
-    """The batch walks the same text in four rows; plain steps are steered to the vector's token."""
+def test_the_engine(path: Path) -> None:
+    """It walks the same text in four rows; plain steps are steered to the vector's token."""
     data, key, profile, payload = load(path)
     order = key.vocabulary_order(profile.vocab_size)
     points = []
@@ -77,9 +77,10 @@ def test_torch_batch(path: Path) -> None:
             rank = order.tolist().index(want["token"])
             points.append(float(ordered[:rank].sum() + ordered[rank] / 2))
     rows = 4
-    batch = Batch([key] * rows, [payload] * rows, profile, [Fixed(points) for _ in range(rows)])
+    engine = MarkingEngine()
+    numbers = [engine.add(key, payload, profile, Fixed(points)) for _ in range(rows)]
     for logits, want in zip(data["logits"], data["steps"], strict=True):
-        drawn = batch.draw(torch.tensor([logits] * rows, dtype=torch.float64))
+        drawn = engine.step(torch.tensor([logits] * rows, dtype=torch.float64), numbers)
         assert drawn.tokens.tolist() == [want["token"]] * rows
         assert drawn.arity.tolist() == [want["arity"]] * rows
         np.testing.assert_allclose(drawn.entropy_bits, want["entropy_bits"], atol=1e-9)

@@ -40,4 +40,5 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     vectors = list((ROOT / "tests" / "data" / "vectors").glob("*.json"))
-    assert done.stdout.count("OK") == len(vectors) > 0
+    cage = sys.platform == "linux"
+    assert done.stdout.count("OK") == len(vectors) + cage > 1

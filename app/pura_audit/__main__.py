@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import sys
 
+from pura.base.process import close_to_others
+
 
 def main() -> int:
     """Start the window; says in words what is missing where Qt is not installed."""
+    close_to_others()
     try:
         from pura_audit.application import run
     except ImportError as error:

@@ -1,12 +1,15 @@
 """Recompute the test vectors: does this machine compute what the scheme says?
 
 Every vector file is recomputed from its key, profile and logits with the code that audits use, and
-compared value by value (tolerance 1e-9, docs/scheme.md "Test vectors").
+compared value by value (tolerance 1e-9, docs/scheme.md "Test vectors"). And does the cage for
+strangers' files hold here (docs/documents.md)? A child in it tries to get out.
 """
 
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +23,8 @@ from pura.decode.exact import decide
 from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
+from pura.documents.caged_child import converse, start_child
+from pura.documents.limits import NOT_SHUT_STATUS
 from pura.extract.local import local_evidence
 from pura.scheme import (
     Gate,
@@ -36,6 +41,7 @@ from pura.scheme.gray import sector_of
 
 TOLERANCE: Final = 1e-9
 _MAX_FILE_BYTES: Final = 64 << 20
+_WAYS_OUT: Final = "pura.documents.ways_out"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,50 @@ class VectorResult:
 
     name: str
     problem: PuraError | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CageResult:
+    """What came of the attempts to get out of the cage.
+
+    Attributes:
+        tried: How many ways out were tried.
+        problem: None when every one was shut.
+        landlock: The version of Landlock that holds; 0 where the kernel has none.
+        namespaces: The child stands in namespaces of its own.
+    """
+
+    tried: int = 0
+    problem: PuraError | None = None
+    landlock: int = 0
+    namespaces: bool = False
+
+
+def check_cage() -> CageResult | None:
+    """Let a child shut its cage and try every way out that it knows.
+
+    Returns:
+        What came of it; None where the system has no cage that could be tried (not Linux).
+    """
+    if sys.platform != "linux":
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "mine").write_bytes(b"x")
+        request = json.dumps({"folder": folder}).encode() + b"\n"
+        ending = converse(start_child(_WAYS_OUT), request, seconds=60, most=1 << 16)
+    if ending.status == NOT_SHUT_STATUS:
+        return CageResult(problem=InputError("reader.cage"))
+    try:
+        found = json.loads(ending.answer)
+        ways = ", ".join(found["open"])
+        return CageResult(
+            tried=int(found["tried"]),
+            problem=InputError("cage.open", ways=ways) if ways else None,
+            landlock=int(found["bars"]["landlock"]),
+            namespaces=bool(found["bars"]["namespaces"]),
+        )
+    except (ValueError, TypeError, KeyError):
+        return CageResult(problem=InputError("cage.unknown", status=ending.status))
 
 
 def check_folder(folder: Path) -> list[VectorResult]:

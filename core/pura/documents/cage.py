@@ -1,39 +1,31 @@
 """What the child takes from itself before it sees a stranger's bytes.
 
-The kernel's limits stand first: they also bind the C code of parsers. With all descriptors taken
-the process can neither open a file nor make a socket. Python's audit hook says no to the same
-things, to starting programs and to loading libraries, also where the kernel cannot be asked.
+The kernel stands first, since it also binds the C code of parsers: limits on time, memory and
+descriptors everywhere; on Linux also seccomp, which leaves a few calls that reach nothing outside,
+Landlock, another user, namespaces and a closed memory. Python's audit hook says no to the same
+things where the kernel cannot be asked. What the kernel can do and does not do here is an error.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any, Final
 
+from pura.base.linux import kernel, landlock, seccomp
 from pura.documents import limits
+
+if sys.platform != "win32":
+    import resource
 
 _FORBIDDEN: Final = (
     "open",
     "socket.",
     "subprocess.",
-    "os.exec",
-    "os.fork",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.startfile",
-    "os.system",
-    "os.listdir",
-    "os.scandir",
-    "os.remove",
-    "os.rename",
-    "os.link",
-    "os.symlink",
-    "os.mkdir",
-    "os.rmdir",
-    "os.chmod",
-    "os.kill",
-    "os.putenv",
+    "os.",
+    "pty.",
+    "fcntl.",
     "shutil.",
     "tempfile.",
     "ctypes.dlopen",
@@ -43,19 +35,94 @@ _FORBIDDEN: Final = (
     "ftplib.",
     "smtplib.",
     "winreg.",
+    "_winapi.",
     "webbrowser.",
     "sqlite3.connect",
+    "syslog.",
+    "mmap.",
+    "signal.pthread_kill",
 )
+# All that is left of Linux: memory, time, random bytes, the open pipes, signals to itself, the end.
+_CALLS: Final = (
+    "brk",
+    "clock_getres",
+    "clock_gettime",
+    "clock_nanosleep",
+    "close",
+    "exit",
+    "exit_group",
+    "fstat",
+    "futex",
+    "getpid",
+    "getrandom",
+    "getrusage",
+    "gettid",
+    "gettimeofday",
+    "lseek",
+    "madvise",
+    "mremap",
+    "munmap",
+    "nanosleep",
+    "read",
+    "readv",
+    "restart_syscall",
+    "rt_sigaction",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "sched_getaffinity",
+    "sched_yield",
+    "sigaltstack",
+    "time",
+    "times",
+    "write",
+    "writev",
+)
+_PROT_EXEC: Final = 4
 
 
 class ForbiddenError(PermissionError):
     """A parser tried to reach outside."""
 
 
-def close() -> None:
-    """Shut the cage around this process, for good."""
-    _kernel()
+class NotShutError(SystemExit):
+    """The cage could not be shut, so nothing may be read in it; left alone, it ends the child.
+
+    Args:
+        why: What the system said.
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(limits.NOT_SHUT_STATUS)
+        self.why = why
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """What holds a child that shut its cage.
+
+    Attributes:
+        seccomp: The kernel refuses every call but a few.
+        landlock: The version of Landlock that holds; 0 is none.
+        namespaces: It stands in namespaces of its own.
+    """
+
+    seccomp: bool
+    landlock: int
+    namespaces: bool
+
+
+def close() -> Bars:
+    """Shut the cage around this process, for good.
+
+    Raises:
+        NotShutError: The system refused something that it should be able to do.
+    """
+    try:
+        bars = _confine() if sys.platform == "linux" else _limit()
+    except (OSError, ValueError) as error:
+        raise NotShutError(str(error)) from None
     sys.addaudithook(_hook)
+    return bars
 
 
 def _hook(event: str, arguments: tuple[Any, ...]) -> None:
@@ -68,17 +135,37 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         raise ForbiddenError(event)
 
 
-def _kernel() -> None:
-    try:
-        import resource
-    except ImportError:
-        return  # Windows: time and output are limited by the parent, memory is not
+def _confine() -> Bars:
+    namespaces = kernel.own_namespaces()
+    kernel.keep_no_new_privileges()
+    kernel.other_user()
+    # Another user is another standing: what was said of it before has to be said again.
+    kernel.die_with_parent()
+    kernel.hide()
+    known = landlock.restrict()
+    _limit()
+    seccomp.allow_only(
+        _CALLS,
+        {
+            "mmap": seccomp.Unless(argument=2, bits=_PROT_EXEC),
+            "mprotect": seccomp.Unless(argument=2, bits=_PROT_EXEC),
+            "tgkill": seccomp.Unless(argument=0, other_than=os.getpid()),
+        },
+    )
+    return Bars(seccomp=True, landlock=known, namespaces=namespaces)
+
+
+def _limit() -> Bars:
+    bars = Bars(seccomp=False, landlock=0, namespaces=False)
+    if sys.platform == "win32":
+        return bars  # time and output are limited by the parent, memory is not
     cpu = limits.CHILD_CPU_SECONDS
     wanted = [
         (resource.RLIMIT_CPU, cpu, cpu + 1),
         (resource.RLIMIT_NOFILE, limits.CHILD_OPEN_FILES, limits.CHILD_OPEN_FILES),
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),  # a core file would hold the text
+        (resource.RLIMIT_NPROC, 0, 0),
     ]
     if sys.platform == "linux":
         # macOS maps far more than it uses, and does not keep this limit.
@@ -90,3 +177,4 @@ def _kernel() -> None:
             soft, hard = min(soft, ceiling), min(hard, ceiling)
         resource.setrlimit(kind, (soft, hard))
     os.closerange(3, 256)
+    return bars

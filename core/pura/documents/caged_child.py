@@ -15,6 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Final
 
+from pura.base.linux.kernel import PARENT
+
 _BEAT_S: Final = 0.05
 _CHUNK: Final = 1 << 16
 # Enough for Python and the loader to find their own files; no secrets of the user's shell.
@@ -56,6 +58,8 @@ def start_child(module: str) -> subprocess.Popen[bytes]:
     """
     environment = {name: os.environ[name] for name in _PASSED if name in os.environ}
     environment |= {"PYTHONIOENCODING": "utf-8", "OMP_NUM_THREADS": "1"}
+    if sys.platform == "linux":
+        environment[PARENT] = str(os.getpid())
     return subprocess.Popen(  # noqa: S603  (a module of ours, named by our own code)
         [sys.executable, "-P", "-B", "-m", module],
         stdin=subprocess.PIPE,

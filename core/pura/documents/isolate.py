@@ -63,6 +63,8 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         raise limits.over("limit.answer", mebibytes=limits.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
         raise limits.over("limit.computing", seconds=limits.CHILD_CPU_SECONDS)
+    if status == limits.NOT_SHUT_STATUS:
+        raise InputError("reader.cage", code="input-crash")
     if status != 0:
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.
         if status in (-getattr(signal, "SIGKILL", 9), -getattr(signal, "SIGABRT", 6)):

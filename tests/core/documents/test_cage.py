@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import InputError
+from pura.desk.selftest import check_cage
 from pura.documents import formats, isolate, limits, read_data
 from pura.documents.isolate import read_caged
 from pura.documents.values import ReadOptions
@@ -53,6 +54,9 @@ def attempt(what):
         "subprocess.run(['true'])",
         "os.fork()",
         "os.system('true')",
+        "os.truncate(sys.executable, 0)",
+        "os.chown(sys.executable, 1, 1)",
+        "os.setxattr(sys.executable, 'user.x', b'')",
         "os.execv(sys.executable, [sys.executable])",
         "os.listdir('.')",
         "__import__('xmlrpc.client')",
@@ -64,12 +68,74 @@ def test_the_cage_is_shut(code: str) -> None:
 
 
 @linux
-def test_c_code_cannot_open_files_or_sockets_either() -> None:
+def test_native_code_finds_every_way_out_shut() -> None:
+    found = check_cage()
+    assert found is not None
+    assert found.problem is None, found.problem.message
+    assert found.tried > 30
+
+
+@linux
+def test_the_ways_out_are_open_outside_the_cage(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_bytes(b"x")
+    harmless = ["open", "truncate", "chmod", "mkfifo", "fork", "socket", "kill", "dup", "mmap"]
     code = (
-        "print(libc.open(b'/etc/passwd', 0), libc.socket(2, 1, 0),"
-        " libc.open(b'/tmp/pura-cage-c', 0o101, 0o600))"
+        "import os, sys; from pura.documents import ways_out as w\n"
+        f"ways = w._attempts(os.fsencode({str(tmp_path)!r}), os.getppid())\n"
+        f"print([name for name in {harmless} if w._refused(ways[name])])"
     )
-    assert caged(code) == "0 -1 -1 -1"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@linux
+def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
+    code = (
+        "from pura.base.linux import seccomp; from pura.documents import child\n"
+        "seccomp._MACHINES.clear(); child.main()"
+    )
+    request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        input=json.dumps(request).encode() + b"\n<p>words",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (limits.NOT_SHUT_STATUS, b"")
+
+
+@linux
+def test_a_caged_child_ends_with_its_parent() -> None:
+    child = (
+        "import sys, time; from pura.base.linux import kernel; from pura.documents import cage\n"
+        "kernel.die_with_parent(); cage.close(); sys.stdout.write('in'); sys.stdout.flush()\n"
+        "time.sleep(600)"
+    )
+    parent = (
+        "import os, subprocess, sys; from pura.base.linux.kernel import PARENT\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}],"
+        " env=dict(os.environ) | {PARENT: str(os.getpid())})"
+    )
+    running = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE)
+    assert running.stdout is not None
+    assert running.stdout.read(2) == b"in"
+    running.kill()
+    # The pipe ends when the last of both has gone.
+    assert running.communicate(timeout=60) == (b"", None)
+
+
+@linux
+@pytest.mark.parametrize("module", ["pura.cli.__main__", "pura_audit.__main__"])
+def test_who_holds_keys_is_closed_to_others(module: str) -> None:
+    code = (
+        "import atexit, resource, sys; from pura.base.linux import kernel\n"
+        "atexit.register(lambda: print(kernel.is_hidden(),"
+        " resource.getrlimit(resource.RLIMIT_CORE)))\n"
+        f"sys.argv = ['pura', '--version']; from {module} import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "True (0, 0)", done.stderr
 
 
 @linux
@@ -114,6 +180,7 @@ def test_the_child_knows_no_torch_and_no_secrets() -> None:
         ("import os; os.abort()", "memory"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "stopped on this file"),
         ("raise SystemExit(3)", "stopped on this file"),
+        ("raise SystemExit(77)", "cannot be shut"),
         ("print('no json')", "cannot be understood"),
         ("print('{}')", "cannot be understood"),
         ("print('{\"extracts\": [{}]}')", "cannot be understood"),

@@ -10,6 +10,7 @@ from typing import Final
 
 from pura.base.errors import ReportFileError
 from pura.documents.caged_child import converse, start_child
+from pura.documents.limits import NOT_SHUT_STATUS
 from pura.report.check.child import MAX_FILE_BYTES
 from pura.report.check.facts import FileFacts, from_plain
 
@@ -59,6 +60,8 @@ def take_apart(
 def _judge(status: int, answer: bytes, *, late: bool) -> FileFacts:
     if late:
         raise ReportFileError("report.file-slow", seconds=f"{WALL_SECONDS:g}")
+    if status == NOT_SHUT_STATUS:
+        raise ReportFileError("reader.cage")
     try:
         if status != 0:
             raise ValueError("status")

@@ -1,0 +1,276 @@
+"""seccomp: which calls this process may still make of the kernel, decided by a small program.
+
+The program is classic BPF, which the kernel runs before every call: it looks at the number of the
+call and at the lower half of its arguments. What it does not allow fails with "not permitted"; a
+call in the manner of another machine kills.
+https://docs.kernel.org/userspace-api/seccomp_filter.html
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pura.base.linux.kernel import NotConfinedError, checked, libc
+
+_SET_MODE_FILTER: Final = 1
+_ALL_THREADS: Final = 1
+
+_LOAD: Final = 0x20  # BPF_LD | BPF_W | BPF_ABS
+_IF_EQUAL: Final = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
+_IF_BITS: Final = 0x45  # BPF_JMP | BPF_JSET | BPF_K
+_IF_AT_LEAST: Final = 0x35  # BPF_JMP | BPF_JGE | BPF_K
+_RETURN: Final = 0x06  # BPF_RET | BPF_K
+
+_ALLOW: Final = 0x7FFF_0000
+_KILL: Final = 0x8000_0000
+_REFUSE: Final = 0x0005_0000 | errno.EPERM
+_FOREIGN: Final = 0x4000_0000  # calls of x32 are numbered from here on
+
+# Offsets in struct seccomp_data; both machines are little-endian.
+_NUMBER, _MACHINE, _ARGUMENTS = 0, 4, 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unless:
+    """A call that is allowed on a condition.
+
+    Attributes:
+        argument: Which of its arguments counts, from 0.
+        bits: Refused when any of these is set; 0 asks nothing.
+        other_than: Refused when the argument is not this; None asks nothing.
+    """
+
+    argument: int
+    bits: int = 0
+    other_than: int | None = None
+
+
+@dataclass(frozen=True)
+class _Machine:
+    audit: int
+    column: int
+    seccomp: int
+
+
+_MACHINES: Final = {
+    "x86_64": _Machine(0xC000_003E, 0, 317),
+    "aarch64": _Machine(0xC000_00B7, 1, 277),
+}
+# Number on x86_64, number on aarch64; None where that machine has no such call.
+_NUMBERS: Final[Mapping[str, tuple[int | None, int | None]]] = {
+    "acct": (163, 89),
+    "add_key": (248, 217),
+    "adjtimex": (159, 171),
+    "bpf": (321, 280),
+    "brk": (12, 214),
+    "chmod": (90, None),
+    "chown": (92, None),
+    "chroot": (161, 51),
+    "clock_adjtime": (305, 266),
+    "clock_getres": (229, 114),
+    "clock_gettime": (228, 113),
+    "clock_nanosleep": (230, 115),
+    "clock_settime": (227, 112),
+    "close": (3, 57),
+    "delete_module": (176, 106),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+    "fanotify_init": (300, 262),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchown": (93, 55),
+    "fchownat": (260, 54),
+    "finit_module": (313, 273),
+    "fremovexattr": (199, 16),
+    "fsetxattr": (190, 7),
+    "fsopen": (430, 430),
+    "fstat": (5, 80),
+    "futex": (202, 98),
+    "getpid": (39, 172),
+    "getrandom": (318, 278),
+    "getrusage": (98, 165),
+    "gettid": (186, 178),
+    "gettimeofday": (96, 169),
+    "init_module": (175, 105),
+    "io_uring_setup": (425, 425),
+    "ioperm": (173, None),
+    "iopl": (172, None),
+    "kcmp": (312, 272),
+    "kexec_file_load": (320, 294),
+    "kexec_load": (246, 104),
+    "keyctl": (250, 219),
+    "kill": (62, 129),
+    "lchown": (94, None),
+    "lremovexattr": (198, 15),
+    "lseek": (8, 62),
+    "lsetxattr": (189, 6),
+    "madvise": (28, 233),
+    "memfd_create": (319, 279),
+    "memfd_secret": (447, 447),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "mmap": (9, 222),
+    "modify_ldt": (154, None),
+    "mount": (165, 40),
+    "move_mount": (429, 429),
+    "mprotect": (10, 226),
+    "mq_open": (240, 180),
+    "mremap": (25, 216),
+    "msgget": (68, 186),
+    "munmap": (11, 215),
+    "name_to_handle_at": (303, 264),
+    "nanosleep": (35, 101),
+    "open_by_handle_at": (304, 265),
+    "open_tree": (428, 428),
+    "perf_event_open": (298, 241),
+    "personality": (135, 92),
+    "pidfd_getfd": (438, 438),
+    "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424),
+    "pivot_root": (155, 41),
+    "process_madvise": (440, 440),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "ptrace": (101, 117),
+    "quotactl": (179, 60),
+    "read": (0, 63),
+    "readv": (19, 65),
+    "reboot": (169, 142),
+    "removexattr": (197, 14),
+    "request_key": (249, 218),
+    "restart_syscall": (219, 128),
+    "rt_sigaction": (13, 134),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigqueueinfo": (129, 138),
+    "rt_sigreturn": (15, 139),
+    "rt_tgsigqueueinfo": (297, 240),
+    "sched_getaffinity": (204, 123),
+    "sched_yield": (24, 124),
+    "semget": (64, 190),
+    "setdomainname": (171, 162),
+    "setgid": (106, 144),
+    "setgroups": (116, 159),
+    "sethostname": (170, 161),
+    "setns": (308, 268),
+    "setregid": (114, 143),
+    "setresgid": (119, 149),
+    "setresuid": (117, 147),
+    "setreuid": (113, 145),
+    "settimeofday": (164, 170),
+    "setuid": (105, 146),
+    "setxattr": (188, 5),
+    "shmat": (30, 196),
+    "shmget": (29, 194),
+    "sigaltstack": (131, 132),
+    "socket": (41, 198),
+    "socketpair": (53, 199),
+    "swapoff": (168, 225),
+    "swapon": (167, 224),
+    "syslog": (103, 116),
+    "tgkill": (234, 131),
+    "time": (201, None),
+    "times": (100, 153),
+    "tkill": (200, 130),
+    "umount2": (166, 39),
+    "unshare": (272, 97),
+    "userfaultfd": (323, 282),
+    "vhangup": (153, 58),
+    "write": (1, 64),
+    "writev": (20, 66),
+}
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint16),
+        ("then", ctypes.c_uint8),
+        ("otherwise", ctypes.c_uint8),
+        ("value", ctypes.c_uint32),
+    )
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("first", ctypes.POINTER(_Instruction)))
+
+
+def allow_only(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
+    """Refuse every call but these, for good and in all threads.
+
+    Args:
+        calls: Allowed whatever their arguments.
+        conditions: Allowed unless their condition speaks against it.
+
+    Raises:
+        NotConfinedError: The kernel has no seccomp, or this machine is not known here.
+    """
+    machine = _machine()
+    steps = list(_head(machine))
+    for call in calls:
+        if (number := _NUMBERS[call][machine.column]) is not None:
+            steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+    for call, condition in conditions.items():
+        if (number := _NUMBERS[call][machine.column]) is not None:
+            judged = list(_judged(condition))
+            steps += [(_IF_EQUAL, 0, len(judged), number), *judged]
+    _enter(machine, [*steps, (_RETURN, 0, 0, _REFUSE)])
+
+
+def refuse(calls: Sequence[str]) -> None:
+    """Refuse these calls and allow all others, for good and in all threads.
+
+    Raises:
+        NotConfinedError: As in :func:`allow_only`.
+    """
+    machine = _machine()
+    steps = list(_head(machine))
+    for call in calls:
+        if (number := _NUMBERS[call][machine.column]) is not None:
+            steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    _enter(machine, [*steps, (_RETURN, 0, 0, _ALLOW)])
+
+
+_Step = tuple[int, int, int, int]
+
+
+def _machine() -> _Machine:
+    try:
+        return _MACHINES[os.uname().machine]
+    except KeyError:
+        raise NotConfinedError(errno.ENOSYS, "seccomp") from None
+
+
+def _head(machine: _Machine) -> Iterator[_Step]:
+    yield (_LOAD, 0, 0, _MACHINE)
+    yield (_IF_EQUAL, 1, 0, machine.audit)
+    yield (_RETURN, 0, 0, _KILL)
+    yield (_LOAD, 0, 0, _NUMBER)
+    yield (_IF_AT_LEAST, 0, 1, _FOREIGN)
+    yield (_RETURN, 0, 0, _KILL)
+
+
+def _judged(condition: Unless) -> Iterator[_Step]:
+    """Yield the steps that end the program for a call with this condition."""
+    yield (_LOAD, 0, 0, _ARGUMENTS + 8 * condition.argument)
+    if condition.bits:
+        yield (_IF_BITS, 0, 1, condition.bits)
+        yield (_RETURN, 0, 0, _REFUSE)
+    if condition.other_than is not None:
+        yield (_IF_EQUAL, 1, 0, condition.other_than)
+        yield (_RETURN, 0, 0, _REFUSE)
+    yield (_RETURN, 0, 0, _ALLOW)
+
+
+def _enter(machine: _Machine, steps: Sequence[_Step]) -> None:
+    array = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
+    program = _Program(len(steps), array)
+    result = libc().syscall(machine.seccomp, _SET_MODE_FILTER, _ALL_THREADS, ctypes.byref(program))
+    # With several threads a positive answer names the one that could not follow.
+    if checked(result, "seccomp") > 0:
+        raise NotConfinedError(errno.EBUSY, "seccomp")

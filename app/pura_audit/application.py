@@ -97,6 +97,7 @@ def make_window(
     device: str | None = None,
     session_keys: Mapping[str, SecretKey] | None = None,
     theme: str | None = None,
+    remembers: bool = True,
 ) -> MainWindow:
     """Build the window; nothing heavy happens before it is shown.
 
@@ -106,6 +107,7 @@ def make_window(
         device: Which device the model runs on, instead of the one in the settings.
         session_keys: Keys for this run only, by label.
         theme: Colours instead of the remembered ones.
+        remembers: The list of texts comes back at the next start.
     """
     settings = SettingsFile(paths.config)
     if theme is not None:
@@ -116,7 +118,7 @@ def make_window(
     now = settings.current
     if engine is None:
         engine = PuraEngine(paths, session_keys, device or now.device, now.dtype)
-    session = Session(engine, settings)
+    session = Session(engine, settings, remembers=remembers)
     window = MainWindow(session, colours)
     session.setParent(window)
     colours.setParent(window)
@@ -136,7 +138,7 @@ def show_audit(
     session_keys: Mapping[str, SecretKey] | None = None,
 ) -> MainWindow:
     """Return a window that shows an audit that was done elsewhere."""
-    window = make_window(paths, theme=theme, session_keys=session_keys)
+    window = make_window(paths, theme=theme, session_keys=session_keys, remembers=False)
     window.session.add_audit(audit)
     return window
 

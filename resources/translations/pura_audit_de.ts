@@ -792,6 +792,14 @@
         <source>Every handler and every transfer of the item belongs on record. An entry cannot be changed later.</source>
         <translation>Jede Person, die den Gegenstand in Händen hatte, und jede Übergabe wird festgehalten. Ein Eintrag lässt sich später nicht ändern.</translation>
     </message>
+    <message>
+        <source>Passphrase of the kept texts</source>
+        <translation>Passphrase der aufbewahrten Texte</translation>
+    </message>
+    <message>
+        <source>The settings keep examined texts encrypted. Whoever shall read one later needs this passphrase; it is kept nowhere. It is asked for once a session.</source>
+        <translation>Untersuchte Texte werden laut Einstellungen verschlüsselt aufbewahrt. Wer später einen lesen soll, braucht diese Passphrase; sie wird nirgends aufbewahrt. Gefragt wird einmal je Sitzung.</translation>
+    </message>
 </context>
 <context>
     <name>Compare</name>
@@ -2980,6 +2988,54 @@
         <translation>Abgebrochen</translation>
     </message>
     <message>
+        <source>Interrupted</source>
+        <translation>Unterbrochen</translation>
+    </message>
+    <message>
+        <source>{n:count} marks</source>
+        <translation>{n:count} Markierungen</translation>
+    </message>
+    <message>
+        <source>Mark found</source>
+        <translation>Markierung gefunden</translation>
+    </message>
+    <message>
+        <source>Indication only</source>
+        <translation>Nur Anhaltspunkt</translation>
+    </message>
+    <message>
+        <source>No mark found</source>
+        <translation>Keine Markierung</translation>
+    </message>
+    <message>
+        <source>Too little evidence</source>
+        <translation>Zu wenig Anhaltspunkte</translation>
+    </message>
+    <message>
+        <source>Not examined</source>
+        <translation>Nicht untersucht</translation>
+    </message>
+    <message>
+        <source>not saved</source>
+        <translation>nicht gesichert</translation>
+    </message>
+    <message>
+        <source>saved</source>
+        <translation>gesichert</translation>
+    </message>
+    <message>
+        <source>reviewed</source>
+        <translation>geprüft</translation>
+    </message>
+    <message>
+        <source>disputed</source>
+        <translation>bestritten</translation>
+    </message>
+    <message>
+        <source>to review</source>
+        <translation>zu prüfen</translation>
+    </message>
+    <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
     </message>
@@ -3164,6 +3220,14 @@
     <message>
         <source>Cancelled</source>
         <translation>Abgebrochen</translation>
+    </message>
+    <message>
+        <source>Interrupted when the program ended</source>
+        <translation>Unterbrochen, als das Programm endete</translation>
+    </message>
+    <message>
+        <source>Opening the finding</source>
+        <translation>Der Befund wird geöffnet</translation>
     </message>
     <message>
         <source>Ready to audit</source>
@@ -3986,6 +4050,18 @@ Anteil {share:text}</translation>
         <source>The memory of the device ran short, so the text was read in smaller pieces. The findings are the same.</source>
         <translation>Der Speicher des Geräts wurde knapp, daher wurde der Text in kleineren Stücken gelesen. Die Befunde sind dieselben.</translation>
     </message>
+    <message>
+        <source>This text was pasted and not yet examined.</source>
+        <translation>Dieser Text war eingefügt und noch nicht untersucht.</translation>
+    </message>
+    <message>
+        <source>The settings keep no readable texts: paste it again.</source>
+        <translation>Laut Einstellungen werden keine lesbaren Texte aufbewahrt: Fügen Sie ihn noch einmal ein.</translation>
+    </message>
+    <message>
+        <source>The list is back: {done:count} finished, {cut:count} interrupted, {wait:count} waiting.</source>
+        <translation>Die Liste ist zurück: {done:count} fertig, {cut:count} unterbrochen, {wait:count} wartend.</translation>
+    </message>
 </context>
 <context>
     <name>Settings</name>
@@ -4036,6 +4112,26 @@ Anteil {share:text}</translation>
     <message>
         <source>Your name in the case log</source>
         <translation>Ihr Name im Fallbuch</translation>
+    </message>
+    <message>
+        <source>Examined texts</source>
+        <translation>Untersuchte Texte</translation>
+    </message>
+    <message>
+        <source>Kept readable in the case log</source>
+        <translation>Lesbar im Fallprotokoll aufbewahren</translation>
+    </message>
+    <message>
+        <source>Kept encrypted, under a passphrase</source>
+        <translation>Verschlüsselt aufbewahren, mit Passphrase</translation>
+    </message>
+    <message>
+        <source>Not kept, only their digest</source>
+        <translation>Nicht aufbewahren, nur den Hashwert</translation>
+    </message>
+    <message>
+        <source>Every finished audit goes at once into the case “Unfiled”.</source>
+        <translation>Jede fertige Prüfung kommt sofort in den Fall »Unfiled« (nicht zugeordnet).</translation>
     </message>
     <message>
         <source>What the log file notes</source>
@@ -4367,6 +4463,14 @@ Anteil {share:text}</translation>
         <translation>{n:count} nicht untersuchbar</translation>
     </message>
     <message>
+        <source>{n:count} not saved: use Save to a case (Ctrl+S)</source>
+        <translation>{n:count} nicht gesichert: In einem Fall sichern (Strg+S)</translation>
+    </message>
+    <message>
+        <source>kept in the case “Unfiled”</source>
+        <translation>aufbewahrt im Fall »Unfiled«</translation>
+    </message>
+    <message>
         <source>Ready</source>
         <translation>Bereit</translation>
     </message>
@@ -4483,16 +4587,28 @@ Anteil {share:text}</translation>
         <translation>Schließen</translation>
     </message>
     <message>
+        <source>What is finished is kept in the case “Unfiled”. The list comes back at the next start, and the audit that is cancelled can be begun again there.</source>
+        <translation>Was fertig ist, liegt im Fall »Unfiled«. Die Liste kommt beim nächsten Start zurück, und die abgebrochene Prüfung kann dort neu begonnen werden.</translation>
+    </message>
+    <message>
+        <source>{n:plural(One finding is|{n:count} findings are)} not in the case log and {n:plural(is|are)} lost when the window closes. Save to a case first (Ctrl+S).</source>
+        <translation>{n:plural(Ein Befund steht|{n:count} Befunde stehen)} nicht im Fallprotokoll und {n:plural(geht|gehen)} verloren, wenn das Fenster schließt. Sichern Sie zuerst in einem Fall (Strg+S).</translation>
+    </message>
+    <message>
         <source>An audit is running.</source>
         <translation>Eine Untersuchung läuft.</translation>
     </message>
     <message>
-        <source>Close the window and cancel it? Finished results are lost too.</source>
-        <translation>Fenster schließen und abbrechen? Auch fertige Ergebnisse gehen verloren.</translation>
+        <source>Not everything is saved.</source>
+        <translation>Nicht alles ist gesichert.</translation>
     </message>
     <message>
         <source>Cancel the audit and close</source>
         <translation>Untersuchung abbrechen und schließen</translation>
+    </message>
+    <message>
+        <source>Close and lose it</source>
+        <translation>Schließen und verlieren</translation>
     </message>
     <message>
         <source>Stay</source>

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import re
 import threading
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -252,7 +253,8 @@ class TestEngine:
             raise self.error
         if isinstance(request.document, UnreadFile):
             return make_unexamined(request.document, request.profile, self.key)
-        return Audited(audit=make_audit(request.document.text, request.profile, self.key))
+        audit = make_audit(request.document.text, request.profile, self.key)
+        return Audited(audit=replace(audit, id=uuid.uuid4().hex))
 
 
 @pytest.fixture(scope="session")

@@ -94,5 +94,5 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
-        "closing": lambda: closing_question(window)[0],
+        "closing": lambda: closing_question(window, running=True, unkept=0)[0],
     }

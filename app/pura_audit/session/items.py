@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from pura.caselog import Standing
 from pura.documents import Document
 from pura.record.audit import Audit
 from pura.scheme import Profile
 from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.jobs.queue import Job
 from pura_audit.session.choices import KeyChoice
+from pura_audit.session.outline import Outline
 
 
 class ItemState(StrEnum):
@@ -24,6 +26,7 @@ class ItemState(StrEnum):
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
 
 
 @dataclass(kw_only=True, eq=False)
@@ -34,6 +37,7 @@ class Item:
         number: Unique within the run.
         name: What people call it.
         path: The file, or None for pasted text.
+        part: The part of the file that it is alone; None where all that the file holds is wanted.
         document: The text, once it is read.
         prompt: The known prompt, or "".
         several: The prompt is a list of candidates, one a line.
@@ -42,14 +46,20 @@ class Item:
         state: Where it stands.
         progress: While it runs.
         looks: Tokens read and log10 of the evidence, at each look while it runs.
-        audit: When it is done.
-        failure: When it failed, or could not be examined.
+        wanted: It is audited as soon as it has been read.
+        sample: It is the sample text.
+        elsewhere: Its audit was done elsewhere and only opened here.
+        audit: When it is done and its record is in memory.
+        outline: The finding in one row, when it is done.
+        standing: Where the finding stands in the case log; None while it stands nowhere.
+        failure: When it failed, could not be examined, or could not be kept.
         job: Its audit, while that waits or runs.
     """
 
     number: int
     name: str
     path: Path | None = None
+    part: str | None = None
     document: Document | None = None
     prompt: str = ""
     several: bool = False
@@ -58,7 +68,12 @@ class Item:
     state: ItemState = ItemState.LOADING
     progress: Progress | None = None
     looks: list[tuple[int, float]] = field(default_factory=list)
+    wanted: bool = False
+    sample: bool = False
+    elsewhere: bool = False
     audit: Audit | None = None
+    outline: Outline | None = None
+    standing: Standing | None = None
     failure: Failure | None = None
     job: Job | None = None
 
@@ -67,6 +82,11 @@ class Item:
         """Whether an audit of it can be asked for; a file without a text is read again for it."""
         here = self.document is not None or self.path is not None
         return here and self.state is not ItemState.LOADING and not self.active
+
+    @property
+    def unkept(self) -> bool:
+        """Whether its finding is in memory alone."""
+        return self.audit is not None and self.standing is None and not self.elsewhere
 
     @property
     def active(self) -> bool:

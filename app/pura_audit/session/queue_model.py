@@ -14,10 +14,12 @@ from PySide6.QtCore import (
     Signal,
 )
 
-from pura_audit.platform.i18n import filled, language, size, translate
+from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.items import Item, ItemState
+from pura_audit.session.outline import Outline
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+FOR_REVIEW: Final = ("mark", "indication")  # what a second person has to look at
 Index = QModelIndex | QPersistentModelIndex
 
 
@@ -32,11 +34,51 @@ def verdict_words(item: Item) -> str:
             return translate("Queue", "Waiting")
         case ItemState.CANCELLED:
             return translate("Queue", "Cancelled")
+        case ItemState.INTERRUPTED:
+            return translate("Queue", "Interrupted")
         case ItemState.RUNNING:
             return _running(item)
         case ItemState.FAILED:
             return item.failure.message if item.failure else ""
-    return item.audit.title(language()) if item.audit else ""
+    return outcome_words(item.outline) if item.outline is not None else ""
+
+
+def outcome_words(outline: Outline) -> str:
+    """Return the outcome in a few words, for lists; its headline stands with the answer."""
+    if outline.verdict == "mark" and outline.marks > 1:
+        return filled(translate("Queue", "{n:count} marks"), n=outline.marks)
+    return {
+        "mark": translate("Queue", "Mark found"),
+        "indication": translate("Queue", "Indication only"),
+        "no-mark": translate("Queue", "No mark found"),
+        "insufficient": translate("Queue", "Too little evidence"),
+        "not-examinable": translate("Queue", "Not examined"),
+    }[outline.verdict]
+
+
+def saved_words(item: Item) -> str:
+    """Say whether a finding is kept."""
+    if item.outline is None:
+        return ""
+    if item.standing is None:
+        return "" if item.elsewhere else translate("Queue", "not saved")
+    return translate("Queue", "saved")
+
+
+def review_words(item: Item) -> str:
+    """Say what a second person made of a finding; empty where there is nothing to look at."""
+    if item.outline is None or item.standing is None:
+        return ""
+    if item.standing.review == "confirmed":
+        return translate("Queue", "reviewed")
+    if item.standing.review == "disputed":
+        return translate("Queue", "disputed")
+    return translate("Queue", "to review") if item.outline.verdict in FOR_REVIEW else ""
+
+
+def standing_words(item: Item) -> str:
+    """Say whether a finding is kept and reviewed."""
+    return " · ".join(filter(None, (saved_words(item), review_words(item))))
 
 
 def _running(item: Item) -> str:
@@ -51,8 +93,8 @@ def _running(item: Item) -> str:
 
 def measure_words(item: Item) -> str:
     """Return the size of a row's text: tokens when they are known, else bytes."""
-    if item.audit is not None:
-        count = item.audit.input.tokens
+    if item.outline is not None:
+        count = item.outline.tokens
         return filled(translate("Queue", "{n:count} {n:plural(token|tokens)}"), n=count)
     return size(item.document.size_bytes) if item.document is not None else ""
 
@@ -86,7 +128,7 @@ class QueueModel(QAbstractListModel):
                 words = [item.name, verdict_words(item)]
                 if item.failure is not None and item.state is ItemState.FAILED:
                     words.append(item.failure.hint)
-                words.append(measure_words(item))
+                words += [standing_words(item), measure_words(item)]
                 joint = "\n" if role == Qt.ItemDataRole.ToolTipRole else ". "
                 return joint.join(w for w in words if w)
             case _ if role == ITEM_ROLE:

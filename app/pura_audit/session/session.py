@@ -17,12 +17,13 @@ from shiboken6 import isValid
 from pura.audit.fitness import mismatches
 from pura.audit.run import Notice
 from pura.base.errors import PuraError
-from pura.desk.audits import Audited, UnreadFile
+from pura.desk.audits import UnreadFile
 from pura.desk.prompts import candidates_of, candidates_text, read_candidates
 from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
+from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
 from pura_audit.platform.i18n import error_words, filled, translate
@@ -41,19 +42,29 @@ from pura_audit.session.engine import Engine
 from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
 from pura_audit.session.folder_words import folder_words
 from pura_audit.session.items import Item, ItemState
+from pura_audit.session.keeper import Keeper, Kept
+from pura_audit.session.outline import outline
 from pura_audit.session.picking import pick, pick_keys
 from pura_audit.session.queue_model import QueueModel
+from pura_audit.session.record import Record
 from pura_audit.session.undo import AddRows, RemoveRows
 
 T = TypeVar("T")
+_FRESH = (ItemState.READY, ItemState.INTERRUPTED)
 
 
 class Session(QObject):
     """What the window works with.
 
+    Args:
+        engine: Who does the work.
+        settings: The settings.
+        remembers: The list comes back at the next start.
+
     Attributes:
         jobs: The queues that work off the window's thread.
         cases: The case log.
+        keeper: Keeps finished audits.
 
     Signals:
         current_changed: Another row is on screen, or none.
@@ -74,7 +85,12 @@ class Session(QObject):
     report_seen = Signal(object)
 
     def __init__(
-        self, engine: Engine, settings: SettingsFile, parent: QObject | None = None
+        self,
+        engine: Engine,
+        settings: SettingsFile,
+        parent: QObject | None = None,
+        *,
+        remembers: bool = True,
     ) -> None:
         super().__init__(parent)
         self.settings = settings
@@ -82,6 +98,9 @@ class Session(QObject):
         self._engine = engine
         self.jobs = Jobs(self)
         self.cases = Cases(self.jobs.cases, engine.workplace, self)
+        self.keeper = Keeper(engine.workplace, settings)
+        self.record = Record(self, self.jobs.files, self)
+        self._remembers = remembers
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
         self.device: DeviceWords | Failure | None = None
@@ -150,6 +169,7 @@ class Session(QObject):
     def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
         if item.state is not ItemState.LOADING:
             return  # it was taken out and put back meanwhile, and read twice
+        wanted, item.wanted = item.wanted, False
         match outcome:
             case Done(UnreadFile() as unread):
                 item.state, item.failure = ItemState.FAILED, Failure.of(unread.error)
@@ -157,13 +177,15 @@ class Session(QObject):
                 if self.ready:  # that it cannot be examined is a finding as well
                     self._ask(item, unread)
             case Done(FileTexts() as texts):
-                first, *others = texts.documents
+                first, *others = _wanted_parts(texts.documents, item.part)
                 item.name = first.title if first.part else item.name
                 item.state, item.document = ItemState.READY, first
                 self._touch(item)
                 if texts.report:
                     self.report_seen.emit(item.path)
                 self._add_parts(item, others)
+                if wanted:
+                    self._ask(item, first)
             case Failure():
                 item.state, item.failure = ItemState.FAILED, outcome
                 self._touch(item)
@@ -173,7 +195,14 @@ class Session(QObject):
         if not documents or self.queue.row(item) < 0:
             return
         rows = [
-            Item(number=next(self._numbers), name=d.title, document=d, state=ItemState.READY)
+            Item(
+                number=next(self._numbers),
+                name=d.title,
+                path=item.path,
+                part=d.part,
+                document=d,
+                state=ItemState.READY,
+            )
             for d in documents[: MAX_PARTS - 1]
         ]
         self.queue.insert(rows, self.queue.row(item) + 1)
@@ -190,6 +219,7 @@ class Session(QObject):
         first, *others = documents
         item.document, item.state, item.name = first, ItemState.READY, first.title
         item.audit, item.failure, item.progress = None, None, None
+        item.outline, item.standing = None, None
         self._touch(item)
         self._add_parts(item, others)
 
@@ -208,7 +238,7 @@ class Session(QObject):
         """Add the sample text, which brings its own key and profile."""
         marked = sample()
         label = translate("Session", "Sample text")
-        item = Item(number=next(self._numbers), name=label, state=ItemState.READY)
+        item = Item(number=next(self._numbers), name=label, state=ItemState.READY, sample=True)
         item.document = from_text(marked.text, name=label)
         item.key = KeyChoice(label=LABEL, fingerprint=marked.key.fingerprint, session=True)
         item.profile = marked.profile
@@ -217,8 +247,8 @@ class Session(QObject):
 
     def add_audit(self, audit: Audit) -> None:
         """Add an audit that was done elsewhere, and show it."""
-        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit)
-        item.state = ItemState.DONE
+        item = Item(number=next(self._numbers), name=audit.input.name, audit=audit, elsewhere=True)
+        item.state, item.outline = ItemState.DONE, outline(audit)
         if audit.text is not None:
             try:
                 item.document = from_text(audit.text, name=audit.input.name)
@@ -236,6 +266,8 @@ class Session(QObject):
         if item is not self.current:
             self.current = item
             self.current_changed.emit()
+            if item is not None:
+                self.record.fetch(item)
 
     def remove(self, items: Sequence[Item]) -> None:
         """Take rows out; can be undone. A running one is cancelled first."""
@@ -285,7 +317,7 @@ class Session(QObject):
 
     def due(self) -> tuple[Item, ...]:
         """Return the rows that the Audit button would do: all new ones, else the one on screen."""
-        fresh = tuple(i for i in self.queue.items if i.runnable and i.state is ItemState.READY)
+        fresh = tuple(i for i in self.queue.items if i.runnable and i.state in _FRESH)
         if fresh:
             return fresh
         current = self.current
@@ -295,7 +327,7 @@ class Session(QObject):
         """Queue audits of the rows; a file that could not be read is read again."""
         for item in items if items is not None else self.due():
             if item.document is None and item.path is not None and not item.active:
-                item.state, item.failure = ItemState.LOADING, None
+                item.state, item.failure, item.wanted = ItemState.LOADING, None, True
                 self._touch(item)
                 self.load(item)
             elif item.runnable and item.document is not None:
@@ -308,12 +340,23 @@ class Session(QObject):
         item.state, item.progress, item.failure = ItemState.WAITING, None, None
         self._touch(item)
         item.job = self.jobs.model.do(
-            lambda context: self._engine.audit(request, context),
+            lambda context: self._examined(request, context),
             lambda outcome: self._audited(item, outcome),
             self,
             started=lambda: self._started(item),
             progressed=lambda progress: self._progressed(item, progress),
         )
+
+    def _examined(self, request: Request, context: JobContext) -> Kept:
+        """Audit, and keep what came of it, before anybody hears of it; in the model's thread."""
+        name = request.document.name
+        self.keeper.start(name)
+        try:
+            audited = self._engine.audit(request, context)
+        except PuraError as error:
+            self.keeper.fail(name, error)
+            raise
+        return self.keeper.keep(audited)
 
     def _started(self, item: Item) -> None:
         item.state, item.looks = ItemState.RUNNING, []
@@ -325,12 +368,18 @@ class Session(QObject):
             item.looks.append((progress.done, progress.log10_e))
         self._touch(item)
 
-    def _audited(self, item: Item, outcome: Outcome[Audited]) -> None:
+    def _audited(self, item: Item, outcome: Outcome[Kept]) -> None:
         item.job, item.progress = None, None
         match outcome:
-            case Done(audited):
+            case Done(kept):
+                audited = kept.audited
                 item.state, item.audit = ItemState.DONE, audited.audit
+                item.outline, item.standing = kept.outline, kept.standing
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
+                if kept.failure is not None:
+                    self.noticed.emit(kept.failure.words)
+                self.cases.changed.emit()
+                self.record.let_go(item)
                 if Notice.SHORT_OF_MEMORY in audited.notices:
                     self.noticed.emit(_short_of_memory())
             case Failure():
@@ -393,6 +442,11 @@ class Session(QObject):
         return self.jobs.model.busy
 
     @property
+    def unkept(self) -> int:
+        """How many findings are in memory alone, because the case log did not take them."""
+        return sum(item.unkept for item in self.queue.items)
+
+    @property
     def paused(self) -> bool:
         """Whether the audits are paused."""
         return self.jobs.model.paused
@@ -445,8 +499,11 @@ class Session(QObject):
         return self.jobs.model.do(work, ended, self, progressed=told)
 
     def close(self) -> bool:
-        """End all threads."""
-        return self.jobs.close()
+        """Note the list, and end all threads."""
+        self.record.freeze()
+        ended = self.jobs.close()
+        self.keeper.wipe()
+        return ended
 
     # Choices
 
@@ -474,7 +531,9 @@ class Session(QObject):
         self.choices_changed.emit()
 
     def begin(self) -> None:
-        """Find keys, models and profiles, then import torch and find the device."""
+        """Bring the list back, find keys and models, then import torch and find the device."""
+        if self._remembers:
+            self.record.restore()
         self.look_around()
         self.jobs.model.do(lambda _: self._engine.device(), self._placed, self, aside=True)
 
@@ -498,10 +557,33 @@ class Session(QObject):
         self.device = outcome.result if isinstance(outcome, Done) else outcome
         self.device_changed.emit()
 
+    def add_restored(self, items: Sequence[Item]) -> None:
+        """Put the rows of an earlier run back, before those that are there."""
+        for item in items:
+            item.number = next(self._numbers)
+        self.queue.insert(items, 0)
+        if self.current is None:
+            self.show(items[-1])
+
+    def say(self, words: str) -> None:
+        """Say something in the status line."""
+        self.noticed.emit(words)
+
+    def touch(self, item: Item) -> None:
+        """Tell everybody that a row has changed."""
+        self._touch(item)
+
     def _touch(self, item: Item) -> None:
         self.queue.touch(item)
         if item is self.current:
             self.item_changed.emit()
+
+
+def _wanted_parts(documents: Sequence[Document], part: str | None) -> Sequence[Document]:
+    """Return all texts of a file, or the one of a part."""
+    if part is None:
+        return documents
+    return [d for d in documents if d.part == part][:1] or documents[:1]
 
 
 def _short_of_memory() -> str:

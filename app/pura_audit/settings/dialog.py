@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.verdict.policy import Policy
 from pura_audit.look import fonts
 from pura_audit.look.theme import GRID, PADDING, Mode
@@ -132,6 +133,19 @@ class SettingsDialog(QDialog):
             lambda: self._file.update(auditor=" ".join(self.auditor.text().split()))
         )
         form.addRow(_name(translate("Settings", "Your name in the case log")), self.auditor)
+        self.texts = _combo(
+            translate("Settings", "Examined texts"),
+            [
+                (KEEP, translate("Settings", "Kept readable in the case log")),
+                (SEAL, translate("Settings", "Kept encrypted, under a passphrase")),
+                (LEAVE_OUT, translate("Settings", "Not kept, only their digest")),
+            ],
+            self._file.current.case_text,
+            lambda value: self._file.update(case_text=value),
+        )
+        form.addRow(_name(translate("Settings", "Examined texts")), self.texts)
+        kept = translate("Settings", "Every finished audit goes at once into the case “Unfiled”.")
+        form.addRow(_name("", field=False), label(kept, "muted", wrap=True))
         self.log_level = _combo(
             translate("Settings", "What the log file notes"),
             [

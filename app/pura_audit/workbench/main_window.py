@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -147,6 +148,7 @@ class MainWindow(QMainWindow):
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
+        self.queue.audit_wanted.connect(self.audit_items)
         self.empty.open_wanted.connect(self.open_files)
         self.empty.paste_wanted.connect(self.paste)
         self.empty.sample_wanted.connect(session.add_sample)
@@ -278,9 +280,12 @@ class MainWindow(QMainWindow):
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
-        item = self.session.current
-        if item is not None:
-            unlocked(self.session, self, lambda: self.session.audit([item]))
+        if self.session.current is not None:
+            self.audit_items([self.session.current])
+
+    def audit_items(self, items: Sequence[Item]) -> None:
+        """Audit these rows, again where they were."""
+        unlocked(self.session, self, lambda: self.session.audit(items))
 
     def cancel_current(self) -> None:
         """Stop the audit on screen."""
@@ -363,7 +368,7 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while busy; then cancel, wait and remember sizes."""
-        if self.session.busy and not self._closing:
+        if (self.session.busy or self.session.unkept) and not self._closing:
             event.ignore()
             self._ask()
             return
@@ -374,7 +379,9 @@ class MainWindow(QMainWindow):
     def _ask(self) -> None:
         if self._question is not None:
             return
-        self._question, stop = closing_question(self)
+        self._question, stop = closing_question(
+            self, running=self.session.busy, unkept=self.session.unkept
+        )
         stop.clicked.connect(self.cancel_and_close)
         self._question.finished.connect(self._answered)
 
@@ -384,6 +391,7 @@ class MainWindow(QMainWindow):
     def cancel_and_close(self) -> None:
         """Cancel every audit, and close when the model thread has let go."""
         self._closing = True
+        self.session.record.freeze()
         if self.session.busy:
             self.session.cancel()
         else:

@@ -10,8 +10,16 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.queue_model import ITEM_ROLE, measure_words, verdict_words
+from pura_audit.session.queue_model import (
+    ITEM_ROLE,
+    measure_words,
+    review_words,
+    saved_words,
+    standing_words,
+    verdict_words,
+)
 
 ROW: Final = 56
 _VERDICTS: Final = {
@@ -28,13 +36,18 @@ _STATES: Final = {
     ItemState.RUNNING: ("…", "accent"),
     ItemState.FAILED: ("!", "against"),
     ItemState.CANCELLED: ("✕", "muted"),
+    ItemState.INTERRUPTED: ("‖", "against"),
 }
+
+
+def _to_do() -> tuple[str, str]:
+    return translate("Queue", "to review"), translate("Queue", "disputed")
 
 
 def glyph(item: Item) -> tuple[str, str]:
     """Return a row's sign and the token of its colour; the sign alone tells the state."""
-    if item.state is ItemState.DONE and item.audit is not None:
-        return _VERDICTS[item.audit.verdict]
+    if item.state is ItemState.DONE and item.outline is not None:
+        return _VERDICTS[item.outline.verdict]
     return _STATES.get(item.state, ("·", "muted"))
 
 
@@ -98,14 +111,17 @@ class QueueDelegate(QStyledItemDelegate):
             painter, top, item.name, fonts.face(fonts.BODY, medium=True), "text", middle=True
         )
         small = fonts.face(fonts.LABEL)
-        measure = measure_words(item)
+        measure = standing_words(item) or measure_words(item)
         words = verdict_words(item)
         metrics = QFontMetrics(small)
         room = metrics.horizontalAdvance(measure) + 8 if measure else 0
         if metrics.horizontalAdvance(words) > bottom.width() - room:
-            measure, room = "", 0  # the verdict goes before the size, which stands above the text
+            # The verdict goes first; beside a finding stands at least what is still to be done.
+            measure = review_words(item) or saved_words(item)
+            room = metrics.horizontalAdvance(measure) + 8 if measure else 0
         self._line(painter, bottom.adjusted(0, 0, -room, 0), words, small, tone)
-        painter.setPen(self._theme.colour("muted"))
+        left = item.outline is not None and (item.unkept or review_words(item) in _to_do())
+        painter.setPen(self._theme.colour("against" if left else "muted"))
         painter.drawText(
             bottom, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, measure
         )

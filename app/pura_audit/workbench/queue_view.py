@@ -58,10 +58,12 @@ class QueueView(QWidget):
     Signals:
         open_wanted: The drop corner was clicked.
         fold_wanted: The fold button was pressed.
+        audit_wanted: These rows are to be audited.
     """
 
     open_wanted = Signal()
     fold_wanted = Signal()
+    audit_wanted = Signal(object)
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -187,7 +189,7 @@ class QueueView(QWidget):
         menu = QMenu(self)
         again = menu.addAction(translate("Queue", "Audit"))
         again.setEnabled(session.ready and any(i.runnable for i in items))
-        again.triggered.connect(lambda: session.audit(items))
+        again.triggered.connect(lambda: self.audit_wanted.emit(items))
         stop = menu.addAction(translate("Queue", "Cancel"))
         stop.setEnabled(any(i.active for i in items))
         stop.triggered.connect(lambda: session.stop(items))

@@ -217,11 +217,14 @@ class ReadyView(Card):
             ItemState.LOADING: translate("Ready", "Opening the file"),
             ItemState.WAITING: translate("Ready", "Waiting for its turn"),
             ItemState.CANCELLED: translate("Ready", "Cancelled"),
+            ItemState.INTERRUPTED: translate("Ready", "Interrupted when the program ended"),
+            ItemState.DONE: translate("Ready", "Opening the finding"),
         }.get(item.state, translate("Ready", "Ready to audit"))
         self.heading.setText(heading)
         way = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
             ItemState.LOADING: "",
+            ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))

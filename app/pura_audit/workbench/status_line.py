@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
+from pura.desk.cases import UNFILED
 from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.items import ItemState
@@ -75,7 +76,13 @@ class StatusLine(QWidget):
             )
         if bad:
             parts.append(filled(translate("Status", "{n:count} could not be"), n=bad))
-        return ", ".join(parts) if parts else translate("Status", "Ready")
+        unkept = self._session.unkept
+        if unkept:
+            words = translate("Status", "{n:count} not saved: use Save to a case (Ctrl+S)")
+            parts.append(filled(words, n=unkept))
+        elif any(i.standing is not None and i.standing.name == UNFILED for i in items):
+            parts.append(translate("Status", "kept in the case “Unfiled”"))
+        return " · ".join(parts) if parts else translate("Status", "Ready")
 
     def _forget(self) -> None:
         self._notice = ""

@@ -18,10 +18,43 @@ from pura_audit.session.session import Session
 def unlocked(
     session: Session, parent: QWidget, then: Callable[[], None]
 ) -> PassphraseDialog | None:
-    """Go on at once, or when the passphrase was given; returns the dialog that asks.
+    """Go on at once, or when the passphrases were given; returns the dialog that asks first.
 
     The unlocking waits in the same queue before the audits, so it is done when they begin.
     """
+    if session.keeper.wants_passphrase:
+        return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, then))
+    return _with_keys(session, parent, then)
+
+
+def _ask_for_texts(
+    session: Session, parent: QWidget, then: Callable[[], object]
+) -> PassphraseDialog:
+    dialog = PassphraseDialog(
+        translate("Cases", "Passphrase of the kept texts"),
+        translate(
+            "Cases",
+            "The settings keep examined texts encrypted. Whoever shall read one later needs this "
+            "passphrase; it is kept nowhere. It is asked for once a session.",
+        ),
+        translate("Cases", "Go on"),
+        parent,
+        new=True,
+    )
+
+    def go_on(secret: Secret) -> None:
+        session.keeper.unlock(secret)
+        then()
+
+    dialog.given.connect(go_on)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def _with_keys(
+    session: Session, parent: QWidget, then: Callable[[], None]
+) -> PassphraseDialog | None:
     found = session.catalogue
     needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.keys)
     if found is None or found.files is not State.LOCKED or not needed:

@@ -2,7 +2,7 @@
 
 from pura.caselog.cases import Case, Item, Note, Query, Review, find_case, list_cases, read_case
 from pura.caselog.entries import ACTIONS, Draft, Entry, action_words
-from pura.caselog.erasing import erase, erase_person
+from pura.caselog.erasing import erase, erase_person, move_out
 from pura.caselog.events import CUSTODY, HOUSE, Event, record_event
 from pura.caselog.keeping import (
     open_case,
@@ -25,6 +25,7 @@ from pura.caselog.saving import (
     record_report,
     save_audit,
 )
+from pura.caselog.standing import Standing, standings
 from pura.caselog.vault import Vault
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Person",
     "Query",
     "Review",
+    "Standing",
     "Vault",
     "action_words",
     "erase",
@@ -55,6 +57,7 @@ __all__ = [
     "import_case",
     "list_cases",
     "load_audit",
+    "move_out",
     "open_case",
     "read_case",
     "record_event",
@@ -66,6 +69,7 @@ __all__ = [
     "set_hold",
     "set_tags",
     "sign_off",
+    "standings",
     "workstation",
     "write_note",
 ]

@@ -97,7 +97,7 @@ class Case:
         auditor: Who opened it; None when the name was erased.
         tags: Its tags.
         notes: Its notes, oldest first.
-        items: The saved audits, oldest first.
+        items: The saved audits, oldest first; those that were moved to another case are gone.
         held: A hold forbids erasing.
         closed: It takes nothing more until it is opened again.
         imported: Identifier of the log it came from; empty for one of this log.
@@ -179,6 +179,16 @@ def find_case(log: CaseLog, name: str) -> Case | None:
     return found[0] if found else None
 
 
+def case_names(log: CaseLog) -> dict[str, str | None]:
+    """Return the names of all cases, by their identifiers; None when a name was erased."""
+    return {e.case: log.kept(e, "name") for e in log.acts("case-opened", "case-renamed")}
+
+
+def item_of(log: CaseLog, entry: Entry) -> Item:
+    """Return the audit that an entry has saved, as it was then."""
+    return _Reader(log).item(entry)
+
+
 def read_case(log: CaseLog, case: str) -> Case:
     """Return a case.
 
@@ -216,7 +226,7 @@ class _Reader:
                 text = self.log.kept(entry, "text")
                 notes.append(Note(time=entry.time, who=self._who(entry), text=text))
             elif action in FINISHED:
-                items[entry.item] = self._item(entry)
+                items[entry.item] = self.item(entry)
             elif action in REVIEWS and entry.item in items:
                 items[entry.item] = replace(items[entry.item], review=self._review(entry))
             elif action == "kept-erased":
@@ -227,6 +237,7 @@ class _Reader:
                 state["closed"] = action == "case-closed"
             elif action == "examination-failed":
                 failures += 1
+        self._reviewed_elsewhere(opened.case, items)
         return Case(
             id=opened.case,
             opened=opened.time,
@@ -239,7 +250,8 @@ class _Reader:
             **state,
         )
 
-    def _item(self, entry: Entry) -> Item:
+    def item(self, entry: Entry) -> Item:
+        """Read the audit that an entry has saved."""
         about = self.log.kept(entry, "item") or {}
         return Item(
             id=entry.item,
@@ -273,8 +285,20 @@ class _Reader:
             words=self.log.kept(entry, "words"),
         )
 
+    def _reviewed_elsewhere(self, case: str, items: dict[str, Item]) -> None:
+        """Take over what was said of audits while another case had them."""
+        for entry in self.log.acts(*REVIEWS):
+            item = items.get(entry.item)
+            if entry.case != case and item is not None and item.review is None:
+                items[item.id] = replace(item, review=self._review(entry))
+
     def _move_records(self, entry: Entry, items: dict[str, Item]) -> None:
-        """After a text was erased, the record without it is kept beside the erasure."""
+        """After a text was erased, the record without it is kept beside the erasure.
+
+        An audit that another case has taken is here no more.
+        """
+        if "moved" in entry.facts:
+            items.pop(entry.item, None)
         gone = {
             (row["log"], row["seq"]) for row in entry.facts["erased"] if row["field"] == "sealed"
         }

@@ -6,9 +6,9 @@ from typing import Any
 
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import RECORD_OF, read_case
+from pura.caselog.cases import FINISHED, RECORD_OF
 from pura.caselog.entries import Draft, Entry
-from pura.caselog.keeping import worded
+from pura.caselog.keeping import held, worded
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import pack_record, unpack_record
 from pura.record import json_io
@@ -42,7 +42,7 @@ def erase(
     """
     kept = {"reason": pack(worded(reason))}
     with log.writing() as writer:
-        if read_case(log, case).held:
+        if held(log, case):
             raise CaseLogError("caselog.held", code="case-log-hold")
         gone: list[dict[str, Any]] = []
         for entry in log.entries(case=case):
@@ -72,6 +72,43 @@ def erase(
         )
     log.scrub()
     return len(gone)
+
+
+def move_out(log: CaseLog, case: str, item: str, actor: Person, *, to: str) -> None:
+    """Let go of an audit that another case has taken: what is kept of it here is erased.
+
+    What a second person said of it stays; the case that has it shows it (``read_case``).
+
+    Args:
+        log: The log.
+        case: Which case lets go.
+        item: The audit.
+        actor: Who.
+        to: Identifier of the case that has it now.
+
+    Raises:
+        CaseLogError: A hold forbids it.
+    """
+    with log.writing() as writer:
+        if held(log, case):
+            raise CaseLogError("caselog.held", code="case-log-hold")
+        gone = [
+            {"log": entry.log, "seq": entry.seq, "field": field}
+            for entry in log.entries(case=case, item=item)
+            if entry.action in FINISHED
+            for field in sorted(entry.kept)
+            if writer.erase(entry, field)
+        ]
+        writer.append(
+            Draft(
+                action="kept-erased",
+                actor=actor.id,
+                role="custodian",
+                case=case,
+                item=item,
+                facts={"erased": gone, "moved": to},
+            )
+        )
 
 
 def erase_person(log: CaseLog, name: str, actor: Person, *, reason: str) -> bool:

@@ -132,16 +132,32 @@ def set_closed(log: CaseLog, case: str, actor: Person, *, closed: bool) -> None:
     )
 
 
-def living(log: CaseLog, case: str) -> Case:
-    """Return a case that takes something more.
+def living(log: CaseLog, case: str) -> None:
+    """Go on only with a case that takes something more; its audits are not read for that.
 
     Raises:
-        CaseLogError: It is closed.
+        CaseLogError: It is closed, or there is none.
     """
-    found = read_case(log, case)
-    if found.closed:
+    state = _last(log, case, ("case-opened", "case-closed", "case-reopened"))
+    if state is None:
+        raise CaseLogError("caselog.no-case", code="case-log-unknown")
+    if state == "case-closed":
         raise CaseLogError("caselog.closed", code="case-log-closed")
-    return found
+
+
+def held(log: CaseLog, case: str) -> bool:
+    """Whether a hold forbids erasing in a case."""
+    return _last(log, case, ("hold-set", "hold-lifted", "")) == "hold-set"
+
+
+def _last(log: CaseLog, case: str, actions: tuple[str, str, str]) -> str | None:
+    with log.reading() as db:
+        row = db.execute(
+            "SELECT action FROM entries WHERE case_id = ? AND action IN (?, ?, ?)"
+            " ORDER BY place DESC LIMIT 1",
+            (case, *actions),
+        ).fetchone()
+    return None if row is None else str(row[0])
 
 
 def _refuse_twin(log: CaseLog, name: str) -> None:

@@ -134,6 +134,13 @@ class CaseLog(Handle):
             for digest, body in self._db.execute(f"{query} ORDER BY place", values):
                 yield _parsed(digest, body)
 
+    def acts(self, *actions: str) -> Iterator[Entry]:
+        """Walk over the entries of some actions, in the order in which they came in."""
+        query = f"{_COLUMNS} WHERE action IN ({', '.join('?' * len(actions))}) ORDER BY place"
+        with CASE_LOG.guard():
+            for digest, body in self._db.execute(query, actions):
+                yield _parsed(digest, body)
+
     def entry(self, seq: int, log: str | None = None) -> Entry | None:
         """Return one entry, or None."""
         with CASE_LOG.guard():

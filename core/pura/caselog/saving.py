@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pura.base.errors import CaseLogError, PuraError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import FINISHED, Item, read_case
+from pura.caselog.cases import FINISHED, Item, item_of
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.keeping import MAX_NAME, living, worded
 from pura.caselog.log import CaseLog, Person
@@ -33,6 +33,7 @@ def save_audit(
     *,
     text: str = KEEP,
     vault: Vault | None = None,
+    sealed: bytes | None = None,
     purpose: str = "",
 ) -> Item:
     """Save an audit to a case.
@@ -44,25 +45,28 @@ def save_audit(
         actor: Who saves it.
         text: One of :data:`TEXT_MODES`.
         vault: Encrypts the text, for ``seal``.
+        sealed: The text as another case keeps it, encrypted already; instead of a vault.
         purpose: What it is for.
 
     Raises:
         CaseLogError: The case is closed, or the audit is in it already.
     """
-    if text not in TEXT_MODES or (text == SEAL) != (vault is not None):
+    if text not in TEXT_MODES or (text == SEAL) != ((vault or sealed) is not None):
         raise ValueError("unknown mode, or no vault for it")
     kept = {"item": pack(_about(audit))}
     if purpose.strip():
         kept["purpose"] = pack(worded(purpose))
-    if vault is not None and audit.text is not None:
+    if sealed is not None:
+        kept["sealed"] = sealed
+    elif vault is not None and audit.text is not None:
         kept["sealed"] = vault.lock(pack_record(audit))
     kept["record"] = pack_record(audit if text == KEEP else textless(audit))
     with log.writing() as writer:
-        before = living(log, case)
-        if any(item.id == audit.id for item in before.items):
+        living(log, case)
+        if _saved(log, case, audit.id):
             raise CaseLogError("caselog.audit-twice", code="case-log-twice")
-        run = 1 + sum(item.sha256 == audit.input.sha256 for item in before.items)
-        writer.append(
+        run = 1 + _runs(log, case, audit.input.sha256)
+        entry = writer.append(
             Draft(
                 action=FINISHED[1 if run > 1 else 0],
                 actor=actor.id,
@@ -70,13 +74,34 @@ def save_audit(
                 item=audit.id,
                 result=audit.verdict,
                 policy=str(audit.policy.get("version", "")),
-                facts=_facts(audit, run, text),
+                facts=_facts(audit, run, text, sealed=sealed is not None),
                 kept=kept,
             )
         )
         if audit.register is not None:
             writer.append(_look_up(audit, actor, case))
-    return read_case(log, case).item(audit.id)
+        return item_of(log, entry)
+
+
+def _saved(log: CaseLog, case: str, audit: str) -> bool:
+    with log.reading() as db:
+        return bool(
+            db.execute(
+                "SELECT 1 FROM entries WHERE case_id = ? AND action IN (?, ?) AND item_id = ?",
+                (case, *FINISHED, audit),
+            ).fetchone()
+        )
+
+
+def _runs(log: CaseLog, case: str, sha256: str) -> int:
+    """Count the examinations of the same bytes in a case, as far as their digests are kept."""
+    with log.reading() as db:
+        row = db.execute(
+            "SELECT count(*) FROM entries JOIN kept USING (log, seq)"
+            " WHERE case_id = ? AND action IN (?, ?) AND field = 'item' AND instr(value, ?) > 0",
+            (case, *FINISHED, sha256.encode()),
+        ).fetchone()
+    return int(row[0])
 
 
 def record_start(log: CaseLog, case: str, name: str, actor: Person) -> None:
@@ -171,11 +196,11 @@ def record_report(
     )
 
 
-def _facts(audit: Audit, run: int, text: str) -> dict[str, Any]:
+def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]:
     """What may stand in the chain for ever: no text, no name, no payload."""
     return {
         "run": run,
-        "text": text if audit.text is not None else LEAVE_OUT,
+        "text": text if audit.text is not None or sealed else LEAVE_OUT,
         "examined": audit.created,
         "keys": [key.fingerprint for key in audit.keys],
         "profile": audit.profile.code,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import getpass
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,17 +21,22 @@ from pura.caselog import (
     Head,
     Item,
     Person,
+    Standing,
     Vault,
     export_case,
     find_case,
     import_case,
     load_audit,
+    move_out,
     open_case,
     record_failure,
     save_audit,
     sign_off,
+    standings,
     workstation,
 )
+from pura.caselog.cases import FINISHED, case_names, item_of
+from pura.caselog.keeping import held
 from pura.caselog.package import MAX_FILE
 from pura.caselog.saving import record_start
 from pura.desk.workplace import Workplace
@@ -42,6 +47,8 @@ if TYPE_CHECKING:
     from pura.caselog.verify import LogCheck
 
 MAX_CERTIFICATE: Final = 1 << 20
+UNFILED: Final = "Unfiled"
+"""The case that takes what was examined before somebody says where it belongs."""
 
 
 def open_log(workplace: Workplace, *, create: bool = False, read_only: bool = False) -> CaseLog:
@@ -326,8 +333,70 @@ def save_audits(
         for done, audit in enumerate(new):
             checkpoint()
             progress(Stage(name="save", done=done, total=len(new)))
-            save_audit(log, case.id, audit, actor, text=to.text, vault=vault, purpose=to.purpose)
+            _save_or_move(log, case, audit, actor, to, vault)
         return Saved(case=case_named(log, case.id), count=len(new), opened=opened)
+
+
+def _save_or_move(
+    log: CaseLog, case: Case, audit: Audit, actor: Person, to: SaveTo, vault: Vault | None
+) -> None:
+    """Save an audit; where the unfiled case has it, that lets go of it."""
+    before = unfiled_item(log, audit.id)
+    sealed = None
+    if before is not None and before.mode == SEAL and audit.text is None:
+        sealed = log.kept_bytes(before.entry, "sealed")
+    text = to.text if sealed is None else SEAL
+    save_audit(
+        log,
+        case.id,
+        audit,
+        actor,
+        text=text,
+        vault=vault if sealed is None else None,
+        sealed=sealed,
+        purpose=to.purpose,
+    )
+    if before is not None and before.case != case.id and not held(log, before.case):
+        move_out(log, before.case, audit.id, actor, to=case.id)
+
+
+def unfiled_item(log: CaseLog, audit: str) -> Item | None:
+    """Return an audit as the unfiled case keeps it, or None."""
+    for case, name in case_names(log).items():
+        if name == UNFILED:
+            for entry in log.entries(case=case, item=audit):
+                if entry.action in FINISHED:
+                    item = item_of(log, entry)
+                    return item if item.record is not None else None
+    return None
+
+
+def standings_of(workplace: Workplace, audits: Collection[str]) -> dict[str, Standing]:
+    """Return where findings stand, by the identifiers of their audits.
+
+    Raises:
+        CaseLogError: The log cannot be read.
+    """
+    if not workplace.paths.caselog.exists():
+        return {}
+    with open_log(workplace, read_only=True) as log:
+        return standings(log, audits)
+
+
+def open_saved(workplace: Workplace, audit: str, *, auditor: str | None = None) -> Audit:
+    """Read a saved audit by its identifier; without its text, where that is encrypted.
+
+    Raises:
+        CaseLogError: There is none, or its record was erased or altered.
+        RecordError: It was written by another version.
+    """
+    with open_log(workplace) as log:
+        entries = [entry for entry in log.acts(*FINISHED) if entry.item == audit]
+        for entry in reversed(entries):
+            item = item_of(log, entry)
+            if item.record is not None:
+                return load_audit(log, item, actor=acting(log, auditor))
+    raise CaseLogError("caselog.record-erased", code="case-log-erased")
 
 
 def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:

@@ -320,8 +320,8 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
     assert "not examined" in cards.bits.empty.text() + cards.token.summary()
     path.write_text("Now there are words in it.", encoding="utf-8")
     window.session.audit([item])
-    qtbot.waitUntil(lambda: item.document is not None)
-    assert item.state is ItemState.READY
+    qtbot.waitUntil(lambda: item.document is not None and item.state is ItemState.DONE)
+    assert item.audit.verdict == "mark"
 
 
 def test_a_file_without_a_text_waits_where_nothing_is_chosen(

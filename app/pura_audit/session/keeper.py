@@ -1,0 +1,125 @@
+"""Keeps every finished audit at once, in the unfiled case, as the settings say.
+
+Used in the thread of the model: a finding is in the log before anybody hears of it, so closing the
+window, a crash or a killed process loses none.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from pura.base.errors import CaseLogError, KeyFormatError, PuraError
+from pura.caselog import KEEP, LEAVE_OUT, SEAL, Standing
+from pura.desk.audits import Audited
+from pura.desk.cases import UNFILED, SaveTo, SavingRun, saving_run
+from pura.desk.workplace import Workplace
+from pura.keys import Secret
+from pura_audit.jobs.outcome import Failure
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.outline import Outline, outline
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A finished audit, and where it is kept.
+
+    Attributes:
+        audited: What came of the examination.
+        outline: The same in one row.
+        standing: Where it is kept; None when it could not be.
+        failure: Why not.
+    """
+
+    audited: Audited
+    outline: Outline
+    standing: Standing | None
+    failure: Failure | None = None
+
+
+class Keeper:
+    """Saves to the unfiled case.
+
+    Args:
+        workplace: Whose case log it is.
+        settings: Say who acts, and what becomes of texts.
+    """
+
+    def __init__(self, workplace: Workplace, settings: SettingsFile) -> None:
+        self._at, self._settings = workplace, settings
+        self._secret: Secret | None = None
+        self._open = ExitStack()
+        self._run: SavingRun | None = None
+        self._mode = ""
+
+    @property
+    def wants_passphrase(self) -> bool:
+        """Whether texts are to be kept encrypted and nobody has said under which passphrase."""
+        return self._settings.current.case_text == SEAL and self._secret is None
+
+    def unlock(self, secret: Secret) -> None:
+        """Take the passphrase of the texts of this run."""
+        self.close()
+        self._secret = secret
+
+    @property
+    def mode(self) -> str:
+        """What becomes of texts: without a passphrase, one that should be encrypted is left out."""
+        return LEAVE_OUT if self.wants_passphrase else self._settings.current.case_text
+
+    def start(self, name: str) -> None:
+        """Say in the log that an examination begins; a log that refuses does not stop it."""
+        try:
+            self._saving().start(name)
+        except PuraError:
+            self.close()
+
+    def keep(self, audited: Audited) -> Kept:
+        """Save a finished audit."""
+        row = outline(audited.audit)
+        try:
+            run = self._saving()
+            item = run.save(audited.audit)
+        except (CaseLogError, KeyFormatError) as error:
+            self.close()
+            return Kept(audited=audited, outline=row, standing=None, failure=Failure.of(error))
+        standing = Standing(case=item.case, name=UNFILED, mode=item.mode)
+        return Kept(audited=audited, outline=row, standing=standing)
+
+    def fail(self, name: str, error: PuraError) -> None:
+        """Say in the log that an examination failed."""
+        try:
+            self._saving().fail(name, error)
+        except PuraError:
+            self.close()
+
+    def close(self) -> None:
+        """Forget the case and the key of its texts; the next audit opens it again."""
+        self._run = None
+        self._open.close()
+
+    def wipe(self) -> None:
+        """Forget everything, the passphrase too."""
+        self.close()
+        if self._secret is not None:
+            self._secret.wipe()
+
+    def _saving(self) -> SavingRun:
+        mode = self.mode
+        if self._run is None or self._mode != mode:
+            self.close()
+            secret = None
+            if mode == SEAL and self._secret is not None:
+                secret = Secret(self._secret.copy())
+            to = SaveTo(
+                case=UNFILED,
+                auditor=self._settings.current.auditor or None,
+                text=mode,
+                passphrase=secret,
+            )
+            self._run = self._open.enter_context(saving_run(self._at, to))
+            self._mode = mode
+        return self._run
+
+
+__all__ = ["KEEP", "Keeper", "Kept"]

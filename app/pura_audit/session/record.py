@@ -1,0 +1,203 @@
+"""The list on disk and in the case log: what comes back after a restart, and where rows stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+from PySide6.QtCore import QModelIndex, QObject, QTimer
+
+from pura.caselog import KEEP, Standing
+from pura.desk.cases import open_saved, standings_of
+from pura.record.audit import Audit
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.jobs.queue import JobQueue
+from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.case_log import Cases
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.journal import Journal
+from pura_audit.session.keeper import Keeper
+from pura_audit.session.queue_model import QueueModel
+
+PAUSE_MS: Final = 150  # changes within it are noted together
+LOOK_MS: Final = 400
+IN_MEMORY: Final = 40  # records that stay beside the one on screen
+
+
+class Rows(Protocol):
+    """The session, as this part of it knows it."""
+
+    queue: QueueModel
+    cases: Cases
+    keeper: Keeper
+    settings: SettingsFile
+    current: Item | None
+
+    def say(self, words: str) -> None:
+        """Say something in the status line."""
+
+    def add_restored(self, items: Sequence[Item]) -> None:
+        """Put the rows of an earlier run back."""
+
+    def touch(self, item: Item) -> None:
+        """Tell everybody that a row has changed."""
+
+    def load(self, item: Item) -> None:
+        """Read the file of a row."""
+
+
+class Record(QObject):
+    """Notes every change of the list, and follows the case log.
+
+    Args:
+        session: Whose list.
+        jobs: Reads the file.
+        parent: Its owner.
+    """
+
+    def __init__(self, session: Rows, jobs: JobQueue, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._jobs = session, jobs
+        rows = session
+        self._ready = False
+        self._journal = Journal(rows.cases.workplace.paths.state)
+        self._changed: dict[int, Item] = {}
+        self._known: dict[int, Item] = {}
+        self._loaded: list[Item] = []
+        self._noting, self._looking = QTimer(self), QTimer(self)
+        for timer, pause, act in (
+            (self._noting, PAUSE_MS, self.write),
+            (self._looking, LOOK_MS, self._look),
+        ):
+            timer.setSingleShot(True)
+            timer.setInterval(pause)
+            timer.timeout.connect(act)
+        rows.queue.dataChanged.connect(self._note)
+        rows.queue.rowsInserted.connect(self._note_inserted)
+        rows.queue.rowsRemoved.connect(lambda *_: self._noting.start())
+        rows.cases.changed.connect(self._looking.start)
+
+    # On disk
+
+    def restore(self) -> None:
+        """Bring back the list of an earlier run; nothing is noted before that."""
+        self._jobs.do(lambda _: self._journal.read(), self._restored, self)
+
+    def _restored(self, outcome: Outcome[list[Item]]) -> None:
+        if not isinstance(outcome, Done):
+            return
+        items = outcome.result
+        if items:
+            self._session.add_restored(items)
+            states = [item.state for item in items]
+            words = translate(
+                "Session",
+                "The list is back: {done:count} finished, {cut:count} interrupted, "
+                "{wait:count} waiting.",
+            )
+            self._session.say(
+                filled(
+                    words,
+                    done=states.count(ItemState.DONE),
+                    cut=states.count(ItemState.INTERRUPTED),
+                    wait=states.count(ItemState.READY),
+                )
+            )
+        self._ready = True
+        self._changed.clear()
+        self._known = {item.number: item for item in self._session.queue.items}
+        self._journal.begin(self._known.values(), readable=self._readable)
+        self._look()
+
+    def write(self) -> None:
+        """Note what has changed since the last time."""
+        if not self._ready:
+            return
+        here = {item.number: item for item in self._session.queue.items}
+        gone = [item for number, item in self._known.items() if number not in here]
+        changed = [item for number, item in self._changed.items() if number in here]
+        self._known, self._changed = here, {}
+        if gone or changed:
+            self._journal.write(changed, gone, readable=self._readable)
+
+    def freeze(self) -> None:
+        """Note the list, and nothing after it: what is cut off by closing comes back as cut off."""
+        self.write()
+        self._ready = False
+
+    @property
+    def _readable(self) -> bool:
+        return self._session.settings.current.case_text == KEEP
+
+    def _note(self, first: QModelIndex, last: QModelIndex) -> None:
+        self._note_inserted(QModelIndex(), first.row(), last.row())
+
+    def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        for row in range(first, last + 1):
+            item = self._session.queue.item(row)
+            if item is not None and not (item.elsewhere and item.standing is None):
+                self._changed[item.number] = item
+        if not self._noting.isActive():
+            self._noting.start()
+
+    # In the case log
+
+    def fetch(self, item: Item) -> None:
+        """Bring a row's record, or its text, into memory, because it is to be shown."""
+        outline = item.outline
+        if item.state is ItemState.DONE and item.audit is None and outline is not None:
+            who = self._session.settings.current.auditor or None
+            at = self._session.cases.workplace
+            self._session.cases.change(
+                lambda _: open_saved(at, outline.audit, auditor=who),
+                lambda outcome: self._fetched(item, outcome),
+                self,
+            )
+        elif item.state is ItemState.READY and item.document is None and item.path is not None:
+            item.state = ItemState.LOADING
+            self._session.load(item)
+
+    def _fetched(self, item: Item, outcome: Outcome[Audit]) -> None:
+        match outcome:
+            case Done(audit):
+                item.audit = audit
+                self.let_go(item)
+            case Failure():
+                item.state, item.failure = ItemState.FAILED, outcome
+        self._session.touch(item)
+
+    def let_go(self, item: Item) -> None:
+        """Count a record that came into memory; the oldest that can be read again goes."""
+        self._loaded.append(item)
+        for old in self._loaded[:-IN_MEMORY]:
+            safe = old.standing is not None and old.standing.mode == KEEP
+            if safe and old is not self._session.current:
+                old.audit = None
+                self._loaded.remove(old)
+
+    def _look(self) -> None:
+        """Ask the case log where the findings stand."""
+        audits = {i.outline.audit for i in self._session.queue.items if i.outline is not None}
+        if not audits:
+            return
+        at = self._session.cases.workplace
+        self._session.cases.ask(lambda _: standings_of(at, audits), self._looked, self)
+
+    def _looked(self, outcome: Outcome[dict[str, Standing]]) -> None:
+        if not isinstance(outcome, Done):
+            return  # the log has it; what was known before stays
+        for item in self._changed_rows(outcome.result):
+            self._session.touch(item)
+
+    def _changed_rows(self, found: dict[str, Standing]) -> Iterable[Item]:
+        for item in self._session.queue.items:
+            if item.outline is None:
+                continue
+            standing = found.get(item.outline.audit)
+            if standing != item.standing:
+                item.standing = standing
+                yield item
+
+
+__all__ = ["Record"]

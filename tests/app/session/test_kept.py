@@ -1,0 +1,213 @@
+"""Nothing is lost: finished audits are in the case log at once, and the list comes back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.paths import Paths, user_paths
+from pura.caselog import CaseLog, list_cases, sign_off
+from pura.desk.cases import UNFILED
+from pura.keys import Secret
+from pura_audit import application
+from pura_audit.session.items import ItemState
+from pura_audit.session.journal import Journal
+from pura_audit.session.queue_model import standing_words
+
+# The window of the tests in a process of its own: one text finished, one running, one waiting.
+CHILD = """
+import importlib.util, json, sys
+from pathlib import Path
+from pura.base.paths import user_paths
+from pura.scheme import Profile, SecretKey
+from pura_audit import application
+from pura_audit.session.items import ItemState
+from PySide6.QtCore import QTimer
+
+here, sample, named = sys.argv[1:4]
+spec = importlib.util.spec_from_file_location("stand_in", here)
+stand_in = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(stand_in)
+data = json.loads(Path(sample).read_text())
+engine = stand_in.TestEngine(
+    Profile.from_dict(data["profile"]), SecretKey.from_hex(data["key_hex"])
+)
+app = application.make_application()
+window = application.make_window(user_paths(), engine=engine, theme="light")
+window.show()
+session = window.session
+journal = user_paths().state / "texts.jsonl"
+
+def step():
+    try:
+        next(walk)
+    except StopIteration:
+        return
+    QTimer.singleShot(20, step)
+
+def steps():
+    while not session.ready or not journal.exists():
+        yield
+    session.add_text(data["texts"][0]["text"], "finished")
+    session.audit()
+    while session.queue.items[0].state is not ItemState.DONE:
+        yield
+    engine.gate.clear()
+    session.add_text(data["texts"][0]["text"], "running")
+    session.add_paths([Path(named)])
+    while session.queue.items[2].state is not ItemState.READY:
+        yield
+    session.audit()
+    while '"name": "running", "state": "running"' not in journal.read_text():
+        yield
+    print("there", flush=True)
+    while True:
+        yield
+
+walk = steps()
+QTimer.singleShot(0, step)
+app.exec()
+"""
+
+
+def wait_until(qtbot: Any, condition: Callable[[], bool]) -> None:
+    qtbot.waitUntil(condition, timeout=60_000)
+
+
+@pytest.fixture
+def again(app: Any, qtbot: Any, engine: Any, paths: Paths) -> Any:
+    """Starts the program once more, in the same folders."""
+    started: list[Any] = []
+
+    def start() -> Any:
+        made = application.make_window(paths, engine=engine, theme="light")
+        qtbot.addWidget(made)
+        made.show()
+        wait_until(qtbot, lambda: made.session.ready and made.session.device is not None)
+        started.append(made)
+        return made
+
+    yield start
+    for made in started:
+        made.session.close()
+
+
+def unfiled() -> Any:
+    with CaseLog(user_paths().caselog) as log:
+        [case] = [case for case in list_cases(log) if case.name == UNFILED]
+        return case
+
+
+def test_a_killed_program_loses_nothing(
+    again: Any, qtbot: Any, tmp_path: Path, text: str, engine: Any
+) -> None:
+    waiting = tmp_path / "waiting.txt"
+    waiting.write_text(text, encoding="utf-8")
+    here = Path(__file__).parent.parent / "conftest.py"
+    sample = Path(__file__).parents[2] / "data" / "samples" / "marked-tbcc.json"
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}
+    with subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(here), str(sample), str(waiting)],
+        stdout=subprocess.PIPE,
+        env=environment,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "there\n"
+        child.send_signal(signal.SIGKILL)
+    window = again()
+    session = window.session
+    wait_until(qtbot, lambda: len(session.queue.items) == 3)
+    finished, running, wait = session.queue.items
+    assert (finished.name, running.name, wait.name) == ("finished", "running", "waiting.txt")
+    assert (finished.state, running.state) == (ItemState.DONE, ItemState.INTERRUPTED)
+    assert "1 finished, 1 interrupted" in window.status.words.text()
+    assert wait.state in (ItemState.READY, ItemState.LOADING)
+    session.show(finished)
+    wait_until(qtbot, lambda: finished.audit is not None)
+    assert finished.audit.text is not None
+    assert engine.requests == []  # the finding came from the case log
+    window.audit()
+    wait_until(qtbot, lambda: wait.state is ItemState.DONE)
+    assert running.state is ItemState.DONE
+    assert len(unfiled().items) == 3
+
+
+def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case(
+    window: Any, qtbot: Any, text: str
+) -> None:
+    session = window.session
+    session.settings.update(auditor="Anna")
+    session.add_text(text, "memo")
+    session.audit()
+    item = session.queue.items[0]
+    wait_until(qtbot, lambda: item.state is ItemState.DONE)
+    assert standing_words(item) == "saved · to review"
+    [saved] = unfiled().items
+    with CaseLog(user_paths().caselog) as log:
+        sign_off(log, saved, log.person("Bert"), agree=True, recomputed="The evidence.")
+    session.cases.changed.emit()
+    wait_until(qtbot, lambda: standing_words(item) == "saved · reviewed")
+
+    from pura.desk.cases import SaveTo, save_audits
+
+    save_audits(session.workplace, SaveTo(case="Press 12", auditor="Anna"), [item.audit])
+    session.cases.changed.emit()
+    wait_until(qtbot, lambda: item.standing.name == "Press 12")
+    assert item.standing.review == "confirmed"
+    assert unfiled().items == ()
+    with CaseLog(user_paths().caselog) as log:
+        [case] = [case for case in list_cases(log) if case.name == "Press 12"]
+    assert case.items[0].review.who == "Bert"  # reports take it from here
+
+
+def test_texts_are_kept_as_the_settings_say(
+    window: Any, qtbot: Any, text: str, again: Any, paths: Paths
+) -> None:
+    session = window.session
+    session.settings.update(case_text="leave-out")
+    session.add_text(text, "left out")
+    session.audit()
+    wait_until(qtbot, lambda: session.queue.items[0].state is ItemState.DONE)
+    session.settings.update(case_text="seal")
+    assert session.keeper.wants_passphrase
+    session.keeper.unlock(Secret(bytearray(b"a quiet passphrase")))
+    session.add_text(text, "encrypted")
+    session.audit()
+    wait_until(qtbot, lambda: session.queue.items[1].state is ItemState.DONE)
+    session.add_text(text, "waiting")
+    session.close()
+    assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
+    assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
+    rows = again().session.queue
+    wait_until(qtbot, lambda: len(rows.items) == 3)
+    assert rows.items[2].state is ItemState.FAILED  # and says why
+    assert "paste it again" in rows.items[2].failure.hint
+
+
+def test_only_what_the_case_log_did_not_take_is_asked_about(
+    window: Any, qtbot: Any, text: str
+) -> None:
+    session = window.session
+    session.cases.path.parent.mkdir(parents=True, exist_ok=True)
+    session.cases.path.write_bytes(b"not a case log at all")
+    session.add_text(text, "memo")
+    session.audit()
+    item = session.queue.items[0]
+    wait_until(qtbot, lambda: item.state is ItemState.DONE)
+    assert standing_words(item) == "not saved"
+    assert not window.close()
+    assert window._question is not None
+    assert "One finding is not in the case log" in window._question.informativeText()
+    session.cases.path.unlink()
+    window._question.reject()
+    session.audit([item])
+    wait_until(qtbot, lambda: item.standing is not None)
+    assert window.close()

@@ -18,7 +18,7 @@ _CASE = ("code", "payload_bits", "prompt", "sampling", "entropy_thresholds_bits"
 def write_power(
     entries: Sequence[dict[str, Any]], likelihood: str, command: str, *, passages: bool = False
 ) -> None:
-    """Put entries into resources/power.json in the place of those that they measure again.
+    """Put entries into resources/power/study.json in the place of those that they measure again.
 
     Args:
         entries: All of texts marked from end to end, or all of passages.
@@ -26,7 +26,7 @@ def write_power(
         command: That made them.
         passages: Which.
     """
-    path = resource("power.json")
+    path = resource("power", "study.json")
     data = json.loads(path.read_text(encoding="utf-8"))
     new = {_case(entry) for entry in entries}
     kept = [

@@ -11,9 +11,9 @@ Stage 2 is NumPy alone and can be run again whenever the decoder changes::
 
     python bench/evidence.py tables --cache DIR [--write]
 
-``--write`` puts the power table into ``resources/power.json``. The texts are made from the seed in
-``pura.lab.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py`` from the
-cell ``learn``, whose texts appear in no table.
+``--write`` puts the power table into ``resources/power/study.json``. The texts are made from the
+seed in ``pura.lab.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py``
+from the cell ``learn``, whose texts appear in no table.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("stage", choices=STAGES)
     parser.add_argument("--cache", type=Path, required=True, help="folder for texts and readings")
     parser.add_argument("--only", default="*", help="cells (generate) or readings, with wildcards")
-    parser.add_argument("--write", action="store_true", help="write resources/power.json")
+    parser.add_argument("--write", action="store_true", help="write resources/power/study.json")
     args = parser.parse_args()
     shelf = Shelf(args.cache)
     if args.stage == "generate":

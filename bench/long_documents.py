@@ -431,7 +431,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True, help="folder with the study's texts")
     parser.add_argument("--texts", type=int, default=len(numbered()), help="only the first ones")
     parser.add_argument("--edits", choices=EDITS, action="append", help="only these")
-    parser.add_argument("--write", action="store_true", help="into resources/power.json")
+    parser.add_argument("--write", action="store_true", help="into resources/power/study.json")
     parser.add_argument("--tokens", type=int, default=max(TOKENS), help="no longer documents")
     args = parser.parse_args()
     shelf = Shelf(args.cache)

@@ -23,8 +23,9 @@ from pura.desk.workplace import Workplace
 from pura.scheme import Profile
 
 SEED = 20_261_122
-TEXTS = 96  # texts of a chat end early; a class needs 59
-SAMPLING = {"t1": (1.0, 1.0), "t1-p95": (1.0, 0.95), "t07": (0.7, 1.0), "t07-p95": (0.7, 0.95)}
+# Temperature, top-p, length in tokens: colder texts carry less and must be longer to be found.
+SAMPLING = {"t07-p95": (0.7, 0.95, 240), "t1-p95": (1.0, 0.95, 110)}
+TEXTS = {"english": 64, "french": 76}  # of which some are left out as not French
 FRENCH = (
     "Le conseil municipal a décidé lundi que l'ancienne gare",
     "Trois semaines après l'inondation, les habitants de la vallée",
@@ -40,23 +41,61 @@ FRENCH = (
     "L'histoire du vélo commence par une mauvaise récolte, parce que",
 )
 
+REQUESTS = (
+    "Write a news report of several paragraphs about an old ferry terminal that is closed.",
+    "Write a long letter to the tenants of a house about the repairs of the next months.",
+    "Explain in detail how bees find their way back to the hive.",
+    "Write a story of several pages about a blacksmith who becomes mayor of her village.",
+    "Write a detailed guide for people who repair their bicycle for the first time.",
+    "Write a press release of several paragraphs about a new line of the tram.",
+    "Describe the history of the potato in Europe, in several paragraphs.",
+    "Write a report for the board of a museum about last year's visitors and this year's plans.",
+    "Write an essay about learning an instrument as an adult.",
+    "Write a long speech for the anniversary of a volunteer fire brigade.",
+    "Explain in several paragraphs what a household should do before a flood.",
+    "Write a travel article about three days in a small town by a lake.",
+)
+DEMANDES = (
+    "Écris un long article en français sur une ancienne gare qui ferme.",
+    "Écris en français une longue lettre aux locataires d'un immeuble au sujet des travaux.",
+    "Explique en détail, en français, comment les abeilles retrouvent leur ruche.",
+    "Écris en français une histoire de plusieurs pages sur une femme qui devient maire.",
+    "Écris en français un guide détaillé pour réparer son vélo.",
+    "Écris en français un communiqué de presse sur une nouvelle ligne de tramway.",
+    "Raconte en français l'histoire de la pomme de terre en Europe.",
+    "Écris en français un rapport sur les visiteurs d'un musée et les projets de l'année.",
+    "Écris en français un essai sur l'apprentissage d'un instrument à l'âge adulte.",
+    "Écris en français un long discours pour l'anniversaire des pompiers volontaires.",
+    "Explique en français ce qu'un ménage doit faire avant une inondation.",
+    "Écris en français un article de voyage sur trois jours dans une petite ville.",
+)
+PROMPTS = {
+    ("english", True): REQUESTS,
+    ("french", False): FRENCH,
+    ("french", True): DEMANDES,
+}  # plain English: those of the study
+
 
 def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
     """Return the measurements by name."""
-    french = folder / "prompts-french.txt"
     folder.mkdir(parents=True, exist_ok=True)
-    french.write_text("\n".join(FRENCH) + "\n", encoding="utf-8")
     out = {}
-    for (sampling, (temperature, top_p)), chat, language in itertools.product(
-        SAMPLING.items(), (False, True), ("english", "french")
+    for (sampling, (temperature, top_p, tokens)), language, chat in itertools.product(
+        SAMPLING.items(), TEXTS, (False, True)
     ):
         name = f"{language}-{'chat' if chat else 'plain'}-{sampling}"
+        prompts = None
+        if (language, chat) in PROMPTS:
+            prompts = folder / f"{name}.txt"
+            prompts.write_text("\n".join(PROMPTS[language, chat]) + "\n", encoding="utf-8")
         out[name] = MeasurePower(
             name=f"SmolLM2-135M-Instruct, {name}",
             profile=profile.with_(temperature=temperature, top_p=top_p),
-            prompts=french if language == "french" else None,
+            prompts=prompts,
             chat=chat,
-            texts=TEXTS,
+            texts=TEXTS[language],
+            tokens=tokens,
+            documents=(),
             seed=SEED,
             folder=folder / name,
         )

@@ -29,7 +29,7 @@ def test_a_wheel_works_outside_the_tree(tmp_path: Path) -> None:
         f"assert pura.__file__.startswith({str(site)!r}), pura.__file__\n"
         "from pura.base.resources import resource\n"
         "for name in ('vectors', 'samples', 'models.json', 'words', 'likelihood.json',\n"
-        "             'power.json', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
+        "             'power', 'audit.schema.json', 'policy-default.json', 'ui', 'docs'):\n"
         f"    assert str(resource(name)).startswith({str(site)!r}), name\n"
         "sys.argv = ['pura', 'selftest']\n"
         "from pura.cli.__main__ import main\n"

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from pura.verdict.expect import Expectation, expect
-from pura.verdict.power import PowerTable
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.session import Session
-
-# The words say nothing of power, so no file is read in the window's thread.
-_NO_TABLE = PowerTable(conditions={})
 
 
 def expectation_words(item: Item, session: Session) -> str:
@@ -18,7 +14,8 @@ def expectation_words(item: Item, session: Session) -> str:
     if item.document is None or profile is None or item.state is not ItemState.READY:
         return ""
     known = bool(item.prompt.strip())
-    return _words(expect(item.document.text, profile, prompt_known=known, table=_NO_TABLE))
+    # The words say nothing of power, so no file is read in the window's thread.
+    return _words(expect(item.document.text, profile, prompt_known=known, tables=()))
 
 
 def _words(found: Expectation) -> str:

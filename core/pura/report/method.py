@@ -71,8 +71,9 @@ def _power(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
     """Return which table the power comes from, where the record names one."""
     if audit.power is None:
         return []
-    name = audit.power.name if audit.power.own else labels("power.shipped")
-    return [(labels("power.table"), f"{name}, {audit.power.table}")]
+    whose = [] if audit.power.own else [labels("power.shipped")]
+    named = [*whose, *([audit.power.name] if audit.power.name else []), audit.power.table]
+    return [(labels("power.table"), ", ".join(named))]
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:

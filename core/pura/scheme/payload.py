@@ -38,7 +38,8 @@ class Payload:
     @classmethod
     def from_bits(cls, bits: npt.ArrayLike) -> Payload:
         """Make a payload from an array of zeros and ones."""
-        return cls(text="".join("1" if b else "0" for b in np.asarray(bits).ravel()))
+        digits = np.where(np.asarray(bits).ravel(), ord("1"), ord("0"))
+        return cls(text=digits.astype(np.uint8).tobytes().decode())
 
     @classmethod
     def from_int(cls, value: int, length: int) -> Payload:
@@ -83,11 +84,14 @@ def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8
 
 def encode_tbcc(bits: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Return the three coded streams one after the other: ``c[s·L_m + j] = o_s[j]``."""
-    streams = []
-    for generator in TBCC_GENERATORS:
-        stream = np.zeros_like(bits)
+    count = bits.shape[-1]
+    # The bits behind those before them on the ring, so that a delay is a slice.
+    before = bits.take(np.arange(-TBCC_MEMORY, 0) % count, axis=-1)
+    ring = np.concatenate([before, bits], axis=-1)
+    out = np.zeros((*bits.shape[:-1], len(TBCC_GENERATORS) * count), dtype=bits.dtype)
+    for s, generator in enumerate(TBCC_GENERATORS):
+        stream = out[..., s * count : (s + 1) * count]
         for delay in range(TBCC_MEMORY + 1):
             if (generator >> (TBCC_MEMORY - delay)) & 1:
-                stream = stream ^ np.roll(bits, delay, axis=-1)
-        streams.append(stream)
-    return np.concatenate(streams, axis=-1)
+                stream ^= ring[..., TBCC_MEMORY - delay : TBCC_MEMORY - delay + count]
+    return out

@@ -18,7 +18,7 @@ from typing import Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.scheme import Profile
-from pura.verdict.power import PROSE, PowerTable, load_power
+from pura.verdict.power import PROSE, PowerTable, shipped_power
 
 TOKENS_A_LETTER_WORD: Final = 1.25
 """Tokens an English word, of the built-in model's kind of vocabulary."""
@@ -117,7 +117,7 @@ def expect(
     *,
     prompt_known: bool = False,
     threshold: float = 6.0,
-    table: PowerTable | None = None,
+    tables: Sequence[PowerTable] | None = None,
 ) -> Expectation:
     """Estimate what an audit of a text can find.
 
@@ -126,7 +126,7 @@ def expect(
         profile: Its payload, code and sampling.
         prompt_known: The verifier knows the prompt.
         threshold: log10 of the evidence that counts as found.
-        table: The power table; the shipped one when absent.
+        tables: Power tables, of which the weakest that fits counts; those that ship when absent.
     """
     tokens = estimate_tokens(text)
     language = language_of(text)
@@ -134,11 +134,12 @@ def expect(
     repeated = _ratio(text)
     usable = round(tokens * USABLE_SHARE * min(1.0, repeated / REPETITIVE))
     # The rule of the audit: without a named generator that was measured there is no rate.
-    power = (table or load_power()).power(
-        usable, profile, threshold, prompt_known, model=profile.model or ""
-    )
-    if unlike:
-        power = None
+    powers = [
+        table.power(usable, profile, threshold, prompt_known, model=profile.model or "")
+        for table in (shipped_power() if tables is None else tables)
+        if table.suits(profile, kind_of(text))
+    ]
+    power = min((p for p in powers if p is not None), default=None)
     notes = (
         ("signs", unlike == "signs"),
         ("language", unlike == "language"),

@@ -5,8 +5,8 @@ so many usable positions in a row are marked". An entry measured on texts marked
 speaks of those only; one measured on passages inside longer texts (``text_usable``) of every text
 up to that length.
 
-Without it the absence of a mark says nothing. The table (``resources/power.json``) is measured by
-the study on unedited marked texts: for a class of usable positions, how many of so many texts
+Without it the absence of a mark says nothing. The tables that ship (``resources/power/``) are
+measured on unedited marked texts: for a class of usable positions, how many of so many texts
 reached the threshold. What is used is never the share itself but its lower confidence limit
 (Clopper and Pearson 1934), so a small study cannot make a strong claim: even if every text was
 found it takes 59 of them to show a power of 0.95. Where nothing was measured the power is None,
@@ -27,9 +27,9 @@ left out: the texts were marked from end to end. So may ``edit``: the texts were
 of edited texts are there to be read by people; no outcome rests on them.
 
 An organisation measures tables of its own (:mod:`pura.lab.power`, docs/power.md); its policy names
-those that count. Their conditions hold more than the shipped one's: ``name``, ``generators`` where
-another model wrote the texts than reads them, ``kinds`` of texts, ``likelihood``, ``texts``,
-``date``.
+those that count. Their conditions, and those of shipped tables measured the same way, hold more
+than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
+``kinds`` of texts, ``likelihood``, ``texts``, ``date``.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class PowerTable:
 
     @property
     def name(self) -> str:
-        """What whoever measured it called it; empty for the one that ships."""
+        """What whoever measured it called it; empty for the study's."""
         return str(self.conditions.get("name", ""))
 
     def power(
@@ -215,15 +215,27 @@ class PowerTable:
 
     def _measured(self, asked: Asked) -> bool:
         """Whether the conditions of an audit are those of the study."""
-        profile, conditions = asked.profile, self.conditions
+        conditions = self.conditions
         # Where no generators are named the texts were read by the model that wrote them.
         generators = conditions.get("generators", [asked.reader])
         return (
             asked.reader in self.models
-            and profile.model in generators
-            and (not asked.kind or asked.kind in conditions.get("kinds", [PROSE]))
+            and asked.profile.model in generators
             and asked.likelihood == conditions.get("likelihood", asked.likelihood)
             and asked.dtype in conditions.get("dtypes", [asked.dtype])
+            and self.suits(asked.profile, asked.kind)
+        )
+
+    def suits(self, profile: Profile, kind: str) -> bool:
+        """Whether texts like one of a kind, under a profile, were measured, by whatever model.
+
+        Args:
+            profile: Its context rules, template and system prompt.
+            kind: What the text looks like (:func:`pura.verdict.expect.kind_of`).
+        """
+        conditions = self.conditions
+        return (
+            (not kind or kind in conditions.get("kinds", [PROSE]))
             and all(
                 getattr(profile, name) == conditions[name]
                 for name in ("context_window", "history", "prefix")
@@ -309,7 +321,7 @@ class Claim:
         power: Share of them, as a lower limit; None where nothing was measured.
         needed: Usable positions in a row that it speaks of; see :meth:`PowerTable.run`.
         table: The table behind it; None where there is none.
-        own: It is one that the policy names, not the shipped one.
+        own: It is one that the policy names, none of those that ship.
     """
 
     power: float | None = None
@@ -321,25 +333,26 @@ class Claim:
 def claim(own: Sequence[PowerTable], asked: Asked, power: float) -> Claim:
     """Return what the tables allow to be said of a text.
 
-    Tables of the organisation go before the shipped one, since they were measured under its own
-    conditions. Where several of them speak of the text, the weakest counts: the text does not say
-    which of their conditions it was written under (a chat or a plain prompt, say).
+    Tables of the organisation go before those that ship, since they were measured under its own
+    conditions. Where several speak of the text, the weakest counts: the text does not say which of
+    their conditions it was written under (a chat or a plain prompt, say).
 
     Args:
         own: The tables that the policy names.
         asked: The text and the conditions of its audit.
         power: How often marked texts must be found to say so.
     """
-    claims = [_claim(table, asked, power, own=True) for table in own]
-    claims = [made for made in claims if made.power is not None]
-    if not claims:
-        return _claim(load_power(), asked, power, own=False)
 
     def strength(made: Claim) -> tuple[float, float]:
         needed = math.inf if made.needed is None else made.needed
         return -needed, made.power or 0.0
 
-    return min(claims, key=strength)
+    for tables, are_own in ((own, True), (shipped_power(), False)):
+        claims = [_claim(table, asked, power, own=are_own) for table in tables]
+        claims = [made for made in claims if made.power is not None]
+        if claims:
+            return min(claims, key=strength)
+    return Claim()
 
 
 def _claim(table: PowerTable, asked: Asked, power: float, *, own: bool) -> Claim:
@@ -349,21 +362,49 @@ def _claim(table: PowerTable, asked: Asked, power: float, *, own: bool) -> Claim
     return Claim(power=reached, needed=needed, table=table, own=own)
 
 
-def load_power(path: Path | None = None) -> PowerTable:
-    """Read a power table; without a path the one that ships with the program.
+def length_found(
+    tables: Sequence[PowerTable], profile: Profile, threshold: float, power: float
+) -> int | None:
+    """Return how many usable positions in a row a power takes, the prompt being unknown.
+
+    Of several tables that were measured under a profile's settings the weakest counts.
+
+    Args:
+        tables: Where to look.
+        profile: Code, payload, sampling, gate, context rules, template.
+        threshold: log10 of the evidence that counts as found.
+        power: Share of marked texts that must be found.
+
+    Returns:
+        None when it was not measured, or not reached.
+    """
+    found = [
+        table.needed(profile, threshold, power, prompt_known=False)
+        for table in tables
+        if table.suits(profile, "")
+        and table.power(0, profile, threshold, prompt_known=False) is not None
+    ]
+    reached = [usable for usable in found if usable is not None]
+    return max(reached) if found and len(reached) == len(found) else None
+
+
+@cache
+def shipped_power() -> tuple[PowerTable, ...]:
+    """Return the tables that ship with the program, the study's first.
+
+    Raises:
+        PolicyError: One cannot be read or is damaged.
+    """
+    tables = [load_power(path) for path in sorted(resource("power").glob("*.json"))]
+    return tuple(sorted(tables, key=lambda table: table.name))
+
+
+def load_power(path: Path) -> PowerTable:
+    """Read a power table.
 
     Raises:
         PolicyError: The file cannot be read or is damaged; the entry is named.
     """
-    return _shipped() if path is None else _read(path)
-
-
-@cache
-def _shipped() -> PowerTable:
-    return _read(resource("power.json"))
-
-
-def _read(path: Path) -> PowerTable:
     try:
         with path.open("rb") as file:
             text = file.read(MAX_BYTES + 1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.scheme import Profile
-from pura.verdict.power import load_power
+from pura.verdict.power import length_found, shipped_power
 
 # Share of the tokens that carry bits: 179 of 200, measured with the built-in model at temperature 1
 # (docs/study.md §2). Larger models leave fewer.
@@ -46,8 +46,8 @@ class Length:
 
 
 def length_needed(profile: Profile) -> Length:
-    """Return how long a text must be, from the power table; never guessed."""
-    usable = load_power().needed(profile, THRESHOLD, GOAL, prompt_known=False)
+    """Return how long a text must be, from the power tables; never guessed."""
+    usable = length_found(shipped_power(), profile, THRESHOLD, GOAL)
     return Length(usable=usable, tokens=None if usable is None else round(usable / USABLE_SHARE))
 
 

@@ -44,7 +44,7 @@ from pura.keys import KeyRef, Secret
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy, load_policy
-from pura.verdict.power import load_power
+from pura.verdict.power import shipped_power
 from pura.verdict.power_file import seal, statement
 from pura.words.sentences import fill
 
@@ -292,7 +292,7 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
     text = AuditText(document=from_text(words, name="memo"))
     before = audit(quick, setup, text).audit
     assert (before.verdict, before.power) == ("insufficient", None)
-    assert load_power().fingerprint not in json_io.to_json(before)
+    assert shipped_power()[0].fingerprint not in json_io.to_json(before)
 
     sealed = seal(made_up(builtin_model))
     quick.power.put(sealed)

@@ -14,7 +14,7 @@ from pura.lab.power.plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.lab.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
 from pura.lab.prompts import STUDY
 from pura.scheme import Profile
-from pura.verdict.power import Asked, load_power, lower_limit, parse_power
+from pura.verdict.power import Asked, lower_limit, parse_power, shipped_power
 
 PROFILE = Profile(
     payload_bits=36, vocab_size=100, code="tbcc", temperature=0.7, top_p=0.95, model="1" * 16
@@ -127,7 +127,7 @@ def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
         {"profile": PROFILE.with_(history="all")},
     ):
         assert table.run(replace(asked, **other), 0.95) == (None, None)  # type: ignore[arg-type]
-    assert load_power().run(asked, 0.95) == (None, None)
+    assert shipped_power()[0].run(asked, 0.95) == (None, None)
 
 
 def test_a_language_that_cannot_be_told_from_others_speaks_for_none() -> None:

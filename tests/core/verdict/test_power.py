@@ -3,13 +3,15 @@
 import itertools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
 from pura.base.errors import PolicyError
 from pura.scheme import Profile
+from pura.verdict.expect import expect
 from pura.verdict.policy import Policy
-from pura.verdict.power import Asked, claim, load_power, lower_limit
+from pura.verdict.power import Asked, claim, load_power, lower_limit, shipped_power
 
 PROFILE = Profile(payload_bits=36, vocab_size=100, code="tbcc")
 MODEL = "0123456789abcdef"
@@ -220,21 +222,21 @@ def test_own_tables_go_first_and_of_several_the_weakest_counts(tmp_path):
     for order in ((strong, weak), (weak, strong)):
         made = claim(order, asked(usable=70), 0.95)
         assert (made.table, made.needed, made.own) == (weak, 80, True)
-    shipped = asked(profile=PROFILE.with_(model=load_power().models[0]))
+    shipped = asked(profile=PROFILE.with_(model=shipped_power()[0].models[0]))
     nothing = claim((strong,), shipped, 0.95)
     assert nothing == claim((), shipped, 0.95)
     assert not nothing.own
 
 
 def test_the_fingerprint_is_over_every_number(tmp_path):
-    assert load_power().fingerprint == load_power().fingerprint != ""
+    assert len({t.fingerprint for t in shipped_power()} - {""}) == len(shipped_power())
     one, two = table(tmp_path, entry()), table(tmp_path, entry(found=[10, 80, 60, 99]))
     assert one.fingerprint != two.fingerprint
     assert one.fingerprint == table(tmp_path, entry()).fingerprint
 
 
-def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():
-    t = load_power()
+@pytest.mark.parametrize("t", shipped_power(), ids=lambda t: t.name or "study")
+def test_a_shipped_table_claims_nothing_beyond_its_study(t):
     assert any(e.threshold >= Policy().t_found for e in t.entries)
     for e in t.entries:
         assert all(0 <= limit < 1 for limit in e.limits)
@@ -245,7 +247,7 @@ def test_the_shipped_table_loads_and_claims_nothing_beyond_its_study():
 
 
 def test_the_shipped_table_speaks_of_passages_in_long_texts():
-    t = load_power()
+    t = shipped_power()[0]
     here = {"profile": PROFILE.with_(model=t.models[0]), "reader": t.models[0]}
     power, needed = t.run(asked(usable=1000, **here), 0.95)
     assert power is not None
@@ -255,6 +257,36 @@ def test_the_shipped_table_speaks_of_passages_in_long_texts():
     # Longer than any text that was studied: only of texts marked from end to end.
     longest = max(e.text_usable for e in t.entries)
     assert t.run(asked(usable=longest + 1, **here), 0.95)[1] == longest + 1
+
+
+@pytest.mark.parametrize("t", shipped_power()[1:], ids=lambda t: t.name)
+def test_a_shipped_table_is_found_under_its_own_conditions_alone(t):
+    temperature, top_k, top_p = t.entries[0].sampling
+    profile = PROFILE.with_(
+        model=t.conditions["generators"][0], temperature=temperature, top_k=top_k, top_p=top_p
+    )
+    (kind,) = t.conditions["kinds"]
+    usable = t.entries[0].usable[-1]
+    there = asked(
+        profile=profile,
+        usable=usable,
+        reader=t.models[0],
+        kind=kind,
+        likelihood=t.conditions["likelihood"],
+    )
+    made = claim((), there, 0.95)
+    alike = [
+        other
+        for other in shipped_power()[1:]
+        if (other.conditions["kinds"], other.entries[0].sampling) == ([kind], t.entries[0].sampling)
+    ]
+    # Plain and chat prompts cannot be told apart, so the weaker of the two counts.
+    assert made.table in alike
+    assert not made.own
+    assert made.power == min(other.power(usable, profile, 6.0, False) for other in alike)
+    assert expect("x", profile).power is not None
+    for other in (replace(there, kind="German"), replace(there, likelihood="0" * 16)):
+        assert claim((), other, 0.95).table is None
 
 
 @pytest.mark.parametrize(

@@ -61,31 +61,38 @@ def make_bridges(windows: F64) -> list[Bridge]:
         windows: float64 [G, T, 2S] in nats.
     """
     sums, log_weight = free_futures(windows, np.logaddexp)
-    _, steps, double = windows.shape
-    before = np.repeat(sums[:, :-1], 2, axis=-1)
-    after = np.tile(sums[:, 1:], 2)
-    impossible = np.isneginf(before)
-    before[impossible] = np.inf
-    chance = np.exp(windows + after - before)
-    joined = [
-        _join(chance[:, t : min(t + _JOINED, steps)], double // 2) for t in range(0, steps, _JOINED)
-    ]
+    grid, steps, double = windows.shape
+    before = np.where(np.isneginf(sums[:, :-1]), np.inf, sums[:, :-1])
+    chance = windows - np.repeat(before, 2, axis=-1)
+    chance.reshape(grid, steps, 2, -1)[:] += sums[:, 1:, None]
+    np.exp(chance, out=chance)
+    whole = steps - steps % _JOINED
+    joined = list(_join(chance[:, :whole].reshape(grid, -1, _JOINED, double)))
+    if whole < steps:
+        joined.extend(_join(chance[:, None, whole:]))
     return [
         Bridge(blocks=tuple(block[g] for block in joined), log_weight=log_weight[g])
-        for g in range(windows.shape[0])
+        for g in range(grid)
     ]
 
 
-def _join(chance: F64, states: int) -> F64:
-    """Multiply the probabilities of successive steps; [G, j, 2S] to [G, stay, enter, leave]."""
-    grid, count, _ = chance.shape
-    product = chance[:, 0]
+def _join(chance: F64) -> F64:
+    """Multiply the probabilities of successive steps.
+
+    Args:
+        chance: float64 [G, K, j, 2S].
+
+    Returns:
+        float64 [K, G, S / 2^j, 2^j, 2^j]: by the bits that stay, that enter, that leave.
+    """
+    grid, blocks, count, double = chance.shape
+    product = chance[:, :, 0]
     for j in range(1, count):
-        longer = np.repeat(product, 2, axis=-1).reshape(grid, -1, 2 * states)
-        product = (longer * chance[:, j, None]).reshape(grid, -1)
+        longer = np.repeat(product, 2, axis=-1).reshape(grid, blocks, -1, double)
+        product = (longer * chance[:, :, j, None]).reshape(grid, blocks, -1)
     wide = 1 << count
-    cube = product.reshape(grid, wide, states // wide, wide)
-    return np.ascontiguousarray(cube.transpose(0, 2, 3, 1))
+    cube = product.reshape(grid, blocks, wide, -1, wide)
+    return np.ascontiguousarray(cube.transpose(1, 0, 3, 4, 2))
 
 
 def _advance(block: F64, chance: F64, out: F64) -> None:

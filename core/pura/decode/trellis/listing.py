@@ -12,37 +12,34 @@ from __future__ import annotations
 import numpy as np
 
 from pura.decode.trellis.protocol import Bits
-from pura.decode.trellis.register import F64, States, closings, free_futures, futures
+from pura.decode.trellis.register import F64, States, best_closings, futures
 
-_START_BATCH = 16  # starts whose closings are worked out together
-_ROUNDING = 1e-9  # relative: bounds and closings add the same numbers in a different order
+_ROUNDING = 1e-5  # relative, of single precision: no start may be lost by it
 
 
 def best_starts(windows: F64, k: int) -> States:
     """Return the start states of the ``k`` best walks, and as few others as need be.
 
-    Starts are taken in the order of an upper bound of their best walk; when the bound falls
-    below the ``k``-th best closing, no other start can hold one of the ``k`` best.
+    Every start's best walk is worked out, in single precision, which is far cheaper than to find
+    out which starts need not be looked at. Those count that the ``k``-th best does not rule out.
 
     Args:
         windows: float64 [T, 2S].
         k: How many walks are asked for.
 
     Returns:
-        int64 [P], P ≤ k, best first; empty when no walk is possible.
+        int64 [P], best first, P = k but for starts as good as the k-th; empty when no walk is
+        possible.
     """
-    _, bound = free_futures(windows, np.maximum)
-    order = np.argsort(-bound, kind="stable")
-    order = order[np.isfinite(bound[order])]
-    found = np.empty(0)
-    for first in range(0, order.size, _START_BATCH):
-        ceiling = bound[order[first]]
-        if np.count_nonzero(found > ceiling + _ROUNDING * (1.0 + abs(ceiling))) >= k:
-            break
-        batch = order[first : first + _START_BATCH]
-        found = np.concatenate([found, closings(windows, batch, np.maximum)])
-    ranking = np.argsort(-found, kind="stable")[:k]
-    return np.asarray(order[ranking[np.isfinite(found[ranking])]])
+    found = best_closings(windows)
+    order = np.argsort(-found, kind="stable")
+    order = order[np.isfinite(found[order])]
+    if order.size > k:
+        last = found[order[k - 1]]
+        heaviest = np.abs(windows).max(axis=1, where=windows > -np.inf, initial=0.0)
+        slack = _ROUNDING * (1.0 + heaviest.sum())
+        order = order[found[order] >= last - slack]
+    return np.asarray(order)
 
 
 def best_walks(windows: F64, k: int) -> tuple[Bits, F64]:

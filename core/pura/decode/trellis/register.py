@@ -64,6 +64,44 @@ def closings(windows: F64, starts: States, plus: np.ufunc) -> F64:
     return np.asarray(values[..., starts, np.arange(starts.size)])
 
 
+def best_closings(windows: F64) -> npt.NDArray[np.float32]:
+    """Return the best walk from every start back to itself, in single precision.
+
+    As many steps as the register is long lead from each state to each other on one path only, so
+    the first and the last of them are tables; only those between are walked.
+
+    Args:
+        windows: float64 [T, 2S].
+
+    Returns:
+        float32 [S].
+    """
+    steps, double = windows.shape
+    states, memory = double // 2, (double // 2).bit_length() - 1
+    if steps < 2 * memory:
+        return closings(windows, np.arange(states), np.maximum).astype(np.float32)
+    single = windows.astype(np.float32)
+    values = np.ascontiguousarray(_only_paths(single[:memory]).T)
+    branches = np.empty((2, states // 2, 2, states), dtype=np.float32)
+    for window in single[memory : steps - memory]:
+        before = values.reshape(2, states // 2, 1, states)
+        np.add(before, window.reshape(2, states // 2, 2, 1), out=branches)
+        np.maximum(branches[0], branches[1], out=values.reshape(states // 2, 2, states))
+    values += _only_paths(single[steps - memory :])
+    return np.asarray(values.max(axis=0))
+
+
+def _only_paths(windows: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the weight of the path from each state to each other; [ν, 2S] to [from, to]."""
+    memory, double = windows.shape
+    total = np.zeros(1 << 2 * memory, dtype=np.float32)
+    for t, window in enumerate(windows):
+        # A path is the old bits and the new ones; the step reads the bits t … t + ν of it.
+        view = total.reshape(1 << t, double, -1)
+        view += window[:, None]
+    return total.reshape(double // 2, double // 2)
+
+
 def pasts(windows: F64, starts: States, plus: np.ufunc) -> F64:
     """Return the sums from each start to every state; float64 [T + 1, S, P]."""
     steps, double = windows.shape

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 F64 = npt.NDArray[np.float64]
 
-BATCH: Final = 8
+BATCH: Final = 16
 """Texts that are written together, and lost together when the computer stops."""
 LEAD: Final = 300
 """Tokens before a passage that it is read after."""

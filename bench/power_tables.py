@@ -25,7 +25,13 @@ from pura.scheme import Profile
 SEED = 20_261_122
 # Temperature, top-p, length in tokens: colder texts carry less and must be longer to be found.
 SAMPLING = {"t07-p95": (0.7, 0.95, 240), "t1-p95": (1.0, 0.95, 110)}
-TEXTS = {"english": 64, "french": 76}  # of which some are left out as not French
+# By language and chat: plain texts often end early, some are left out as not French.
+TEXTS = {
+    ("english", False): 84,
+    ("english", True): 64,
+    ("french", False): 84,
+    ("french", True): 84,
+}
 FRENCH = (
     "Le conseil municipal a décidé lundi que l'ancienne gare",
     "Trois semaines après l'inondation, les habitants de la vallée",
@@ -80,8 +86,8 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
     """Return the measurements by name."""
     folder.mkdir(parents=True, exist_ok=True)
     out = {}
-    for (sampling, (temperature, top_p, tokens)), language, chat in itertools.product(
-        SAMPLING.items(), TEXTS, (False, True)
+    for (sampling, (temperature, top_p, tokens)), (language, chat) in itertools.product(
+        SAMPLING.items(), TEXTS
     ):
         name = f"{language}-{'chat' if chat else 'plain'}-{sampling}"
         prompts = None
@@ -93,7 +99,7 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
             profile=profile.with_(temperature=temperature, top_p=top_p),
             prompts=prompts,
             chat=chat,
-            texts=TEXTS[language],
+            texts=TEXTS[language, chat],
             tokens=tokens,
             documents=(),
             seed=SEED,

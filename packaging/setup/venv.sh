@@ -10,15 +10,17 @@ cd "$root"
 python=$("$here/python.sh")
 stamp=".venv/installed"
 # The folder counts too: the scripts of an environment that was moved start another one's Python.
-want="$(cat pyproject.toml constraints.txt | cksum) $root"
+# The cluster's engine is for those who have a cluster, and for the continuous integration.
+extras="gui,dev,batch${PURA_EXTRAS:+,$PURA_EXTRAS}"
+want="$(cat pyproject.toml constraints.txt | cksum) $extras $root"
 if [ -x .venv/bin/python ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
     exit 0
 fi
-last=$(cut -d' ' -f3- "$stamp" 2>/dev/null || true)
+last=$(cut -d' ' -f4- "$stamp" 2>/dev/null || true)
 if [ "${last:-$root}" != "$root" ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     "$python" -m venv --clear .venv
 fi
-echo "Installing into .venv (about 1.7 GB; a few minutes)"
+echo "Installing into .venv (about 1.9 GB; a few minutes)"
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-.venv/bin/python -m pip install --quiet --retries 5 -c constraints.txt -e ".[gui,dev]"
+.venv/bin/python -m pip install --quiet --retries 5 -c constraints.txt -e ".[$extras]"
 echo "$want" > "$stamp"

@@ -11,8 +11,14 @@ from pathlib import Path
 import pytest
 
 from pura.base.paths import user_paths
+from pura.batch.inputs import Inputs
 from pura.caselog import CaseLog, list_cases
+from pura.desk.audits import Setup
+from pura.desk.batch import RunBatch, run_batch
+from pura.desk.keys import open_key_file
+from pura.desk.workplace import Workplace
 from pura.keys import load_key, passphrase_bytes
+from pura.model.held import HeldModel
 from pura.report.check import BAD, check_report
 from pura.scheme import Profile
 
@@ -65,6 +71,24 @@ def test_verify_many(desk: Path) -> None:
         first, second = csv.DictReader(file)
     assert (first["id"], first["verdict"], first["error"]) == ("a", "mark", "")
     assert (second["id"], second["verdict"], second["error"]) == ("b", "", "input-empty")
+
+
+def test_batch_rows(desk: Path, builtin_model: object, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = Profile.load(desk / "house.json")
+    at = Workplace(paths=user_paths(), held=HeldModel(lambda *_: builtin_model))
+    ref = open_key_file(at, desk / "desk.key", None)
+    request = RunBatch(
+        inputs=Inputs(names=("letter.txt", "missing.txt")),
+        setup=Setup(keys=(ref,), profile=profile),
+        output="found.jsonl",
+        records=Path("records"),
+    )
+    assert run_batch(at, request).outcomes == {"mark": 1, "not-examinable": 1}
+    run("batch_rows.py")
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("letter.txt mark 0")
+    assert first.endswith("steps")
+    assert second == "missing.txt input-unreadable"
 
 
 def test_mark_and_verify(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:

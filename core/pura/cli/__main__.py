@@ -40,6 +40,11 @@ _COMMANDS: Final = (
         "Audit texts: does one carry a mark of these keys, and which payload?",
     ),
     (
+        "batch",
+        "batch:app",
+        "Audit many texts into one file of rows, and put such files together.",
+    ),
+    (
         "selftest",
         "selftest:selftest",
         "Recompute every test vector; then try to get out of the cage for others' files.",

@@ -245,16 +245,24 @@ def prepared(
     Raises:
         PuraError: One of them is not here or cannot be used; then no text can be audited.
     """
-    own = setup.policy is not None
-    policy = load_policy(setup.policy or workplace.paths.policy, must_exist=own)
-    if setup.stop_early:
-        policy = replace(policy, stop_early=True)
+    policy = policy_of(workplace, setup)
     tables = tables_of(workplace, policy)
     with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
         progress(Stage(name="model"))
         model = workplace.model(setup.model, profile=setup.profile)
         checkpoint()
         yield Prepared(setup, keys, model, policy, asked, tables)
+
+
+def policy_of(workplace: Workplace, setup: Setup) -> Policy:
+    """Return the policy that audits go by.
+
+    Raises:
+        PolicyError: It is damaged, or not there although it was named.
+    """
+    own = setup.policy is not None
+    policy = load_policy(setup.policy or workplace.paths.policy, must_exist=own)
+    return replace(policy, stop_early=True) if setup.stop_early else policy
 
 
 def audit(
@@ -310,14 +318,13 @@ def not_examined(workplace: Workplace, setup: Setup, item: UnreadFile) -> Audite
     from pura.audit import facts
     from pura.audit.unexamined import Means
 
-    own = setup.policy is not None
     device = workplace.compute_device()
     means = Means(
         keys=tuple(KeyFacts(fingerprint=k.fingerprint, label=k.label) for k in setup.keys),
         profile=setup.profile,
         model=facts.model_facts(workplace.installed(setup.model, profile=setup.profile)),
         device=facts.device_facts(device),
-        policy=load_policy(setup.policy or workplace.paths.policy, must_exist=own),
+        policy=policy_of(workplace, setup),
         decoder=setup.decoder,
     )
     return _not_examined(item, means)

@@ -73,7 +73,7 @@ def run(
 def test_every_text_of_the_help_has_its_german_and_none_is_left_over() -> None:
     assert set(english_texts()) == set(catalogue("help"))
     same = {key for key, text in catalogue("help").items() if text.texts["de"] == key}
-    assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH"}
+    assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH", "I/N"}
 
 
 def test_the_events_of_the_log_are_named() -> None:

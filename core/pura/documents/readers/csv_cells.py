@@ -26,7 +26,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     if "\x00" in decoded.text:
         raise ValueError("NUL")
     csv.field_size_limit(MAX_CHARACTERS)
-    rows = list(csv.reader(io.StringIO(decoded.text, newline=""), dialect=_dialect(decoded.text)))
+    rows = list(csv.reader(io.StringIO(decoded.text, newline=""), dialect=dialect_of(decoded.text)))
     head, body, first = _head(rows)
 
     def part(text: str, name: str, role: str = MAIN) -> Extract:
@@ -72,7 +72,7 @@ def _columns(body: list[list[str]]) -> list[tuple[int, str]]:
     return [(index, text) for index, text in texts if len(text) <= MAX_CHARACTERS]
 
 
-def _dialect(text: str) -> type[csv.Dialect]:
+def dialect_of(text: str) -> type[csv.Dialect]:
     """Choose the delimiter that splits the first lines most often; quotes are double quotes."""
     lines = text[:65536].splitlines()[:20]
     counts = {d: sum(line.count(d) for line in lines) for d in _DELIMITERS}

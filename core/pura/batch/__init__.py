@@ -1,0 +1,1 @@
+"""Many texts: which inputs there are, what became of each, and who works it off."""

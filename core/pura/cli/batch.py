@@ -1,0 +1,362 @@
+"""``pura batch``: a pile of texts into one file of rows."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.progress import BarColumn, Progress, TextColumn
+
+from pura.batch.inputs import Inputs
+from pura.batch.run import Standing
+from pura.batch.tables import Columns
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    KeyFile,
+    KeyName,
+    ModelOption,
+    ProfileOption,
+    find_keys,
+    load_profile,
+    workplace,
+)
+from pura.cli.terminal import Language, err, language, out, say, write_row
+from pura.cli.tree import App
+from pura.desk.audits import Setup
+from pura.desk.batch import ENGINES, BatchDone, RunBatch, merge_batch, run_batch, summary_of
+from pura.documents import ReadOptions
+from pura.documents.folders import MAX_DEPTH, WalkOptions
+from pura.words.sentences import title
+
+MARKED: Final = 3
+INDICATED: Final = 4
+_DECODERS: Final = ("exact", "paper")
+_SAID_EVERY_S: Final = 60.0
+
+app = App()
+
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="OUT", help="The result: .jsonl or .parquet.")
+]
+OutputFormat = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="jsonl or parquet, whatever the result's name."),
+]
+Fdr = Annotated[
+    float | None,
+    typer.Option(
+        metavar="ALPHA", help="Also choose from the batch with this false discovery rate (e-BH)."
+    ),
+]
+ByOutcome = Annotated[
+    bool,
+    typer.Option(
+        "--exit-by-outcome", help="Exit code 3 when a text is marked, 4 for an indication."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")]
+
+
+@app.command("run")
+def run(
+    profile: ProfileOption,
+    output: Output,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE…",
+            help="Files, folders, patterns in quotes, or addresses like s3://bucket/texts.parquet.",
+        ),
+    ] = None,
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+    files_from: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Also take the names in this file, “-”: from input."),
+    ] = None,
+    nul: Annotated[
+        bool, typer.Option("--null", "-0", help="These names end with a zero byte.")
+    ] = False,
+    text_column: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Tables: the column that holds the text.")
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Tables: the column with your own identifier."),
+    ] = None,
+    form: OutputFormat = None,
+    records: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also keep whole records, by digest of the text."),
+    ] = None,
+    fdr: Fdr = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Processes, each with a model of its own.")
+    ] = 1,
+    engine: Annotated[str, typer.Option(help="Who reads: local.")] = "local",
+    shard: Annotated[
+        str, typer.Option(metavar="I/N", help="Only this part of the inputs, e.g. 1/8.")
+    ] = "1/1",
+    journal: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where it is noted what is done; else OUT.journal."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Begin anew, and replace a result that is there.")
+    ] = False,
+    decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = "exact",
+    register: Annotated[
+        bool, typer.Option("--register", help="Ask the register of issued payloads.")
+    ] = False,
+    policy: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Policy instead of the stored one.")
+    ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
+    ] = None,
+    restore: Annotated[
+        bool,
+        typer.Option(help="Also read the text with the substitutions of office software undone."),
+    ] = True,
+    stop_early: Annotated[
+        bool,
+        typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
+    ] = False,
+    recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Folders: leave these names out."),
+    ] = None,
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Folders: take hidden files too.")
+    ] = False,
+    links: Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")] = False,
+    by_outcome: ByOutcome = False,
+    as_json: AsJson = False,
+    _language: Language = "",
+) -> None:
+    """Audit every text of the inputs into one file of rows, one a text.
+
+    Stopped or killed, the same command goes on where it was; called again later, it reads what is
+    new. What cannot be examined is a row with an error. Exit codes: 0 every text was examined, 1
+    some could not be, 2 usage.
+    """
+    if decoder not in _DECODERS:
+        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
+    if engine not in ENGINES:
+        raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
+    _check_rate(fdr)
+    part_of = _shard(shard)
+    if not files and not files_from:
+        raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
+    at = workplace(device, dtype)
+    try:
+        with _lists(files_from or []) as lists, _shown() as tell:
+            inputs = Inputs(
+                names=tuple(files or ()),
+                lists=lists,
+                nul=nul,
+                walk=WalkOptions(
+                    recursive=recursive,
+                    include=tuple(include or ()),
+                    exclude=tuple(exclude or ()),
+                    hidden=hidden,
+                    links=links,
+                ),
+                columns=Columns(
+                    text=text_column,
+                    id=id_column,
+                    options=ReadOptions(encoding=encoding, field=text_column),
+                ),
+                parts=tuple(part or ()),
+                shard=part_of,
+            )
+            setup = Setup(
+                profile=load_profile(at, profile),
+                keys=tuple(find_keys(at, key, key_file)),
+                model=model,
+                decoder=decoder,
+                policy=policy,
+                ask_register=register,
+                restore=restore,
+                stop_early=stop_early,
+            )
+            request = RunBatch(
+                inputs=inputs,
+                setup=setup,
+                output=output,
+                form=form,
+                records=records,
+                fdr=fdr,
+                engine=engine,
+                jobs=jobs,
+                journal=journal,
+                replace=force,
+            )
+            done = run_batch(at, request, tell=tell)
+    finally:
+        at.session_keys.wipe()
+    _end(done, by_outcome=by_outcome, as_json=as_json)
+
+
+@app.command("merge")
+def merge(
+    output: Annotated[str, typer.Argument(metavar="OUT", help="The result: .jsonl or .parquet.")],
+    results: Annotated[
+        list[str], typer.Argument(metavar="RESULT…", help="Results, one of each shard.")
+    ],
+    form: OutputFormat = None,
+    fdr: Fdr = None,
+    by_outcome: ByOutcome = False,
+    as_json: AsJson = False,
+    _language: Language = "",
+) -> None:
+    """Put the results of shards into one, in the order of the inputs; one result is converted."""
+    _check_rate(fdr)
+    done = merge_batch(output, results, form=form, fdr=fdr)
+    _end(done, by_outcome=by_outcome, as_json=as_json)
+
+
+@app.command("summary")
+def summary(
+    result: Annotated[str, typer.Argument(metavar="RESULT", help="The result of a batch.")],
+    form: OutputFormat = None,
+    by_outcome: ByOutcome = False,
+    as_json: AsJson = False,
+    _language: Language = "",
+) -> None:
+    """Count what the result of a batch holds."""
+    _end(summary_of(result, form), by_outcome=by_outcome, as_json=as_json)
+
+
+def _check_rate(fdr: float | None) -> None:
+    if fdr is not None and not 0 < fdr < 1:
+        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
+
+
+def _shard(asked: str) -> tuple[int, int]:
+    """Return which part of the inputs is meant, from 0, and of how many."""
+    first, slash, last = asked.partition("/")
+    if slash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last):
+        return int(first) - 1, int(last)
+    raise typer.BadParameter(say("batch.shard"), param_hint="--shard")
+
+
+@contextmanager
+def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
+    """Lend the files of names; standard input, which is read twice, becomes one."""
+    with tempfile.TemporaryDirectory(prefix="pura-") as folder:
+        found = []
+        for name in names:
+            path = Path(name)
+            if name == "-":
+                path = Path(folder, "names")
+                with path.open("wb") as file:
+                    shutil.copyfileobj(sys.stdin.buffer, file)
+            found.append(path)
+        yield tuple(found)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Standing], None]]:
+    """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        console=err.rich,
+        disable=not err.is_terminal,
+        transient=True,
+    )
+    said = 0.0
+    with bar:
+        task = bar.add_task("", total=None)
+
+        def tell(standing: Standing) -> None:
+            nonlocal said
+            words = _words_of(standing)
+            total = max(standing.total, 1)
+            bar.update(task, description=words, completed=min(standing.weight, total), total=total)
+            if not err.is_terminal and standing.seconds >= said + _SAID_EVERY_S:
+                said = standing.seconds
+                err.print(words)
+
+        yield tell
+
+
+def _words_of(standing: Standing) -> str:
+    rate = standing.found / standing.seconds if standing.seconds else 0.0
+    share = min(1.0, standing.weight / standing.total) if standing.total else 0.0
+    left = standing.seconds * (1 - share) / share if share else 0.0
+    return say(
+        "batch.progress",
+        rows=standing.rows,
+        rate=f"{rate:.3g}",
+        hours=int(left // 3600),
+        minutes=f"{int(left % 3600 // 60):02}",
+    )
+
+
+def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
+    """Say what became of a batch, and leave with its exit code."""
+    if as_json:
+        write_row(
+            {
+                "output": done.output,
+                "rows": done.rows,
+                "outcomes": dict(sorted(done.outcomes.items())),
+                "errors": dict(sorted(done.errors.items())),
+                "chosen": done.chosen,
+                "examined_now": done.found,
+                "seconds": round(done.seconds, 1),
+                "skipped": dict(sorted(done.skipped.items())),
+            }
+        )
+    else:
+        _say(done)
+    code = 1 if done.errors else 0
+    if by_outcome and done.outcomes["mark"]:
+        code = MARKED
+    elif by_outcome and done.outcomes["indication"]:
+        code = INDICATED
+    raise typer.Exit(code)
+
+
+def _say(done: BatchDone) -> None:
+    out.print(say("batch.rows", count=done.rows, name=done.output))
+    for verdict, count in done.outcomes.most_common():
+        out.print(f"  {count}  {title(verdict, language())}")
+    for code, count in done.errors.most_common():
+        out.print(f"  {count}  {say('batch.error', code=code)}")
+    if done.chosen is not None:
+        out.print(say("batch.chosen", count=done.chosen))
+    if done.found:
+        rate = done.found / done.seconds if done.seconds else 0.0
+        out.print(
+            say(
+                "batch.rate",
+                count=done.found,
+                seconds=f"{done.seconds:.1f}",
+                rate=f"{rate:.3g}",
+            )
+        )
+    for reason, count in done.skipped.most_common():
+        why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=0)
+        err.print(say("batch.skipped", count=count, why=why))

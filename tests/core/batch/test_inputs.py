@@ -1,0 +1,181 @@
+"""What a batch reads: every kind of input, in order; what cannot be read stands in its place."""
+
+from __future__ import annotations
+
+import io
+import json
+import mailbox
+import os
+import zipfile
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from pura.base.errors import InputError
+from pura.batch.inputs import Inputs, Passed, chunks, files
+from pura.batch.tables import Columns
+from pura.batch.values import Refusal, Text
+from pura.documents import ReadOptions
+from pura.documents.folders import WalkOptions
+
+
+def read(*names: str | Path, **settings: object) -> list[tuple[object, ...]]:
+    """Return number, identifier, part and text, or the code of the error, of each item."""
+    inputs = Inputs(names=tuple(map(str, names)), **settings)  # type: ignore[arg-type]
+    found = []
+    for chunk in chunks(inputs):
+        for item in chunk.read():
+            s = item.source
+            what = item.document.text if isinstance(item, Text) else item.error.code
+            found.append(((s.input, s.item, s.piece), s.id, s.part, what))
+    return found
+
+
+def test_names_come_in_order_from_folders_patterns_and_lists(tmp_path: Path) -> None:
+    inner = tmp_path / "pile" / "inner"
+    inner.mkdir(parents=True)
+    for name in ("b.txt", "a.txt", "skipped.bin", "inner/c.txt", "inner/d.parquet"):
+        (tmp_path / "pile" / name).write_text("text")
+    (tmp_path / "z1.txt").write_text("text")
+    (tmp_path / "z2.txt").write_text("text")
+    odd = os.fsencode(tmp_path) + b"/line\nbreak\xff.txt"
+    listed, nul = tmp_path / "names", tmp_path / "names0"
+    listed.write_bytes(b"first.txt\r\n\nlast.txt")
+    nul.write_bytes(odd + b"\0")
+    passed = Passed()
+    names = (str(tmp_path / "pile"), str(tmp_path / "z*.txt"), "s3://far/x.jsonl", "none*.txt")
+    found = list(files(Inputs(names=names, lists=(listed,)), passed))
+    assert [Path(f).name for f in found] == [
+        "a.txt", "b.txt", "c.txt", "d.parquet", "z1.txt", "z2.txt", "x.jsonl", "none*.txt",
+        "first.txt", "last.txt",
+    ]  # fmt: skip
+    assert passed.skipped == {"pattern": 1}
+    assert [os.fsencode(f) for f in files(Inputs(lists=(nul,), nul=True))] == [odd]
+    alone = Inputs(names=(str(tmp_path / "pile"),), walk=WalkOptions(recursive=False))
+    assert [Path(f).name for f in files(alone)] == ["a.txt", "b.txt"]
+    with pytest.raises(InputError, match="absent"):
+        list(files(Inputs(lists=(tmp_path / "absent",))))
+
+
+def test_a_folder_has_no_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pura.documents.folders.MAX_FILES", 2)
+    for number in range(5):
+        (tmp_path / f"{number}.txt").write_text("text")
+    assert len(list(files(Inputs(names=(str(tmp_path),), walk=WalkOptions(limit=2))))) == 5
+
+
+def test_json_lines_and_tables_give_a_text_a_row(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_bytes(
+        b'\xef\xbb\xbf{"id": 7, "text": "one"}\n\n{"doc_id": "x", "completion": "two"}\n"three"\n'
+        b'{broken\n{"id": "y", "other": 1}\n{"text": 5}\n{"text": "\\ud800"}\n\xff\n'
+    )
+    assert read(rows) == [
+        ((1, 1, 1), "7", "row 1", "one"),
+        ((1, 2, 1), "x", "row 3", "two"),
+        ((1, 3, 1), None, "row 4", "three"),
+        ((1, 4, 1), None, "row 5", "input-damaged"),
+        ((1, 5, 1), "y", "row 6", "input-field"),
+        ((1, 6, 1), None, "row 7", "input-field"),
+        ((1, 7, 1), None, "row 8", read_code("\ud800")),
+        ((1, 8, 1), None, "row 9", "input-damaged"),
+    ]
+    table = tmp_path / "table.csv"
+    table.write_bytes('nr;who;say\n1;a;"Grüße;\nzwei"\n2;b\n3;c;\xff\n'.encode("latin-1"))
+    columns = Columns(text="say", id="nr", options=ReadOptions(encoding="latin-1"))
+    assert read(table, columns=columns) == [
+        ((1, 1, 1), "1", "row 2", "Grüße;\nzwei"),
+        ((1, 2, 1), "2", "row 3", "input-empty"),
+        ((1, 3, 1), "3", "row 4", "ÿ"),
+    ]
+    utf8 = Columns(text="say", id="nr")
+    assert [row[3] for row in read(table, columns=utf8)] == [
+        read_code("\udcfc"), "input-empty", read_code("\udcff"),
+    ]  # fmt: skip
+    assert read(table) == [((1, 1, 1), None, "", "input-field")]
+
+
+def read_code(text: str) -> str:
+    from pura.documents import from_text
+
+    with pytest.raises(InputError) as caught:
+        from_text(text)
+    return caught.value.code
+
+
+def test_parquet_is_read_in_groups_and_a_damaged_one_is_one_row(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as parquet
+
+    path = tmp_path / "t.parquet"
+    columns = {"id": [1, 2, None], "text": ["one", None, "three"], "x": [1, 2, 3]}
+    parquet.write_table(pyarrow.table(columns), path)
+    assert read(path) == [
+        ((1, 1, 1), "1", "row 1", "one"),
+        ((1, 2, 1), "2", "row 2", "input-field"),
+        ((1, 3, 1), None, "row 3", "three"),
+    ]
+    assert [row[3] for row in read(f"file://{path}")] == ["one", "input-field", "three"]
+    path.write_bytes(path.read_bytes()[:-20])
+    assert read(path) == [((1, 1, 1), None, "", "input-damaged")]
+
+
+def test_mailboxes_and_archives_are_read_entry_by_entry(tmp_path: Path) -> None:
+    box = mailbox.mbox(tmp_path / "post.mbox")
+    for number in range(2):
+        message = EmailMessage()
+        message["Subject"], message["From"] = f"n{number}", "a@b.example"
+        message.set_content(f"Body of message number {number}.\n\nFrom here on it goes.\n")
+        if number:
+            message.add_attachment("Attached words.", filename="note.txt")
+        box.add(message)
+    box.close()
+    found = read(tmp_path / "post.mbox")
+    assert [row[0] for row in found] == [(1, 1, 1), (1, 2, 1), (1, 2, 2)]
+    assert found[0][2].startswith("message 1, ")  # type: ignore[attr-defined]
+    assert "From here on" in str(found[0][3])
+    assert "Attached words." in str(found[2][3])
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("a/one.txt", "one")
+        packed.writestr("rows.jsonl", json.dumps({"id": "q", "text": "two"}))
+        packed.writestr("__MACOSX/one.txt", "no")
+        packed.writestr("picture.png", "no")
+        packed.writestr("bomb.txt", bytes(80 << 20))
+        packed.writestr("inner.zip", b"PK\x05\x06" + bytes(18))
+    (tmp_path / "all.zip").write_bytes(data.getvalue())
+    (tmp_path / "cut.zip").write_bytes(data.getvalue()[:-30])
+    found = read(tmp_path / "all.zip", tmp_path / "cut.zip", tmp_path / "absent.mbox")
+    assert [row[:4] for row in found] == [
+        ((1, 1, 1), None, "a/one.txt", "one"),
+        ((1, 2, 1), "q", "rows.jsonl, row 1", "two"),
+        ((1, 3, 1), None, "bomb.txt", "input-limit"),
+        ((1, 4, 1), None, "inner.zip", "input-format"),
+        ((2, 1, 1), None, "", "input-damaged"),
+        ((3, 1, 1), None, "", "input-unreadable"),
+    ]
+
+
+def test_other_files_are_read_as_documents_are(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("<p>Words of a page that is long enough.</p>")
+    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.7 and nothing else")
+    (tmp_path / "empty.txt").write_text("  ")
+    found = read(*(tmp_path / n for n in ("page.html", "broken.pdf", "empty.txt", "none.txt")))
+    assert [row[0] for row in found] == [(n, 1, 1) for n in range(1, 5)]
+    assert "Words of a page" in str(found[0][3])
+    assert [row[3] for row in found[1:]] == ["input-damaged", "input-empty", "input-unreadable"]
+    [chunk] = chunks(Inputs(names=(str(tmp_path / "empty.txt"),)))
+    [refused] = chunk.read()
+    assert isinstance(refused, Refusal)
+
+
+def test_shards_share_the_inputs_without_gap_or_overlap(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("\n".join(json.dumps({"text": f"t{n}"}) for n in range(300)))
+    other = tmp_path / "b.txt"
+    other.write_text("b")
+    whole = read(rows, other)
+    shards = [read(rows, other, shard=(number, 3)) for number in range(3)]
+    assert all(shards)
+    assert sorted(row for shard in shards for row in shard) == sorted(whole)

@@ -32,7 +32,7 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 	@$(BIN)/python -m pura_audit.tools.demo
 
 test: system-tests install check ## Set up, check the style, run all tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 # Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
 # start children or write much: model, embed, documents, keys, register, report, caselog, lab, desk.
@@ -42,7 +42,7 @@ test-fast: install ## The quick tests of scheme, decoders, record, words and ver
 	  $(FAST:%=tests/core/%) tests/test_house.py
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --cov --cov-report=term:skip-covered
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --cov --cov-report=term:skip-covered
 
 check: install ## Style, types, import arrows
 	@$(BIN)/ruff check .

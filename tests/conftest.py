@@ -40,11 +40,22 @@ BUILTIN = "smollm2-135m"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what reads with the model, and put the longest first, so that no worker ends late."""
+    """Mark what reads with the model, and put the longest first, so that no worker ends late.
+
+    What reads with the model stays with its file on one worker: audits kept for a file are made
+    once.
+    """
     for item in items:
         if "builtin_files" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.model)
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+            if item.get_closest_marker("slow") is None:
+                item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is None,
+            item.get_closest_marker("model") is None,
+        )
+    )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -50,16 +50,16 @@ def test_version_and_help_need_no_model(pura: Any) -> None:
 def test_the_paper_decoder_reads_the_samples(
     pura: Any, marked: Path, samples: dict[str, Any]
 ) -> None:
-    files = sorted(marked.glob("[0-9]*.txt"))[:8]
+    files = sorted(marked.glob("[0-9]*.txt"))[:4]
     done = pura("verify", *files, *options(marked), "--json", "--decoder", "paper")
     assert done.returncode == 0, done.stderr
     found = rows(done.stdout)
     assert [row["input"]["name"] for row in found] == [f.name for f in files]
     right = sum(
         row["payload"]["bits"] == text["payload"]
-        for row, text in zip(found, samples["marked"]["texts"][:8], strict=True)
+        for row, text in zip(found, samples["marked"]["texts"][:4], strict=True)
     )
-    assert right >= 7
+    assert right >= 3
     for row in found:
         assert row["verdict"] == "mark"
         assert row["decoder"] == "paper"

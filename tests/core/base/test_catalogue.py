@@ -1,6 +1,7 @@
 """The catalogue of words: both languages whole, one syntax, and every text used."""
 
 import ast
+import functools
 import json
 import pickle
 import re
@@ -21,12 +22,6 @@ VOLUMES = sorted(path.stem for path in resource("words").iterdir())
 SOURCES = sorted(
     p for package in (pura, pura_audit) for p in Path(package.__file__).parent.rglob("*.py")
 )
-LITERALS = {
-    node.value
-    for path in SOURCES
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    if isinstance(node, ast.Constant) and isinstance(node.value, str)
-}
 # Put together from a prefix and a value that the code knows.
 BUILT = ("database.", "keystore.", "layout.not-", "policy.not-", "repeat.no-")
 # “Clean” a text of control characters, and texts that can no longer be “verified”: no findings.
@@ -84,13 +79,23 @@ def test_german_texts_quote_as_german_does():
             assert "..." not in german, key
 
 
+@functools.cache
+def nodes():
+    """What the code consists of that the tests ask for: strings and calls, with their files."""
+    return [
+        (path, node)
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant | ast.Call)
+    ]
+
+
 def error_calls():
     classes = {cls.__name__ for cls in subclasses(PuraError)} | {"PuraError", "over", "phrase"}
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-            if called == "error" or called.rpartition(".")[2] in classes:
-                yield path, node
+    for path, node in nodes():
+        called = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+        if called == "error" or called.rpartition(".")[2] in classes:
+            yield path, node
 
 
 def subclasses(cls):
@@ -125,10 +130,11 @@ def test_every_error_has_its_text_and_the_values_of_its_blanks():
 def test_no_text_of_an_error_is_left_over():
     texts = catalogue("errors")
     hints = {template.hint for template in texts.values()}
+    literals = {node.value for _, node in nodes() if isinstance(node, ast.Constant)}
     left = [
         key
         for key in texts
-        if key not in LITERALS and key not in hints and not key.startswith(BUILT)
+        if key not in literals and key not in hints and not key.startswith(BUILT)
     ]
     assert left == []
 

@@ -63,7 +63,7 @@ def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
 
 @pytest.fixture
 def text(samples: dict[str, Any]) -> AuditText:
-    return of(samples["marked-tbcc"]["texts"][0]["text"][:900])
+    return of(samples["marked-tbcc"]["texts"][0]["text"][:600])
 
 
 def of(text: str) -> AuditText:
@@ -272,9 +272,17 @@ def test_a_profile_of_another_tokenizer_is_an_outcome_as_well(
 # Again
 
 
+@pytest.fixture(scope="module")
+def kept() -> list[Audit]:
+    return []
+
+
 @pytest.fixture
-def recorded(quick: Workplace, setup: Setup, text: AuditText) -> Audit:
-    return audit(quick, setup, text).audit
+def recorded(quick: Workplace, setup: Setup, text: AuditText, kept: list[Audit]) -> Audit:
+    """An audit by the stored key; made once, for it is the same at every workplace."""
+    if not kept:
+        kept.append(audit(quick, setup, text).audit)
+    return kept[0]
 
 
 def check(at: Workplace, record: Audit) -> tuple[str, str]:
@@ -283,9 +291,9 @@ def check(at: Workplace, record: Audit) -> tuple[str, str]:
 
 
 def test_a_fresh_audit_reproduces_the_record_with_the_model_that_is_held(
-    quick: Workplace, recorded: Audit, loads: list[str]
+    quick: Workplace, setup: Setup, text: AuditText, loads: list[str]
 ) -> None:
-    assert check(quick, recorded) == (GOOD, "repeat.identical")
+    assert check(quick, audit(quick, setup, text).audit) == (GOOD, "repeat.identical")
     assert len(loads) == 1, "no second model beside the one that is held"
 
 
@@ -301,7 +309,7 @@ def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen
 def test_a_reading_that_is_shown_in_place_of_the_text_is_not_mistaken_for_it(
     quick: Workplace, setup: Setup, samples: dict[str, Any]
 ) -> None:
-    plain = samples["marked-tbcc"]["texts"][0]["text"][:900]
+    plain = samples["marked-tbcc"]["texts"][0]["text"][:500]
     typeset = plain.replace("'", "’").replace(" the ", "\u00a0the ")
     record = audit(quick, setup, of(typeset)).audit
     assert [reading.name for reading in record.variants] == ["found", "restored"]

@@ -179,7 +179,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     shared = profile_of(builtin_model)
     (tmp_path / "profile.json").write_text(shared.to_json())
     work = tmp_path / "work"
-    words = "power measure Killed --texts 9 --tokens 20 --documents= --passages 20 --device cpu"
+    words = "power measure Killed --texts 9 --tokens 20 --documents= --passages= --device cpu"
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "pura.cli", *words.split()),
@@ -200,7 +200,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
         profile=shared,
         texts=9,
         tokens=20,
-        passages=(20,),
+        passages=(),
         documents=(),
         folder=work,
     )

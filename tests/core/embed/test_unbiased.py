@@ -130,13 +130,13 @@ def homogeneity(a: np.ndarray, b: np.ndarray) -> float:
 
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("prompt", "profile_kind"),
-    [("The city council met on", "whole"), ("My favourite colour is", "cut")],
+    ("prompt", "profile_kind", "chunks"),
+    [("The city council met on", "whole", 8), ("My favourite colour is", "cut", 4)],
 )
 def test_marked_and_plain_steps_of_the_real_model(
-    builtin_model: LanguageModel, prompt: str, profile_kind: str
+    builtin_model: LanguageModel, prompt: str, profile_kind: str, chunks: int
 ) -> None:
-    """200 keys against 800 plain draws, one step of the real model, two-sample chi-square."""
+    """50 keys and 200 plain draws a chunk, one step of the real model, two-sample chi-square."""
     ids = torch.tensor([builtin_model.tokenizer(prompt)["input_ids"]])
     with torch.inference_mode():
         logits = builtin_model.network(ids).logits[0, -1].clone()
@@ -148,7 +148,7 @@ def test_marked_and_plain_steps_of_the_real_model(
     width = logits.numel()
     counts = {"marked": np.zeros(width), "plain": np.zeros(width)}
     payload = Payload.from_int(0x5A5A5A5A5, 36)
-    for chunk in range(4):
+    for chunk in range(chunks):
         drawn = draw(keys(50, seed=chunk), payload, profile, logits, chunk, CONTEXT)
         assert drawn.arity.min() > 0
         counts["marked"] += np.bincount(drawn.tokens, minlength=width)

@@ -502,6 +502,11 @@ class _Audit:
             note += self._note_stop(len(readings[0]), sizes[0])
             note.append("with the prompt" if self._options.prompts else "without the prompt")
             note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
+            for opening, reading in zip(self._openings, readings, strict=False):
+                if reading.taken:
+                    name = self._variants[opening.variant].name
+                    read = len(reading) - reading.taken
+                    note.append(f"{read} of {len(reading)} tokens of “{name}” read anew")
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
                 self._notice(Notice.SHORT_OF_MEMORY)

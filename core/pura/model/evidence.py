@@ -182,7 +182,7 @@ def read_documents(
                 plan(ids, context=context, opening=opening, prompt=_without(prompt, opening))
                 for ids, prompt in zip(request.texts, prompts, strict=True)
             ]
-            feeding.add(request.texts, windows, request.look)
+            feeding.add(request.texts, windows, request.look, context)
     with torch.inference_mode():
         feeding.run()
     read_ = iter(feeding.finish())

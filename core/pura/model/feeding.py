@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.model.batches import Batch, Place, batches
+from pura.model.differences import Patches, patches
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
 from pura.model.reading import Reading
-from pura.model.shared import Share, States, put_states, shares, states_of
+from pura.model.shared import LEAST, Share, States, keeps_states, put_states, shares, states_of
 from pura.model.tiles import Tiling, row_sums, tile_count
 from pura.model.windows import Window
 from pura.scheme import Profile
@@ -111,6 +112,7 @@ class Feeding:
     _results: list[Reading] = field(default_factory=list, init=False)
     _windows: dict[Place, Window] = field(default_factory=dict, init=False)
     _shares: dict[Place, Share] = field(default_factory=dict, init=False)
+    _copies: list[tuple[int, int, Patches]] = field(default_factory=list, init=False)
     _kept: dict[Place, States] = field(default_factory=dict, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
     _done: int = field(default=0, init=False)
@@ -122,21 +124,59 @@ class Feeding:
         texts: Sequence[npt.NDArray[np.int64]],
         windows: Sequence[Sequence[Window]],
         look: Look | None,
+        context: int,
     ) -> None:
-        """Add a document: its texts, how each is cut, and who looks at the first one."""
+        """Add a document.
+
+        Args:
+            texts: Its readings.
+            windows: How each is cut.
+            look: Who looks at the first one.
+            context: Longest input in tokens.
+        """
         first, keys = len(self._texts), int(self.ranks.shape[0])
         document = _Document(first=first, texts=len(texts), look=look)
         self._documents.append(document)
-        for text, (ids, mine, taken) in enumerate(
-            zip(texts, windows, shares(texts, windows), strict=True), start=first
-        ):
+        taken = shares(texts, windows)
+        for text, (ids, mine) in enumerate(zip(texts, windows, strict=True)):
             self._texts.append(ids)
             self._owner.append(document)
             self._results.append(_blank(ids, keys, len(mine)))
-            for number, (window, share) in enumerate(zip(mine, taken, strict=True)):
-                self._windows[text, number] = window
-                if share is not None:
-                    self._shares[text, number] = replace(share, text=first + share.text)
+            patched = self._patched(texts, windows, text, context) if text else None
+            if patched is None:
+                for number, (window, share) in enumerate(zip(mine, taken[text], strict=True)):
+                    self._put(first + text, number, window, share, first)
+                continue
+            self._copies.append((first + text, first, patched))
+            for number, (window, inputs) in enumerate(
+                zip(patched.windows, patched.shared, strict=True)
+            ):
+                share = Share(text=0, window=0, inputs=inputs, whole=False)
+                self._put(first + text, number, window, share if inputs >= LEAST else None, first)
+
+    def _put(self, text: int, number: int, window: Window, share: Share | None, first: int) -> None:
+        self._windows[text, number] = window
+        if share is not None:
+            self._shares[text, number] = replace(share, text=first + share.text)
+
+    def _patched(
+        self,
+        texts: Sequence[npt.NDArray[np.int64]],
+        windows: Sequence[Sequence[Window]],
+        text: int,
+        context: int,
+    ) -> Patches | None:
+        """Say how a text is read where it differs from the first one; None for any other."""
+        if len(windows[0]) != 1 or len(windows[text]) != 1 or not keeps_states(_cache(self.model)):
+            return None
+        theirs, mine = windows[0][0], windows[text][0]
+        same = (mine.first, mine.target) == (theirs.first, theirs.target)
+        before = slice(0, theirs.first + (theirs.target == 0))
+        if not same or not np.array_equal(mine.inputs[before], theirs.inputs[before]):
+            return None
+        if np.array_equal(texts[text], texts[0]):
+            return None
+        return patches(texts[text], texts[0], theirs, context=context)
 
     def run(self) -> None:
         """Feed everything; a batch for which memory is short is fed again in smaller pieces."""
@@ -156,6 +196,9 @@ class Feeding:
 
     def finish(self) -> list[list[Reading] | ModelError]:
         """Return the readings of each document, or why it has none."""
+        for text, other, patched in self._copies:
+            if not self._owner[text].over:
+                self._results[text] = _copied(self._results[text], self._results[other], patched)
         return [self._finished(document) for document in self._documents]
 
     def _finished(self, document: _Document) -> list[Reading] | ModelError:
@@ -178,7 +221,8 @@ class Feeding:
             self.progress(self._done, self._total)
 
     def _source(self, place: Place) -> Place:
-        return self._shares[place].text, place[1]
+        share = self._shares[place]
+        return share.text, share.window
 
     def _size(self, place: Place) -> int:
         """How many inputs of a window are fed."""
@@ -395,6 +439,15 @@ def _blank(ids: npt.NDArray[np.int64], keys: int, windows: int) -> Reading:
         hi=np.ones((keys, ids.size)),
         windows=windows,
     )
+
+
+def _copied(mine: Reading, theirs: Reading, patched: Patches) -> Reading:
+    """Take over what another text says where a text does not differ from it."""
+    to, of = patched.mine, patched.theirs
+    mine.entropy_bits[to] = theirs.entropy_bits[of]
+    mine.probability[to] = theirs.probability[of]
+    mine.lo[:, to], mine.hi[:, to] = theirs.lo[:, of], theirs.hi[:, of]
+    return replace(mine, taken=int(to.size))
 
 
 def _placed(

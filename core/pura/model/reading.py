@@ -23,6 +23,7 @@ class Reading:
             ``hi - lo`` would cancel.
         lo: float64 [K, L], start of the token's interval in each key's secret order.
         hi: float64 [K, L], its end.
+        taken: Tokens whose numbers are those of another reading, behind a difference from it.
         windows: How many overlapping windows of the model the text took.
         short_of_memory: The memory of the device ran short, so the text was read in smaller pieces.
     """
@@ -32,6 +33,7 @@ class Reading:
     probability: npt.NDArray[np.float64]
     lo: npt.NDArray[np.float64]
     hi: npt.NDArray[np.float64]
+    taken: int = 0
     windows: int = 1
     short_of_memory: bool = False
 

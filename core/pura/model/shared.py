@@ -28,12 +28,14 @@ class Share:
     """What one window takes over from another.
 
     Attributes:
-        text: The text that was read before; the window is the one with the same number.
+        text: The text that was read before.
+        window: Its window.
         inputs: How many of the first inputs it takes over.
         whole: Everything is equal: nothing is left to read.
     """
 
     text: int
+    window: int
     inputs: int
     whole: bool
 
@@ -89,16 +91,23 @@ def _share(
         and equal == mine.inputs.size == theirs.inputs.size
         and np.array_equal(ids[text][aims], ids[other][aims])
     ):
-        return Share(text=other, inputs=equal, whole=True)
+        return Share(text=other, window=number, inputs=equal, whole=True)
     # What the last equal input is followed by differs, so its own output is wanted again.
-    return Share(text=other, inputs=equal - 1, whole=False) if equal > LEAST else None
+    if equal <= LEAST:
+        return None
+    return Share(text=other, window=number, inputs=equal - 1, whole=False)
+
+
+def keeps_states(cache: Any) -> bool:
+    """Whether the layers of a cache keep all that they were given."""
+    from transformers.cache_utils import DynamicLayer
+
+    return all(type(layer) is DynamicLayer for layer in cache.layers)
 
 
 def states_of(cache: Any, row: int, first: int, inputs: int) -> States | None:
     """Copy inputs of one row out of a cache; None where its layers forget or fold older ones."""
-    from transformers.cache_utils import DynamicLayer
-
-    if any(type(layer) is not DynamicLayer for layer in cache.layers):
+    if not keeps_states(cache):
         return None
     at = slice(first, first + inputs)
     return [

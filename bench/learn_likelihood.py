@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 
 from pura.base.resources import resource
-from pura.decode.model import LikelihoodModel, MismatchTable
+from pura.decode.model import LikelihoodModel
 from pura.extract.kernels import circular_distance
 from pura.lab.cells import LEARN, SEED
 from pura.lab.design import DROPPED
-from pura.lab.learn import KnownSteps, join, known_steps, learn_table
+from pura.lab.learn import KnownSteps, join, known_steps, learn_table, rounded
 from pura.lab.shelf import Shelf
 
 TABLES = {
@@ -58,21 +58,6 @@ def steps_of(shelf: Shelf, verifier: str, vocab_size: int) -> tuple[KnownSteps, 
         for i in range(count)
     ]
     return join(parts), count
-
-
-def rounded(table: MismatchTable) -> MismatchTable:
-    """Round to five digits, the rows still adding up to one."""
-    shares = np.round(np.column_stack([table.weights, table.uniform]), 5)
-    largest = shares.argmax(axis=1)
-    shares[np.arange(largest.size), largest] += 1 - shares.sum(axis=1)
-    shares = np.round(shares, 5)
-    return replace(
-        table,
-        weights=shares[:, :-1],
-        uniform=shares[:, -1],
-        entropy_shift_bits=np.round(table.entropy_shift_bits, 4),
-        entropy_noise_bits=np.round(table.entropy_noise_bits, 4),
-    )
 
 
 def print_distances(shelf: Shelf) -> None:

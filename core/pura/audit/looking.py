@@ -14,6 +14,7 @@ from typing import Final
 from pura.audit.trial import Intervals, intervals_of, make_schedule
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.exact import log_evidence
+from pura.decode.model import LikelihoodModel
 from pura.decode.significance import combine
 from pura.model.reading import Reading
 from pura.scheme import Profile, SecretKey
@@ -31,6 +32,7 @@ class Looks:
     Attributes:
         keys: The keys.
         profile: The profile.
+        likelihood: The frozen numbers; None for the shipped ones.
         prompt_known: The model read the prompt first.
         text_tokens: Tokens of the whole text.
         tried: Keys times readings; those that were not begun count as 0.
@@ -42,6 +44,7 @@ class Looks:
 
     keys: Sequence[SecretKey]
     profile: Profile
+    likelihood: LikelihoodModel | None
     prompt_known: bool
     text_tokens: int
     tried: int
@@ -79,6 +82,7 @@ class Looks:
             seen.lo,
             seen.hi,
             self.profile,
+            model=self.likelihood,
             prompt_known=seen.prompt_known,
             token_probability=seen.probability,
             text_tokens=seen.text_tokens,

@@ -66,7 +66,7 @@ from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power import Asked, Claim, PowerTable, claim
+from pura.verdict.power import Asked, Claim, PowerTable, claim, likelihood_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -346,6 +346,7 @@ class _Audit:
         self._handled: tuple[str, ...] = ()
         self._prior: RegisterPrior | None = None
         self._stopped: StopFacts | None = None
+        self._likelihood = likelihood_of(job.options.power_tables, profile, model.fingerprint)
 
     def prepare(self) -> Request:
         """Walk the steps before the reading; returns what is to be read."""
@@ -381,6 +382,7 @@ class _Audit:
                 options.policy,
                 tried=self._tried,
                 seed=options.policy.seed(document.sha256),
+                likelihood=self._likelihood,
                 checkpoint=self._checkpoint,
             )
             note.append(strong.note)
@@ -481,6 +483,7 @@ class _Audit:
             look = Looks(
                 keys=[key for key, _ in self._keys],
                 profile=self._profile,
+                likelihood=self._likelihood,
                 prompt_known=self._openings[0].candidate is not None,
                 text_tokens=int(texts[0].size),
                 tried=self._tried,
@@ -569,6 +572,7 @@ class _Audit:
                         count,
                         variant=self._openings[reading].variant,
                         reading=reading,
+                        likelihood=self._likelihood,
                         issued=None if self._prior is None else self._prior.issued,
                         checkpoint=self._checkpoint,
                     )

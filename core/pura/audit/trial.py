@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
 from pura.decode.issued import Issued
+from pura.decode.model import LikelihoodModel
 from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
 from pura.extract.local import LocalEvidence, local_evidence
@@ -141,6 +142,7 @@ def decode(
     *,
     variant: int = 0,
     reading: int = 0,
+    likelihood: LikelihoodModel | None = None,
     issued: Issued | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
@@ -151,6 +153,7 @@ def decode(
         intervals.lo,
         intervals.hi,
         profile,
+        model=likelihood,
         prompt_known=intervals.prompt_known,
         candidates=candidates,
         token_probability=intervals.probability,
@@ -177,6 +180,7 @@ def strength(
     *,
     tried: int,
     seed: int,
+    likelihood: LikelihoodModel | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
     """Combine keys and readings; where it decides something, redraw the strongest trial's phases.
@@ -191,6 +195,7 @@ def strength(
         policy: The decision rule.
         tried: Keys times readings; those that were not read count as 0.
         seed: Of the redraws.
+        likelihood: The frozen numbers; the shipped ones when absent.
         checkpoint: Called often; may raise.
     """
     log10_e = significance.combine([trial.exact.log10_e for trial in trials], tried=tried)
@@ -206,6 +211,7 @@ def strength(
         profile,
         seed=seed,
         draws=policy.draws,
+        model=likelihood,
         prompt_known=intervals.prompt_known,
         token_probability=intervals.probability,
         checkpoint=checkpoint,

@@ -50,6 +50,10 @@ def measure(
         bool, typer.Option("--chat", help="Put the prompts into the model's chat template.")
     ] = False,
     texts: Annotated[int, typer.Option(min=1, max=1000, help="How many marked texts.")] = 64,
+    learn: Annotated[
+        int,
+        typer.Option(min=0, max=1000, help="Learn a likelihood table too, of so many more."),
+    ] = 0,
     tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each, at most.")] = 200,
     passages: Annotated[
         str, typer.Option(metavar="LENGTHS", help="Lengths of passages in longer texts, in tokens.")
@@ -94,6 +98,7 @@ def measure(
         prompts=prompts,
         chat=chat,
         texts=texts,
+        learn=learn,
         tokens=tokens,
         passages=_numbers(passages),
         documents=_numbers(documents),

@@ -41,6 +41,7 @@ class MeasurePower:
         prompts: Text file with a prompt a line; None takes those of the study.
         chat: Put the prompts into the model's chat template.
         texts: How many marked texts.
+        learn: How many more, of which a likelihood table of one's own is learnt first; 0: none.
         tokens: Length of each, at most.
         passages: Lengths of passages that are looked for in longer texts, in tokens.
         documents: Lengths of those texts, in tokens; empty measures whole texts only.
@@ -57,6 +58,7 @@ class MeasurePower:
     prompts: Path | None = None
     chat: bool = False
     texts: int = 64
+    learn: int = 0
     tokens: int = 200
     passages: tuple[int, ...] = (60, 100, 200)
     documents: tuple[int, ...] = (500, 2000)
@@ -175,8 +177,8 @@ def measure_power(
     shelf = Shelf(folder)
     wrote = write_texts(source, plan, shelf, progress, checkpoint)
     reader = workplace.model(request.reader) if request.reader else source
-    found = read_texts(reader, plan, wrote, shelf, progress, checkpoint)
-    sealed = seal(make_table(plan, wrote, reader, found))
+    found, likelihood = read_texts(reader, plan, wrote, shelf, progress, checkpoint)
+    sealed = seal(make_table(plan, wrote, reader, found, likelihood))
     workplace.power.put(sealed)
     if request.folder is None:
         shutil.rmtree(folder, ignore_errors=True)
@@ -213,6 +215,7 @@ def plan_of(request: MeasurePower) -> PowerPlan:
         profile=request.profile.with_(key=None),
         chat=request.chat,
         texts=request.texts,
+        learn=request.learn,
         tokens=request.tokens,
         passages=tuple(p for p in request.passages if p <= request.tokens),
         documents=request.documents,

@@ -9,7 +9,7 @@ the texts are never those that results are reported on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -216,6 +216,21 @@ def learn_table(
         uniform=table[:, -1],
         entropy_shift_bits=np.array([shift for shift, _ in gaps]),
         entropy_noise_bits=np.array([noise for _, noise in gaps]),
+    )
+
+
+def rounded(table: MismatchTable) -> MismatchTable:
+    """Round to five digits, the rows still adding up to one."""
+    shares: F64 = np.round(np.column_stack([table.weights, table.uniform]), 5).astype(np.float64)
+    largest = shares.argmax(axis=1)
+    shares[np.arange(largest.size), largest] += 1 - shares.sum(axis=1)
+    shares = np.round(shares, 5).astype(np.float64)
+    return replace(
+        table,
+        weights=shares[:, :-1],
+        uniform=shares[:, -1],
+        entropy_shift_bits=np.round(table.entropy_shift_bits, 4),
+        entropy_noise_bits=np.round(table.entropy_noise_bits, 4),
     )
 
 

@@ -29,7 +29,8 @@ of edited texts are there to be read by people; no outcome rests on them.
 An organisation measures tables of its own (:mod:`pura.lab.power`, docs/power.md); its policy names
 those that count. Their conditions, and those of shipped tables measured the same way, hold more
 than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
-``kinds`` of texts, ``likelihood``, ``texts``, ``date``.
+``kinds`` of texts, ``likelihood``, ``texts``, ``date``. A table whose measurement learnt a
+likelihood table holds that too, as ``likelihood`` beside the entries.
 """
 
 from __future__ import annotations
@@ -37,16 +38,19 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
 from pura.base.resources import resource
 from pura.scheme import Profile
+
+if TYPE_CHECKING:
+    from pura.decode.model import LikelihoodModel
 
 SCHEMA: Final = "pura-power/1"
 MAX_BYTES: Final = 1 << 22
@@ -136,12 +140,16 @@ class PowerTable:
             unless the conditions name ``generators``.
         conditions: What the study says of itself.
         fingerprint: SHA-256 of the whole table in its canonical form, 64 hex digits.
+        likelihood: The likelihood table that was learnt with it; None where the shipped one weighed
+            its texts.
     """
 
     entries: tuple[PowerEntry, ...] = ()
     models: tuple[str, ...] = ()
     conditions: dict[str, Any]
     fingerprint: str = ""
+    # Its numbers are part of what the fingerprint is over.
+    likelihood: LikelihoodModel | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -286,6 +294,40 @@ class PowerTable:
             ),
             default=None,
         )
+
+
+def likelihood_of(
+    tables: Sequence[PowerTable], profile: Profile, reader: str
+) -> LikelihoodModel | None:
+    """Return the likelihood table that weighs texts of a profile, where one was learnt for them.
+
+    It follows from policy, profile and model, never from a text (docs/evidence.md §3).
+
+    Args:
+        tables: The power tables that the policy names, in its order; the first that fits counts.
+        profile: What the texts may be marked with.
+        reader: Fingerprint of the model that reads.
+
+    Returns:
+        None for the shipped one.
+    """
+    for table in tables:
+        if (
+            table.likelihood is not None
+            and reader in table.models
+            and profile.model in table.conditions.get("generators", [reader])
+            and table.suits(profile, "")
+            and any(
+                (entry.sampling, entry.entropy_thresholds_bits)
+                == (
+                    (profile.temperature, profile.top_k, profile.top_p),
+                    profile.entropy_thresholds_bits,
+                )
+                for entry in table.entries
+            )
+        ):
+            return table.likelihood
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,6 +494,16 @@ def parse_power(data: object) -> PowerTable:
         raise _refuse(phrase("power.level"))
     if not isinstance(entries, list) or not isinstance(conditions, dict):
         raise _refuse(phrase("power.lacks"))
+    likelihood = None
+    if "likelihood" in data:
+        from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
+
+        try:
+            likelihood = LikelihoodModel.from_dict(data["likelihood"])
+        except LikelihoodError:
+            raise _refuse(phrase("power.likelihood")) from None
+        if likelihood.fingerprint != conditions.get("likelihood"):
+            raise _refuse(phrase("power.likelihood"))
     models = conditions.get("models", [])
     if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
         raise _refuse(phrase("power.models"))
@@ -460,6 +512,7 @@ def parse_power(data: object) -> PowerTable:
         models=tuple(models),
         conditions=conditions,
         fingerprint=_fingerprint(data),
+        likelihood=likelihood,
     )
 
 

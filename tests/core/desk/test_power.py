@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -42,6 +43,7 @@ from pura.desk.workplace import Workplace
 from pura.documents import from_text
 from pura.keys import KeyRef, Secret
 from pura.record import json_io
+from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import shipped_power
@@ -121,6 +123,7 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
         profile=profile_of(builtin_model),
         prompts=prompts,
         texts=3,
+        learn=2,
         tokens=60,
         passages=(20, 200),
         documents=(80,),
@@ -149,6 +152,12 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     conditions = sealed.table.conditions
     assert conditions["generators"] == list(sealed.table.models) == [builtin_model.fingerprint]
     assert conditions["prompts"]["count"] == 2
+    learnt = sealed.table.likelihood
+    assert learnt is not None
+    assert learnt.fingerprint == conditions["likelihood"] != default_model().fingerprint
+    pairs = zip(learnt.tables, default_model().tables, strict=True)
+    changed = [own.name for own, base in pairs if not np.array_equal(own.weights, base.weights)]
+    assert changed == ["same-model, prompt unknown"]
     whole = [e for e in sealed.table.entries if not e.edit and not e.text_usable]
     assert {e.sampling for e in whole} == {(1.0, 0, 1.0)}
     assert max(whole[0].texts) <= 3
@@ -179,7 +188,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     shared = profile_of(builtin_model)
     (tmp_path / "profile.json").write_text(shared.to_json())
     work = tmp_path / "work"
-    words = "power measure Killed --texts 9 --tokens 20 --documents= --passages= --device cpu"
+    words = "power measure Killed --texts 17 --tokens 20 --documents= --passages= --device cpu"
     child = subprocess.Popen(
         [
             *(sys.executable, "-m", "pura.cli", *words.split()),
@@ -198,7 +207,7 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     request = MeasurePower(
         name="Killed",
         profile=shared,
-        texts=9,
+        texts=17,
         tokens=20,
         passages=(),
         documents=(),
@@ -207,8 +216,8 @@ def test_a_measurement_that_was_killed_goes_on_where_it_was(
     told: list[Stage] = []
     sealed = measure_power(quick, request, progress=told.append)
     assert first.stat().st_mtime_ns == kept
-    assert all(stage.done > 8 * 20 for stage in told if stage.name == "texts")
-    assert sealed.table.conditions["texts"] == 9
+    assert all(stage.done > 16 * 20 for stage in told if stage.name == "texts")
+    assert sealed.table.conditions["texts"] == 17
     again = measure_power(quick, request)
     assert again.data["entries"] == sealed.data["entries"], "kept work gives the same table"
 
@@ -276,6 +285,42 @@ def audit_tables(at: Workplace, fingerprint: str) -> Any:
     from pura.desk.power import tables_of
 
     return tables_of(at, Policy(power_tables=(fingerprint,)))
+
+
+def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
+    quick: Workplace, builtin_model: Any, samples: dict[str, Any]
+) -> None:
+    base = default_model()
+    own = replace(base, passages=replace(base.passages, residual=0.2))
+    data = made_up(builtin_model, likelihood=own.fingerprint) | {"likelihood": own.to_dict()}
+    with pytest.raises(PolicyError, match="likelihood table"):
+        seal(made_up(builtin_model) | {"likelihood": own.to_dict()})
+    quick.power.put(seal(data))
+    with SecretKey.from_hex("5a" * 32) as key:
+        entry = quick.keys.add("Power", key)
+    text = AuditText(document=from_text(samples["plain"]["texts"][0]["text"][:400], name="memo"))
+
+    def weighed(temperature: float) -> Audit:
+        setup = Setup(
+            keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
+            profile=profile_of(builtin_model, temperature=temperature),
+            restore=False,
+        )
+        return audit(quick, setup, text).audit
+
+    def table_of(found: Audit) -> str:
+        return next(step.note for step in found.log if step.name == "decoding")
+
+    before = weighed(0.7)
+    assert base.fingerprint in table_of(before)
+    rely_on_power(quick, RelyOnPower(name="Made up"))
+    found = weighed(0.7)
+    assert own.fingerprint in table_of(found)
+    assert found.evidence.log10_e != before.evidence.log10_e
+    assert found.power is not None, "the power that was measured with it speaks of the text"
+    assert audit_again(quick, found).evidence.log10_e == found.evidence.log10_e
+    other = weighed(1.0)
+    assert base.fingerprint in table_of(other), "it was learnt for another sampling"
 
 
 def test_an_audit_rests_on_the_own_table_and_names_it(

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import PolicyError
+from pura.decode import default_model
 from pura.lab.power.measure import Source, TextEvidence
 from pura.lab.power.plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.lab.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
@@ -103,7 +104,7 @@ def test_passages_flatter_neither_in_length_nor_in_the_text_around() -> None:
 def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
     found = [evidence("German", *([9.0] * 6)) for _ in range(62)]
     found += [evidence("", *([9.0] * 6)), evidence("English", *([0.0] * 6))]
-    table = parse_power(make_table(PLAN, SOURCE, Reader(), found))  # type: ignore[arg-type]
+    table = parse_power(make_table(PLAN, SOURCE, Reader(), found, default_model()))  # type: ignore[arg-type]
     assert (table.conditions["texts"], table.conditions["left_out"]) == (63, 1)
     asked = Asked(
         profile=PROFILE,
@@ -133,13 +134,13 @@ def test_a_table_speaks_of_what_was_measured_and_of_nothing_else() -> None:
 def test_a_language_that_cannot_be_told_from_others_speaks_for_none() -> None:
     for kind, kinds in (("French", ["French"]), ("signs", ["signs"]), ("another language", [])):
         found = [evidence(kind, 9.0)] * 64
-        table = make_table(PLAN, SOURCE, Reader(), found)  # type: ignore[arg-type]
+        table = make_table(PLAN, SOURCE, Reader(), found, default_model())  # type: ignore[arg-type]
         assert table["conditions"]["kinds"] == kinds
 
 
 def test_texts_that_are_too_short_make_no_table() -> None:
     with pytest.raises(PolicyError, match="too short") as caught:
-        make_table(PLAN, SOURCE, Reader(), [evidence("")] * 3)  # type: ignore[arg-type]
+        make_table(PLAN, SOURCE, Reader(), [evidence("")] * 3, default_model())  # type: ignore[arg-type]
     assert "zu kurz" in caught.value.words("de")[0]
 
 

@@ -20,10 +20,11 @@ from pura.audit.fitness import check_fitness
 from pura.base.canonical import sha256
 from pura.base.errors import PolicyError
 from pura.base.progress import Checkpoint, Progress, Stage, counted
-from pura.decode import default_model
+from pura.decode import LikelihoodModel, default_model
 from pura.lab.attacks import Tools, attack_text, split_sentences
 from pura.lab.documents import PLACES, Passage, finding, joined, spliced
 from pura.lab.evaluate import TextReading, decide
+from pura.lab.learn import join, known_steps, learn_table, rounded
 from pura.lab.power.plan import Edit, PowerPlan
 from pura.lab.shelf import Shelf
 from pura.scheme import Profile, SecretKey, schedule
@@ -94,11 +95,12 @@ def write_texts(
         raise PolicyError("power.generator", model=profile.model or "", name=source.name)
     digest = plan.digest(source)
     cell = plan.cell(digest)
-    for first in range(0, plan.texts, BATCH):
-        numbers = range(first, min(first + BATCH, plan.texts))
+    count = plan.texts + plan.learn
+    for first in range(0, count, BATCH):
+        numbers = range(first, min(first + BATCH, count))
         if _texts_at(first) in shelf:
             continue
-        tell = _in_all(progress, first * plan.tokens, len(numbers), plan.texts * plan.tokens)
+        tell = _in_all(progress, first * plan.tokens, len(numbers), count * plan.tokens)
         made = generate_batch(
             source,
             [plan.prompt(n) for n in numbers],
@@ -116,7 +118,14 @@ def write_texts(
             checkpoint=checkpoint,
         )
         texts = [np.frombuffer(one.text.encode("utf-8", "replace"), np.uint8) for one in made]
-        shelf.put(_texts_at(first), {"text": texts})
+        shelf.put(
+            _texts_at(first),
+            {
+                "text": texts,
+                "ids": [one.ids for one in made],
+                "entropy_bits": [one.entropy_bits for one in made],
+            },
+        )
     template = str(getattr(source.tokenizer, "chat_template", "")) if plan.chat else ""
     return Source(
         name=source.name,
@@ -127,11 +136,13 @@ def write_texts(
 
 
 def texts_of(plan: PowerPlan, shelf: Shelf) -> list[str]:
-    """Return the texts that were written."""
-    rows = [
-        row for first in range(0, plan.texts, BATCH) for row in shelf.get(_texts_at(first))["text"]
-    ]
-    return [row.tobytes().decode("utf-8") for row in rows]
+    """Return the texts that were written, those to learn from last."""
+    return [row.tobytes().decode("utf-8") for row in _written_column(plan, shelf, "text")]
+
+
+def _written_column(plan: PowerPlan, shelf: Shelf, name: str) -> list[Any]:
+    starts = range(0, plan.texts + plan.learn, BATCH)
+    return [row for first in starts for row in shelf.get(_texts_at(first))[name]]
 
 
 def read_texts(
@@ -141,26 +152,35 @@ def read_texts(
     shelf: Shelf,
     progress: Progress,
     checkpoint: Checkpoint,
-) -> list[TextEvidence]:
-    """Read and weigh what is not on the shelf yet; returns what came of every text.
+) -> tuple[list[TextEvidence], LikelihoodModel]:
+    """Read and weigh what is not on the shelf yet.
+
+    Returns:
+        What came of every text, and the likelihood table that weighed it.
 
     Raises:
         PuraError: The reading model does not fit the profile.
+        PolicyError: The texts to learn from hold nothing to learn.
     """
     check_fitness(reader, plan.profile, [])
     work = _Reading(reader, plan, source, shelf, checkpoint)
-    steps: list[tuple[str, Callable[[int], object]]] = [("reading", work.read)]
+    measured, more = range(plan.texts), range(plan.texts, plan.texts + plan.learn)
+    steps: list[tuple[str, range, Callable[[int], object]]] = [
+        ("reading", range(plan.texts + plan.learn), work.read)
+    ]
     if plan.cases:
-        steps.append(("reading-inside", work.read_inside))
-    steps.append(("counting", work.weigh))
-    for name, step in steps:
+        steps.append(("reading-inside", measured, work.read_inside))
+    steps.append(("counting", measured, work.weigh))
+    for name, numbers, step in steps:
         tell = counted(progress, name)
-        for number in range(plan.texts):
-            tell(number, plan.texts)
+        if name == "counting" and more:
+            work.likelihood = work.learnt(more)
+        for number in numbers:
+            tell(number, len(numbers))
             checkpoint()
             step(number)
-        tell(plan.texts, plan.texts)
-    return [work.evidence(number) for number in range(plan.texts)]
+        tell(len(numbers), len(numbers))
+    return [work.evidence(number) for number in measured], work.likelihood
 
 
 class _Reading:
@@ -178,16 +198,64 @@ class _Reading:
         self._checkpoint = checkpoint
         self._cell = plan.cell(source.digest)
         self._texts = texts_of(plan, shelf)
-        # Another reader, or another likelihood table, must not find the numbers of this one.
+        self._source = source
+        self.likelihood = default_model()
+        # Another reader must not find the numbers of this one.
         self._mark = f"{reader.fingerprint[:8]}.{reader.device.dtype}"
-        self._weighed = f"{self._mark}.{default_model().fingerprint[:8]}"
+
+    @property
+    def _weighed(self) -> str:
+        """Another likelihood table must not find the numbers of this one."""
+        return f"{self._mark}.{self.likelihood.fingerprint[:8]}"
+
+    def learnt(self, numbers: Sequence[int]) -> LikelihoodModel:
+        """Return the likelihood table with what some texts teach put in its place.
+
+        Only texts count whose tokens are those that were written: of another tokenisation the
+        anchors are not known.
+
+        Raises:
+            PolicyError: None of them has a step that carries bits.
+        """
+        ids = _written_column(self._plan, self._shelf, "ids")
+        entropies = _written_column(self._plan, self._shelf, "entropy_bits")
+        parts = [
+            known_steps(
+                reading.ids,
+                entropies[number],
+                self._key(number),
+                self._cell.payload(number, self._plan.seed),
+                self._plan.profile,
+                entropy_bits=reading.entropy_bits,
+                lo=reading.lo,
+                hi=reading.hi,
+            )
+            for number in numbers
+            for reading in [self._plain(number)]
+            if np.array_equal(reading.ids, ids[number])
+        ]
+        if not any((part.arity > 0).any() for part in parts):
+            raise PolicyError("power.nothing-learnt")
+        base = default_model()
+        same = self._reader.fingerprint == self._source.fingerprint
+        name = f"{'same-model' if same else 'proxy'}, prompt unknown"
+        thresholds = self._plan.profile.entropy_thresholds_bits
+        own = rounded(learn_table(name, join(parts), base, thresholds))
+        return replace(
+            base,
+            version=f"{base.version}, own",
+            provenance=f"{base.provenance} In its place here, learnt of {len(parts)} texts of "
+            f"{self._source.name} as read by {self._reader.name}: {name}.",
+            tables=tuple(own if table.name == name else table for table in base.tables),
+        )
 
     def read(self, number: int) -> None:
         """Read a text, and what each edit makes of it."""
         name = f"reading.{self._mark}.{number}"
         if name in self._shelf:
             return
-        texts = [self._texts[number], *(self._edited(e, number) for e in self._plan.edits)]
+        edits = self._plan.edits if number < self._plan.texts else ()
+        texts = [self._texts[number], *(self._edited(e, number) for e in edits)]
         rows = [self._seen(self._ids(text), number) for text in texts]
         self._shelf.put(name, _columns(rows))
 
@@ -207,7 +275,7 @@ class _Reading:
             return
         plan, key = self._plan, self._key(number)
         rows = [
-            evidence_at(reading, key, plan.profile, plan.classes, self._checkpoint)
+            evidence_at(reading, key, plan.profile, plan.classes, self._checkpoint, self.likelihood)
             for reading in self._rows(f"reading.{self._mark}.{number}")
         ]
         inside = [self._inside(number, *case) for case in plan.cases]
@@ -254,7 +322,7 @@ class _Reading:
             profile,
             checkpoint=self._checkpoint,
         )
-        decision = decide(reading, steps, profile, prompt_known=False)
+        decision = decide(reading, steps, profile, prompt_known=False, model=self.likelihood)
         payload = self._cell.payload(number, self._plan.seed)
         found = finding(document, steps.token, decision, payload)
         return np.array([found.log10_e, found.marked_usable, found.usable])
@@ -359,6 +427,7 @@ def evidence_at(
     profile: Profile,
     classes: Sequence[int],
     checkpoint: Checkpoint,
+    likelihood: LikelihoodModel | None = None,
 ) -> F64:
     """Return log10 of the evidence of a text cut after so many usable positions.
 
@@ -368,6 +437,7 @@ def evidence_at(
         profile: The profile.
         classes: Numbers of usable positions.
         checkpoint: Called before each.
+        likelihood: The frozen numbers; the shipped ones when absent.
 
     Returns:
         float64 [C]; NaN where the text has fewer usable positions.
@@ -380,7 +450,7 @@ def evidence_at(
         checkpoint()
         cut = reading.first(int(steps.token[usable - 1]) + 1)
         part = schedule(cut.ids, cut.entropy_bits, key, profile)
-        out[place] = decide(cut, part, profile, prompt_known=False).log10_e
+        out[place] = decide(cut, part, profile, prompt_known=False, model=likelihood).log10_e
     return out
 
 
@@ -414,8 +484,9 @@ def trial_seconds(source: LanguageModel, plan: PowerPlan, checkpoint: Checkpoint
     start = time.perf_counter()
     decide(text, steps, plan.profile, prompt_known=False)
     weighing = time.perf_counter() - start
-    batches = -(-plan.texts // BATCH)
+    batches = -(-(plan.texts + plan.learn) // BATCH)
     passes = plan.tokens * (1 + len(plan.edits)) + (LEAD + plan.tokens if plan.cases else 0)
+    passes += plan.tokens * plan.learn // plan.texts
     texts = len(plan.classes) / 2 * (1 + len(plan.edits))
     longer = sum(tokens for tokens, _ in plan.cases) / plan.tokens
     return batches * (spans[0] + step * plan.tokens) + plan.texts * (

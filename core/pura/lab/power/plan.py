@@ -87,6 +87,7 @@ class PowerPlan:
         prompts: Each opens a text; taken in order, again from the first when there are too few.
         chat: The prompts go into the model's own chat template, and not into the profile's.
         texts: How many marked texts.
+        learn: How many more, of which a likelihood table is learnt first; 0 takes the shipped one.
         tokens: Length of each, at most.
         passages: Lengths of the passages that are looked for in longer texts, in tokens.
         documents: Lengths of those texts, in tokens.
@@ -99,6 +100,7 @@ class PowerPlan:
     prompts: tuple[str, ...] = STUDY
     chat: bool = False
     texts: int = 64
+    learn: int = 0
     tokens: int = 200
     passages: tuple[int, ...] = ()
     documents: tuple[int, ...] = ()
@@ -109,6 +111,7 @@ class PowerPlan:
         ranges = (
             ("name", len(self.name), 1, MAX_NAME),
             ("texts", self.texts, 1, MAX_TEXTS),
+            ("learn", self.learn, 0, MAX_TEXTS),
             ("tokens", self.tokens, MIN_TOKENS, MAX_TOKENS),
             *(("passages", p, MIN_TOKENS, self.tokens) for p in self.passages),
             *(("documents", d, self.tokens + 1, MAX_DOCUMENT) for d in self.documents),
@@ -153,6 +156,7 @@ class PowerPlan:
             "prompts": prompts_digest(self.prompts),
             "chat": self.chat,
             "texts": self.texts,
+            **({"learn": self.learn} if self.learn else {}),
             "tokens": self.tokens,
             "passages": sorted(self.passages),
             "documents": sorted(self.documents),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pura.audit.facts import versions
 from pura.base.errors import PolicyError
-from pura.decode import default_model
+from pura.decode import LikelihoodModel
 from pura.lab.documents import READ_WHOLE
 from pura.lab.power.measure import Source, TextEvidence
 from pura.lab.power.plan import THRESHOLDS, PowerPlan, prompts_digest
@@ -31,7 +31,11 @@ LEAST_TEXTS: Final = 59
 
 
 def make_table(
-    plan: PowerPlan, source: Source, reader: LanguageModel, found: Sequence[TextEvidence]
+    plan: PowerPlan,
+    source: Source,
+    reader: LanguageModel,
+    found: Sequence[TextEvidence],
+    likelihood: LikelihoodModel,
 ) -> dict[str, Any]:
     """Return the table as plain JSON values (:mod:`pura.verdict.power`).
 
@@ -43,6 +47,7 @@ def make_table(
         source: The model that wrote.
         reader: The model that read.
         found: What came of every text.
+        likelihood: The table that weighed them; one that was learnt goes along.
 
     Raises:
         PolicyError: The texts are too short for a single class.
@@ -75,7 +80,8 @@ def make_table(
         "chat_template": profile.chat_template,
         "system_prompt": profile.system_prompt,
         "profile": profile.fingerprint,
-        "likelihood": default_model().fingerprint,
+        "likelihood": likelihood.fingerprint,
+        **({"learnt": plan.learn} if plan.learn else {}),
         "texts": len(kept),
         "left_out": len(found) - len(kept),
         "tokens": plan.tokens,
@@ -85,7 +91,8 @@ def make_table(
         "seed": plan.seed,
         "versions": versions(),
     }
-    return {"schema": SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
+    data = {"schema": SCHEMA, "level": LEVEL, "conditions": conditions, "entries": entries}
+    return data | ({"likelihood": likelihood.to_dict()} if plan.learn else {})
 
 
 def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, Any]]:

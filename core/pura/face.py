@@ -22,8 +22,7 @@ from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, from_text, read_file
 from pura.model import offline
 from pura.record.audit import Audit
-from pura.register.register_csv import parse_payload
-from pura.scheme import Payload, Profile, SecretKey, pack
+from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.verdict.policy import load_policy
 
 if TYPE_CHECKING:

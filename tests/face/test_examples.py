@@ -19,6 +19,8 @@ from pura.desk.keys import open_key_file
 from pura.desk.workplace import Workplace
 from pura.keys import load_key, passphrase_bytes
 from pura.model.held import HeldModel
+from pura.register.issue_log import import_log
+from pura.register.store import Register
 from pura.report.check import BAD, check_report
 from pura.scheme import Profile
 
@@ -117,3 +119,10 @@ def test_case_and_report(desk: Path) -> None:
 def test_serving(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("serving.py")
     assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
+
+
+def test_serving_loop(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("serving_loop.py")
+    assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
+    with Register(desk / "register.sqlite3", create=True) as register:
+        assert import_log(register, desk / "issued", Profile.load(desk / "house.json")) == 3

@@ -18,10 +18,16 @@ Payload = Annotated[str, typer.Argument(help="The payload as 0 and 1, or 0x… i
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV: payload or fields, who, when, model.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV (payload or fields, who, when, model); or a log of issued payloads, or a"
+            " folder of them."
+        ),
+    ],
     profile: ProfileOption,
 ) -> None:
-    """Add every row of a table, or none: bad rows are named."""
+    """Add every row of a table or of a server's logs, or none: bad rows are named."""
     from pura.desk.register import ImportRegister, import_register
 
     at = workplace()
@@ -48,8 +54,8 @@ def add(
 ) -> None:
     """Add one issued payload."""
     from pura.desk.register import AddIssue, add_issue
-    from pura.register.register_csv import parse_payload
     from pura.register.rows import Issue
+    from pura.scheme import parse_payload
 
     at = workplace()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
@@ -62,7 +68,7 @@ def add(
 def find(payload: Payload, profile: ProfileOption) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
     from pura.desk.register import FindPayload, find_payload
-    from pura.register.register_csv import parse_payload
+    from pura.scheme import parse_payload
 
     at = workplace()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)

@@ -10,6 +10,7 @@ from pathlib import Path
 from pura.base.errors import RegisterError
 from pura.base.progress import Checkpoint, unstopped
 from pura.desk.workplace import Workplace
+from pura.register.issue_log import import_log, is_log
 from pura.register.register_csv import export_csv, import_csv
 from pura.register.rows import Entry, Issue
 from pura.register.store import Register
@@ -18,10 +19,10 @@ from pura.scheme import Payload, Profile
 
 @dataclass(frozen=True, kw_only=True)
 class ImportRegister:
-    """Add every row of a table of issued payloads, or none.
+    """Add every row of a table of issued payloads, or of the logs of a server, or none.
 
     Attributes:
-        path: CSV: payload or fields, who, when, model.
+        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
         profile: Whose payloads they are.
     """
 
@@ -68,13 +69,14 @@ class RegisterDone:
 def import_register(
     workplace: Workplace, request: ImportRegister, *, checkpoint: Checkpoint = unstopped
 ) -> RegisterDone:
-    """Add every row of a table, or none: bad rows are named.
+    """Add every row of a table or of logs, or none: bad rows are named.
 
     Raises:
-        RegisterError: The table does not fit, or the register cannot be written.
+        RegisterError: The table or a log does not fit, or the register cannot be written.
     """
+    read = import_log if is_log(request.path) else import_csv
     with Register(workplace.paths.register, create=True) as register:
-        added = import_csv(register, request.path, request.profile, checkpoint=checkpoint)
+        added = read(register, request.path, request.profile, checkpoint=checkpoint)
         return RegisterDone(rows=added, entries=len(register), version=register.version())
 
 

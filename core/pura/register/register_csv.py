@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,14 +19,12 @@ from typing import Final, TextIO
 from pura.base.catalogue import phrase
 from pura.base.errors import PayloadError, RegisterError
 from pura.register.store import Issue, Problems, Register
-from pura.scheme import Payload, Profile, pack
+from pura.scheme import Profile, pack, parse_payload
 
 _DELIMITERS: Final = ",;\t"
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
 _ABOUT: Final = ("who", "when", "model")
 _MAX_LINE: Final = 1 << 16  # a row is a few words; a longer line is not a table
-_BITS: Final = re.compile(r"[01]+")
-_HEX: Final = re.compile(r"0[xX][0-9A-Fa-f]+")
 
 
 def import_csv(
@@ -189,21 +186,3 @@ def _issue(row: dict[str, str], profile: Profile) -> Issue:
         payload = pack(profile.fields, {field.name: row[field.name] for field in profile.fields})
     about = {name: row.get(name, "") for name in _ABOUT}
     return Issue(payload=payload, **about)
-
-
-def parse_payload(text: str, payload_bits: int) -> Payload:
-    """Read a payload as people write it: ``0x…``, or one digit 0 or 1 for every bit.
-
-    Raises:
-        PayloadError: It is neither, or does not fit into the bits.
-    """
-    if _HEX.fullmatch(text):
-        digits = text[2:].lstrip("0")
-        if 4 * len(digits) > payload_bits + 3 or int(digits or "0", 16) >> payload_bits:
-            raise PayloadError("payload.range", payload_bits=payload_bits)
-        return Payload.from_int(int(digits or "0", 16), payload_bits)
-    if _BITS.fullmatch(text) and len(text) == payload_bits:
-        return Payload(text=text)
-    if _BITS.fullmatch(text):
-        raise PayloadError("payload.table-bits", count=len(text), payload_bits=payload_bits)
-    raise PayloadError("payload.form")

@@ -6,7 +6,7 @@ NumPy and hashlib only, so that a serving stack can import it alone. docs/scheme
 from pura.scheme.codeword import encode, encode_rows, parity_mask, spc_data_positions
 from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
 from pura.scheme.keys import SecretKey, ranks, unit_interval
-from pura.scheme.payload import Payload
+from pura.scheme.payload import Payload, parse_payload
 from pura.scheme.profile import Profile, default_blocks
 from pura.scheme.schedule import Gate, Schedule, Scheduler, Step, anchor, anchors, schedule
 
@@ -28,6 +28,7 @@ __all__ = [
     "pack",
     "parity_mask",
     "parse_layout",
+    "parse_payload",
     "ranks",
     "schedule",
     "spc_data_positions",

@@ -7,6 +7,7 @@ different codeword; no such map can bias a token.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -19,6 +20,8 @@ from pura.base.errors import PayloadError
 TBCC_MEMORY: Final = 6
 TBCC_GENERATORS: Final = (0o133, 0o171, 0o165)
 TBCC_MIN_BITS: Final = 9
+_BITS: Final = re.compile(r"[01]+")
+_HEX: Final = re.compile(r"0[xX][0-9A-Fa-f]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,24 @@ class Payload:
 
     def __str__(self) -> str:
         return self.text
+
+
+def parse_payload(text: str, payload_bits: int) -> Payload:
+    """Read a payload as people write it: ``0x…``, or one digit 0 or 1 for every bit.
+
+    Raises:
+        PayloadError: It is neither, or does not fit into the bits.
+    """
+    if _HEX.fullmatch(text):
+        digits = text[2:].lstrip("0")
+        if 4 * len(digits) > payload_bits + 3 or int(digits or "0", 16) >> payload_bits:
+            raise PayloadError("payload.range", payload_bits=payload_bits)
+        return Payload.from_int(int(digits or "0", 16), payload_bits)
+    if _BITS.fullmatch(text) and len(text) == payload_bits:
+        return Payload(text=text)
+    if _BITS.fullmatch(text):
+        raise PayloadError("payload.table-bits", count=len(text), payload_bits=payload_bits)
+    raise PayloadError("payload.form")
 
 
 def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:

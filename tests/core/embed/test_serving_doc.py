@@ -22,7 +22,7 @@ def test_the_code_on_the_page_runs(
     Path("profile.json").write_text(profile.to_json())
     Path("key.hex").write_text(key.to_hex())
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 4
     names = {
         "network": tiny.network,
         "tokenizer": tiny.tokenizer,
@@ -31,5 +31,7 @@ def test_the_code_on_the_page_runs(
     }
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)
+    assert (names["drawn"].tokens >= 0).all()
+    assert len(list(Path("issued").iterdir())) == 1
     assert isinstance(names["answer"], str)
     assert names["answer"]

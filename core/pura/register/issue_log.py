@@ -1,0 +1,245 @@
+"""Issued payloads as a serving process writes them down: a log, the twin of the register's table.
+
+A serving process must not wait for a database that others read. It appends a line of JSON for each
+payload to a file of its own, and ``pura register import`` takes such files, again and again while
+they grow. A line that was written survives the end of the process, however it ends; what was
+brought to disk (:meth:`IssueLog.sync`) survives the end of the machine. There is no text and no key
+in it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self
+
+from pura.base.catalogue import phrase
+from pura.base.errors import PayloadError, RegisterError
+from pura.register.rows import digest_of, row_of
+from pura.register.store import Issue, Problems, Register
+from pura.scheme import Payload, Profile
+
+SUFFIX: Final = ".issued.jsonl"
+_HEAD: Final = b'{"schema": "pura-issued/1"}\n'
+_MAX_LINE: Final = 1 << 14
+_COLUMNS: Final = ("payload", "who", "when", "model")
+
+
+class IssueLog:
+    """Writes down what was issued; for all threads of a process, and after a fork for both.
+
+    Args:
+        folder: Where to; each process makes a file of its own there, readable by its user only.
+        batch: Bring to disk after so many rows,
+        seconds: or when a row comes so long after the last time.
+
+    Raises:
+        RegisterError: The folder cannot be written.
+    """
+
+    def __init__(self, folder: Path, *, batch: int = 64, seconds: float = 1.0) -> None:
+        self._folder, self._batch, self._seconds = folder, batch, seconds
+        self._lock = threading.Lock()
+        self._file, self._size, self._process = -1, 0, -1
+        self._waiting, self._synced = 0, 0.0
+        with self._lock:
+            self._ready()
+
+    def add(self, issue: Issue) -> None:
+        """Write down one payload; see :meth:`add_many`."""
+        self.add_many([issue])
+
+    def add_many(self, issues: Iterable[Issue]) -> None:
+        """Write down payloads.
+
+        They are safe from the end of this process when this returns, and from that of the machine
+        after the batch that they belong to, or :meth:`sync`.
+
+        Raises:
+            RegisterError: The disk is full or gone; none of them was written.
+        """
+        lines = [_line(issue) for issue in issues]
+        with self._lock:
+            self._ready()
+            self._append(b"".join(lines))
+            self._waiting += len(lines)
+            late = time.monotonic() - self._synced > self._seconds
+            if self._waiting >= self._batch or late:
+                self._sync()
+
+    def sync(self) -> None:
+        """Bring to disk what was written, e.g. before an answer leaves the house.
+
+        Raises:
+            RegisterError: The disk does not take it.
+        """
+        with self._lock:
+            self._ready()
+            self._sync()
+
+    def close(self) -> None:
+        """Bring everything to disk and close the file."""
+        with self._lock:
+            if self._file >= 0:
+                self._sync()
+                os.close(self._file)
+                self._file = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ready(self) -> None:
+        """Open a file of this process; a fork leaves its parent's alone."""
+        if self._file >= 0 and self._process == os.getpid():
+            return
+        name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(8)}{SUFFIX}"
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
+            self._file = os.open(self._folder / name, flags, 0o600)
+        except OSError as error:
+            raise RegisterError("register.log-write", why=error.errno or 0) from None
+        self._process, self._size, self._waiting = os.getpid(), 0, 0
+        self._append(_HEAD)
+        self._sync()
+        if os.name == "posix":  # the name of the file, too
+            folder = os.open(self._folder, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+
+    def _append(self, data: bytes) -> None:
+        try:
+            written = os.write(self._file, data)
+        except OSError as error:
+            raise RegisterError("register.log-write", why=error.errno or 0) from None
+        if written < len(data):  # the disk is full: leave no half of a line in the middle
+            os.ftruncate(self._file, self._size)
+            raise RegisterError("register.log-write", why=errno.ENOSPC)
+        self._size += written
+
+    def _sync(self) -> None:
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise RegisterError("register.log-write", why=error.errno or 0) from None
+        self._waiting, self._synced = 0, time.monotonic()
+
+
+def is_log(path: Path) -> bool:
+    """Whether this is such a log, or a folder of them, and not a table."""
+    if path.is_dir():
+        return True
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_HEAD)) == _HEAD
+    except OSError:
+        return False
+
+
+def import_log(
+    register: Register,
+    path: Path,
+    profile: Profile,
+    *,
+    checkpoint: Callable[[], None] | None = None,
+) -> int:
+    """Add to the register what logs hold and it does not, or nothing.
+
+    A row that is in the register already, or twice in the logs, is passed over; a payload that was
+    issued to two is refused. Where a process ended in the middle of a line, the line is cut.
+
+    Args:
+        register: An open register.
+        path: A log, or a folder of them.
+        profile: Says how many bits a payload has.
+        checkpoint: Called every thousand rows; may raise :class:`~pura.base.errors.Cancelled`.
+
+    Returns:
+        How many entries were added.
+
+    Raises:
+        RegisterError: A file cannot be read or is damaged; rows do not fit, or contradict the
+            register or each other. Rows are counted through all files, in the order of names.
+    """
+    problems = Problems()
+    files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    rows = _fresh(_read(files, profile, problems, checkpoint or (lambda: None)), register)
+    try:
+        return register.add_many(rows, problems)
+    except OSError as error:
+        raise RegisterError("register.log-read", why=error.errno or 0) from None
+
+
+def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tuple[int, Issue]]:
+    seen: set[int] = set()
+    for number, issue in rows:
+        name = digest_of(row_of(issue))
+        known = register.find(issue.payload)
+        if name not in seen and (known is None or known.issue != issue):
+            yield number, issue
+        seen.add(name)
+
+
+def _read(
+    files: list[Path], profile: Profile, problems: Problems, checkpoint: Callable[[], None]
+) -> Iterator[tuple[int, Issue]]:
+    number = 0
+    for path in files:
+        with path.open("rb") as file:
+            if file.readline(len(_HEAD)) != _HEAD:
+                if file.read(1):
+                    raise RegisterError("register.no-log", name=path.name)
+                continue  # its process ended before the first line was whole
+            for line in _whole_lines(file, path.name):
+                number += 1
+                if number % 1000 == 0:
+                    checkpoint()
+                try:
+                    yield number, _issue(line, profile)
+                except (PayloadError, RegisterError) as error:
+                    problems.add(number, error.phrase)
+                except (TypeError, ValueError, KeyError):
+                    problems.add(number, phrase("register.log-line"))
+
+
+def _whole_lines(file: BinaryIO, name: str) -> Iterator[bytes]:
+    """Yield the lines up to where a crash cut the file; a gap before more lines is damage."""
+    torn = False
+    while line := file.readline(_MAX_LINE):
+        if torn:
+            raise RegisterError("register.no-log", name=name)
+        torn = not line.endswith(b"\n") or b"\0" in line
+        if not torn:
+            yield line
+
+
+def _line(issue: Issue) -> bytes:
+    values = (issue.payload.text, issue.who, issue.when, issue.model)
+    row = dict(zip(_COLUMNS, values, strict=True))
+    return json.dumps(row, ensure_ascii=False).encode() + b"\n"
+
+
+def _issue(line: bytes, profile: Profile) -> Issue:
+    row: Any = json.loads(line)
+    values = [row[name] for name in _COLUMNS]
+    if len(row) != len(values) or not all(isinstance(value, str) for value in values):
+        raise ValueError("not a row of this program")
+    payload = Payload(text=values[0])
+    if len(payload) != profile.payload_bits:
+        raise PayloadError("payload.bits", count=len(payload), payload_bits=profile.payload_bits)
+    return Issue(payload=payload, who=values[1], when=values[2], model=values[3])

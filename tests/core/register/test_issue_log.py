@@ -1,0 +1,139 @@
+"""What a serving process writes down reaches the register, however the process ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from pura.base.errors import RegisterError
+from pura.register.issue_log import SUFFIX, IssueLog, import_log, is_log
+from pura.register.register_csv import export_csv, import_csv
+from pura.register.store import Issue, Register
+from pura.scheme import Payload, Profile
+
+PROFILE = Profile(payload_bits=36, blocks=4, vocab_size=100)
+SERVER = """
+import sys
+from pathlib import Path
+from pura.register.issue_log import IssueLog
+from pura.register.rows import Issue
+from pura.scheme import Payload
+
+log, number = IssueLog(Path(sys.argv[1])), int(sys.argv[2])
+while True:
+    issue = Issue(payload=Payload.from_int(number, 36), who="Ä", when="today", model="m")
+    log.add(issue)
+    print(number, flush=True)  # it may be answered now
+    number += 1
+"""
+
+
+def issue(number, who="Ä, Müller", **more):
+    return Issue(payload=Payload.from_int(number, 36), who=who, **more)
+
+
+@pytest.fixture
+def register(tmp_path):
+    with Register(tmp_path / "register.sqlite3", create=True) as opened:
+        yield opened
+
+
+def test_what_was_answered_survives_the_end_of_the_process(tmp_path, register):
+    """Two servers at once, killed in full flight; one of them had begun a line."""
+    folder = tmp_path / "issued"
+    answered = []
+    command = [sys.executable, "-P", "-c", SERVER, str(folder)]
+    servers = [
+        subprocess.Popen([*command, str(1000000 * n)], stdout=subprocess.PIPE, text=True)
+        for n in range(2)
+    ]
+    for server in servers:
+        answered += [int(server.stdout.readline()) for _ in range(150)]
+    time.sleep(0.05)
+    for server in servers:
+        server.send_signal(signal.SIGKILL)
+        answered += [int(line) for line in server.stdout.read().split("\n")[:-1]]
+        server.wait()
+        server.stdout.close()
+    logs = sorted(folder.glob(f"*{SUFFIX}"))
+    assert len(logs) == 2
+    assert {path.stat().st_mode & 0o777 for path in logs} == {0o600}
+    with logs[1].open("ab") as file:
+        file.write(b'{"payload": "0101')
+    assert is_log(folder)
+    added = import_log(register, folder, PROFILE)
+    written = {int(entry.issue.payload) for entry in register.entries()}
+    assert added == len(written) >= len(answered) >= 300
+    assert written >= set(answered)
+    assert import_log(register, folder, PROFILE) == 0  # they may be taken again
+
+
+def test_the_log_and_the_table_are_twins(tmp_path, register):
+    issues = [issue(n, when=f"2026-03-{n + 1:02}", model="=m") for n in range(20)]
+    with IssueLog(tmp_path / "issued", batch=7) as log:
+        log.add_many(issues[:15])
+        log.add(issues[15])
+        assert import_log(register, tmp_path / "issued", PROFILE) == 16  # while it grows
+        log.add_many([*issues[16:], issues[3]])  # one that was noted twice
+    assert import_log(register, tmp_path / "issued", PROFILE) == 4
+    export_csv(register, tmp_path / "table.csv")
+    assert not is_log(tmp_path / "table.csv")
+    with Register(tmp_path / "other.sqlite3", create=True) as other:
+        assert import_csv(other, tmp_path / "table.csv", PROFILE) == 20
+        assert other.version() == register.version()
+
+
+def test_rows_that_contradict_are_named_and_nothing_is_added(tmp_path, register):
+    register.add(issue(1, who="one"))
+    with IssueLog(tmp_path / "issued") as log:
+        log.add_many([issue(0), issue(1, who="another"), issue(2), issue(2, who="a third")])
+        log.add(Issue(payload=Payload(text="01"), who="short"))
+    with pytest.raises(RegisterError) as refused:
+        import_log(register, tmp_path / "issued", PROFILE)
+    for words in ("Row 2", "Row 4", "Row 5", "36"):
+        assert words.casefold() in str(refused.value).casefold()
+    assert len(register) == 1
+
+
+def test_damage_is_not_a_torn_end(tmp_path, register):
+    with IssueLog(tmp_path / "issued") as log:
+        log.add_many([issue(0), issue(1), issue(2)])
+    (path,) = (tmp_path / "issued").iterdir()
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[0] + lines[1] + b"\0\0\n" + lines[3])
+    with pytest.raises(RegisterError, match="damaged"):
+        import_log(register, path, PROFILE)
+    path.write_bytes(lines[0] + b'{"payload": 5}\n')
+    with pytest.raises(RegisterError, match="not a row"):
+        import_log(register, path, PROFILE)
+    path.write_bytes(lines[0][:9])  # ended before it had begun
+    assert import_log(register, tmp_path / "issued", PROFILE) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_worker_has_a_file_of_its_own(tmp_path, register):
+    with IssueLog(tmp_path) as log:
+        log.add(issue(1))
+        child = os.fork()
+        if child == 0:
+            log.add(issue(2))
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        log.add(issue(3))
+    assert len(list(tmp_path.glob(f"*{SUFFIX}"))) == 2
+    assert import_log(register, tmp_path, PROFILE) == 3
+
+
+def test_a_full_disk_leaves_no_half_line(tmp_path, register, monkeypatch):
+    with IssueLog(tmp_path) as log:
+        log.add(issue(1))
+        write = os.write
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", lambda file, data: write(file, data[:10]))
+            with pytest.raises(RegisterError, match="cannot be written"):
+                log.add(issue(2))
+        log.add(issue(3))
+    assert import_log(register, tmp_path, PROFILE) == 2

@@ -72,7 +72,7 @@ def test_profiles_come_in_go_out_and_go_away(samples: dict[str, Any], tmp_path: 
     assert pura("profile", "list").stdout == "House\n"
     shown = pura("profile", "show", "House")
     assert json.loads(shown.stdout)["version"] == 2
-    assert "about 67 tokens" in shown.stderr
+    assert "about 56 tokens" in shown.stderr
     assert "names no key" in shown.stderr
     target = tmp_path / "out.json"
     assert pura("profile", "export", "House", "-o", target).exit_code == 0

@@ -134,10 +134,9 @@ def test_what_is_odd_is_said(changes: dict[str, object], code: str) -> None:
 
 def test_the_length_comes_from_the_measured_table_where_there_is_one() -> None:
     measured = length_needed(profile())
-    # tbcc, 36 bits, prompt unknown (docs/study.md §6); the table counted the half of the evidence
-    # that takes the text as marked throughout, so log10 e >= 6 takes the row of 6.3.
-    assert measured.usable == 60
-    assert measured.tokens == 67
+    # tbcc, 36 bits, prompt unknown (docs/study.md §6).
+    assert measured.usable == 50
+    assert measured.tokens == 56
     # A shorter payload is no harder to find; longer ones were measured at 6 only.
     assert length_needed(profile(payload_bits=24)) == measured
     for changes in ({"temperature": 0.7}, {"payload_bits": 96}, {"payload_bits": 300}):

@@ -115,7 +115,7 @@ def verify_many(
     model: LanguageModel | Text | None = None,
     decoder: str = "exact",
 ) -> Iterator[Result]:
-    """Audit texts one after the other, as they are asked for.
+    """Audit texts as they are asked for, some of them side by side; none is held longer.
 
     Args:
         texts: Texts or files; or pairs of an identifier of your own and such a text; or a mapping
@@ -132,15 +132,20 @@ def verify_many(
         PuraError: Key, profile or model are not there, before the first text.
     """
     pairs = texts.items() if isinstance(texts, Mapping) else texts
-    with _prepared(key, profile, model, decoder) as ready:
+
+    def items() -> Iterator[tuple[object, AuditText | PuraError]]:
         for number, one in enumerate(pairs):
             own, text = one if isinstance(one, tuple) else (number, one)
             try:
-                audit = _examined(ready, AuditText(document=_document(text, str(own))))
-                result = Result(id=own, audit=audit)
+                yield own, AuditText(document=_document(text, str(own)))
             except PuraError as error:
-                result = Result(id=own, error=error)
-            yield result
+                yield own, error
+
+    with _prepared(key, profile, model, decoder) as ready:
+        for own, found in ready.stream(items()):
+            error = found if isinstance(found, PuraError) else found.error
+            audit = None if isinstance(found, PuraError) or error is not None else found.audit
+            yield Result(id=own, audit=audit, error=error)
 
 
 def mark(

@@ -93,15 +93,19 @@ class Worker(Protocol):
         ...
 
 
+Start = Callable[[Callable[[], bool]], Worker]
+
+
 class Workers:
     """An engine of several workers.
 
     Args:
-        start: Starts a worker, ready to read; called in a thread of the worker's own.
+        start: Starts a worker, ready to read; called in a thread of the worker's own. What it gets
+            says whether nobody waits for that any more.
         count: How many there are at most.
     """
 
-    def __init__(self, start: Callable[[], Worker], count: int) -> None:
+    def __init__(self, start: Start, count: int) -> None:
         self._start, self._count = start, count
 
     def results(
@@ -132,7 +136,7 @@ class Workers:
 class _Dispatch:
     """Threads, each with a worker; frames go in, findings come out."""
 
-    def __init__(self, start: Callable[[], Worker]) -> None:
+    def __init__(self, start: Start) -> None:
         self._start = start
         self._todo: queue.Queue[Frame | None] = queue.Queue()
         self._done: queue.Queue[tuple[Frame, list[Finding]] | BaseException] = queue.Queue()
@@ -173,6 +177,8 @@ class _Dispatch:
 
     def _work(self, number: int) -> None:
         try:
+            # First a worker, then a frame: one that waits for its place must keep no frame.
+            self._worker(number)
             while (frame := self._todo.get()) is not None and not self._closed.is_set():
                 self._done.put((frame, self._read(number, frame)))
         except BaseException as error:  # raised again where the findings are waited for
@@ -207,7 +213,7 @@ class _Dispatch:
             return held
         for _ in range(TRIES):
             try:
-                worker = self._start()
+                worker = self._start(self._closed.is_set)
             except WorkerDiedError:
                 continue
             self._held[number] = worker

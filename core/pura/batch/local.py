@@ -35,7 +35,7 @@ def local(plan: Plan, lend: Lend, jobs: int) -> Workers:
         lend: Lends the keys.
         jobs: How many processes.
     """
-    return Workers(lambda: Process(plan, lend(), jobs), jobs)
+    return Workers(lambda _: Process(plan, lend(), jobs), jobs)
 
 
 class Process:

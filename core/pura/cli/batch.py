@@ -101,9 +101,14 @@ def run(
     ] = None,
     fdr: Fdr = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, help="Processes, each with a model of its own.")
+        int,
+        typer.Option(
+            "--jobs", "-j", min=1, help="Processes or actors, each with a model of its own."
+        ),
     ] = 1,
-    engine: Annotated[str, typer.Option(help="Who reads: local.")] = "local",
+    engine: Annotated[
+        str, typer.Option(help="Who reads: local, or ray: actors of a cluster (RAY_ADDRESS).")
+    ] = "local",
     shard: Annotated[
         str, typer.Option(metavar="I/N", help="Only this part of the inputs, e.g. 1/8.")
     ] = "1/1",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Self
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -11,34 +12,42 @@ from pura.base.progress import Stage
 from pura.cli.terminal import err, say
 
 
-class progress:  # noqa: N801 - used like a function
-    """Stage and time left on a terminal, nothing in a pipe."""
+class Resting:
+    """Stage and time left on a terminal, nothing in a pipe; gone while others print.
+
+    Args:
+        name: What the work is on.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._bar = _bar()
-
-    def __enter__(self) -> _Report:
-        self._bar.start()
-        return _Report(self._bar, self._name)
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-
-class _Report:
-    def __init__(self, bar: Progress, name: str) -> None:
-        self._bar = bar
-        self._name = name
-        self._task = bar.add_task(name, total=None)
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
 
     def __call__(self, stage: Stage) -> None:
+        """Show a stage."""
+        if self._bar is None:
+            self._bar = _bar()
+            self._task = self._bar.add_task(self._name, total=None)
+            self._bar.start()
         self._bar.update(
             self._task,
             description=f"{self._name}: {say(f'stage.{stage.name}')}",
             completed=stage.done,
             total=stage.total or None,
         )
+
+    def rest(self) -> None:
+        """Make room for what is printed."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.rest()
 
 
 @contextmanager

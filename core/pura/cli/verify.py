@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +29,10 @@ from pura.cli.passphrases import passphrase
 from pura.cli.terminal import Language, complain, err, language, out, say, write_row
 
 if TYPE_CHECKING:
-    from pura.desk.audits import Audited, AuditText, Prepared
+    from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
     from pura.desk.cases import SaveTo, SavingRun
     from pura.desk.workplace import Workplace
+    from pura.documents import Document
     from pura.record.audit import Audit
     from pura.scheme import Profile
 
@@ -159,7 +160,8 @@ def verify(
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    run = _Run(as_json=as_json, full=full)
+    reported = pdf is not None or json_file is not None
+    run = _Run(as_json=as_json, full=full, keep=reported, choose=fdr is not None)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
     chosen = WalkOptions(
@@ -197,11 +199,10 @@ def verify(
             for name in files:
                 run.refuse(name, error, once=not as_json)
             raise typer.Exit(1) from None
-        for name in files:
-            run.audit(ready, setup.profile, name, prompts=known, ids=saved)
+        run.audit(ready, setup.profile, files, prompts=known, ids=saved)
     if fdr is not None:
         run.choose(fdr)
-    if run.audits and (pdf is not None or json_file is not None):
+    if run.audits:
         _write_report(at, run, pdf, json_file, request, language, force=force)
     raise typer.Exit(1 if run.failed else 0)
 
@@ -275,12 +276,20 @@ def _write_report(
 
 
 class _Run:
-    """One call of the command: what it needs, and what it has said."""
+    """One call of the command: what it needs, and what it has said.
 
-    def __init__(self, *, as_json: bool, full: bool) -> None:
+    Args:
+        as_json: One JSON object a finding.
+        full: The whole record in it.
+        keep: Keep the records, for a report.
+        choose: Keep the evidence, to choose from the batch.
+    """
+
+    def __init__(self, *, as_json: bool, full: bool, keep: bool, choose: bool) -> None:
         from pura.documents import ReadOptions
 
         self._json, self._full = as_json, full
+        self._keeping, self._choosing = keep, choose
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
         self.audits: list[Audit] = []
@@ -293,53 +302,69 @@ class _Run:
         self,
         ready: Prepared,
         profile: Profile,
-        name: str,
+        names: Sequence[str],
         *,
         prompts: tuple[str, ...],
         ids: tuple[int, ...] | None,
     ) -> None:
-        """Audit every part of a file that is asked for; each is one finding or one error."""
+        """Audit every part of the files that is asked for; each is one finding or one error."""
+        from pura.cli.progress import Resting
+
+        items = self._items(ready, profile, names, prompts, ids)
+        with Resting(say("texts", count=len(names))) as bar:
+            for (name, part), found in ready.stream(items, progress=bar):
+                bar.rest()
+                if isinstance(found, PuraError):
+                    self.refuse(name, found, part=part)
+                else:
+                    self._take(found, name)
+
+    def _items(
+        self,
+        ready: Prepared,
+        profile: Profile,
+        names: Sequence[str],
+        prompts: tuple[str, ...],
+        ids: tuple[int, ...] | None,
+    ) -> Iterator[tuple[tuple[str, str], AuditText | UnreadFile | PuraError]]:
+        """Read files, say what to expect of each text, and hand it on under its name and part."""
         from pura.desk.audits import AuditText, unread_file
+
+        for name in names:
+            try:
+                documents = self._read(name)
+            except PuraError as error:
+                yield (name, ""), unread_file(None if name == "-" else Path(name), error) or error
+                continue
+            for document in documents:
+                self._begin(document.title)
+                text = AuditText(document=document, prompts=prompts, ids=ids)
+                try:
+                    self._say_what_to_expect(ready, profile, text)
+                except PuraError as error:
+                    yield (name, document.part), error
+                else:
+                    yield (name, document.part), text
+
+    def _begin(self, title: str) -> None:
+        self._keep(title, lambda saver: saver.start(title))
+
+    def _read(self, name: str) -> tuple[Document, ...]:
         from pura.documents import choose, read_document, read_input
 
-        try:
-            if name == "-":
-                found = read_input(self.reading)
-            else:
-                found = read_document(Path(name), options=self.reading)
-            documents = choose(found, self.parts)
-        except PuraError as error:
-            unread = unread_file(None if name == "-" else Path(name), error)
-            if unread is None:
-                self.refuse(name, error)
-            else:
-                self._take(ready.not_examined(unread), name)
-            return
-        for document in documents:
-            text = AuditText(document=document, prompts=prompts, ids=ids)
-            self._audit(ready, profile, name, text)
-
-    def _audit(self, ready: Prepared, profile: Profile, name: str, text: AuditText) -> None:
-        from pura.cli.progress import progress
-
-        title = text.document.title
-        try:
-            self._keep(title, lambda saver: saver.start(title))
-            self._say_what_to_expect(ready, profile, text)
-            with progress(title) as report:
-                found = ready.audit(text, progress=report)
-        except PuraError as error:
-            self.refuse(name, error, part=text.document.part)
-            return
-        if found.error is None:
-            self._strengths.append((_whole(name, text.document.part), found.audit.evidence.log10_e))
-        self._take(found, name)
+        if name == "-":
+            return choose(read_input(self.reading), self.parts)
+        return choose(read_document(Path(name), options=self.reading), self.parts)
 
     def _take(self, found: Audited, name: str) -> None:
         """Say a finding, then save it; one that nothing could be examined of is one as well."""
         audit, error = found.audit, found.error
         self.failed |= error is not None
-        self.audits.append(audit)
+        if self._keeping:
+            self.audits.append(audit)
+        if self._choosing and error is None:
+            strength = audit.evidence.log10_e
+            self._strengths.append((_whole(name, audit.input.part), strength))
         try:
             self._tell(audit, error, name)
         finally:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from pura.audit.unexamined import Means
     from pura.model.load import LanguageModel
     from pura.register.store import Register
+
+
+TOGETHER_TEXTS: Final = 16
+TOGETHER_CHARACTERS: Final = 16_384
+"""How many texts of a stream are read side by side: about as many as one pass takes."""
+
+Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,6 +182,35 @@ class Prepared:
             for one, job, heard in zip(found, jobs, notices, strict=True)
         ]
 
+    def stream(
+        self,
+        items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
+        *,
+        progress: Progress = untold,
+        checkpoint: Checkpoint = unstopped,
+    ) -> Iterator[tuple[Name, Audited | PuraError]]:
+        """Audit items as they come, some side by side; nothing is held but those.
+
+        Args:
+            items: What the caller calls each, and the item; an error passes through.
+            progress: Told of every step; a step starts again with each few texts.
+            checkpoint: Called often; may raise.
+
+        Yields:
+            What the caller calls it, and what became of it, in order.
+
+        Raises:
+            Cancelled: The checkpoint said so.
+        """
+        for group in _together(items):
+            texts = [item for _, item in group if isinstance(item, AuditText)]
+            found = iter(self.audit_many(texts, progress=progress, checkpoint=checkpoint))
+            for name, item in group:
+                if isinstance(item, AuditText):
+                    yield name, next(found)
+                else:
+                    yield name, self.not_examined(item) if isinstance(item, UnreadFile) else item
+
     def _options(self, text: AuditText) -> Options:
         import numpy as np
 
@@ -230,6 +266,22 @@ class Prepared:
             policy=self.policy,
             decoder=self._setup.decoder,
         )
+
+
+def _together(
+    items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
+) -> Iterator[list[tuple[Name, AuditText | UnreadFile | PuraError]]]:
+    """Put items together up to a number of texts and of characters."""
+    group: list[tuple[Name, AuditText | UnreadFile | PuraError]] = []
+    characters = 0
+    for name, item in items:
+        group.append((name, item))
+        characters += len(item.document.text) if isinstance(item, AuditText) else 0
+        if len(group) >= TOGETHER_TEXTS or characters >= TOGETHER_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from pura.verdict.policy import Policy
 from pura.verdict.power import PowerTable
 from pura.version import __version__
 
-ENGINES: Final = ("local",)
+ENGINES: Final = ("local", "ray")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class RunBatch:
         records: Folder for whole records, by the digest of their text; None keeps none.
         fdr: Choose from the batch with this false discovery rate; None chooses none.
         engine: One of :data:`ENGINES`.
-        jobs: How many workers; 1 of the local engine is this process.
+        jobs: How many processes, or actors of a cluster; one local job is this process.
         journal: Where it is noted what is done; None: beside the result.
         replace: Begin anew, whatever was done before.
     """
@@ -258,7 +258,7 @@ def _engine(workplace: Workplace, request: RunBatch, policy: Policy) -> Iterator
         raise InputError("batch.engine", known=", ".join(ENGINES), code="usage")
     records = request.records is not None
     with ExitStack() as opened:
-        if request.jobs == 1:
+        if request.engine == "local" and request.jobs == 1:
             yield Here(_late(workplace, request.setup, opened, records=records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
@@ -277,9 +277,15 @@ def _engine(workplace: Workplace, request: RunBatch, policy: Policy) -> Iterator
         def lend() -> list[bytearray]:
             return [key.copy_secret() for key, _ in keys]
 
-        from pura.batch.local import local
+        if request.engine == "local":
+            from pura.batch.local import local
 
-        yield local(plan, lend, request.jobs)
+            yield local(plan, lend, request.jobs)
+            return
+        from pura.batch.cluster import cluster
+
+        gpus = int(workplace.device == "cuda")
+        yield opened.enter_context(cluster(plan, lend, request.jobs, gpus=gpus))
 
 
 def _late(workplace: Workplace, setup: Setup, opened: ExitStack, *, records: bool) -> Read:

@@ -112,5 +112,13 @@ def main() -> None:
         sys.exit(1)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """Run the command in a process of its own, which need not load what others might use."""
+    from pura.model import lean
+
+    lean.allow()
     main()
+
+
+if __name__ == "__main__":
+    run()

@@ -145,15 +145,13 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    from pura.caselog import KEEP
     from pura.desk.audits import Setup, prepared
-    from pura.desk.cases import SaveTo
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
 
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
-    _refuse_choices(decoder, fdr, keep_text if save is not None else KEEP)
+    _refuse_choices(decoder, fdr)
     if pdf is not None or json_file is not None:
         from pura.cli.report_build import read_request
         from pura.desk.reports import refuse_replacing
@@ -178,7 +176,7 @@ def verify(
     with ExitStack() as opened:
         opened.callback(at.session_keys.wipe)
         if save is not None:
-            to = SaveTo(case=save, auditor=auditor, text=keep_text)
+            to = _save_to(save, auditor, keep_text)
             run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
         try:
             setup = Setup(
@@ -207,16 +205,21 @@ def verify(
     raise typer.Exit(1 if run.failed else 0)
 
 
-def _refuse_choices(decoder: str, fdr: float | None, keep_text: str) -> None:
-    from pura.caselog import TEXT_MODES
-
+def _refuse_choices(decoder: str, fdr: float | None) -> None:
     if decoder not in _DECODERS:
         raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
     if fdr is not None and not 0 < fdr < 1:
         raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
+
+
+def _save_to(case: str, auditor: str | None, keep_text: str) -> SaveTo:
+    from pura.caselog import TEXT_MODES
+    from pura.desk.cases import SaveTo
+
     if keep_text not in TEXT_MODES:
         known = ", ".join(TEXT_MODES)
         raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
+    return SaveTo(case=case, auditor=auditor, text=keep_text)
 
 
 def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import Cancelled, ModelError
-from pura.model import offline
+from pura.model import lean, offline
 from pura.model.device import Device
 from pura.model.installed import InstalledModel, file_hash, model_fingerprint
 from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
 from pura.model.tokenise import tokenizer_fingerprint
+from pura.model.tokenizer_file import file_tokenizer
 
 if TYPE_CHECKING:
     from pura.model.head import Head
@@ -74,8 +75,9 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     """
     offline.prepare()
     path = source.path if isinstance(source, InstalledModel) else Path(source)
-    tokenizer = load_tokenizer(path)
-    network = _load_network(path, device)
+    facts = _inspect(path)
+    tokenizer = _load_tokenizer(path, facts)
+    network = _load_network(path, facts, device)
     if isinstance(source, InstalledModel):
         name, fingerprint, weights = source.name, source.fingerprint, source.weights
     else:
@@ -140,8 +142,26 @@ def load_tokenizer(path: Path) -> Any:
     Raises:
         ModelError: Missing, damaged, or not of the fast kind that knows characters.
     """
+    return _load_tokenizer(path, _inspect(path))
+
+
+def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
     offline.prepare()
-    folder, extra = _locate(path)
+    if facts is not None:
+        with _as_model_error("model.tokenizer-load"):
+            plain = file_tokenizer(path, str(facts.config["model_type"]))
+        if plain is not None:
+            return plain
+    return library_tokenizer(path)
+
+
+def library_tokenizer(path: Path) -> Any:
+    """Load the tokenizer of an inspected folder or GGUF file as transformers does.
+
+    Raises:
+        ModelError: Missing, damaged, or not of the fast kind that knows characters.
+    """
+    folder, extra = _place(path)
     with _as_model_error("model.tokenizer-load"):
         from transformers import AutoTokenizer
 
@@ -172,49 +192,66 @@ def _format(path: Path) -> str:
     return "gguf" if path.is_file() else "safetensors"
 
 
-def _locate(path: Path) -> tuple[str, dict[str, str]]:
+def _inspect(path: Path) -> FolderFacts | None:
+    """Look at a folder or GGUF file before any library does; of the latter nothing is told."""
     if path.is_file():
         inspect_gguf(path)
+        return None
+    return inspect_folder(path)
+
+
+def _place(path: Path) -> tuple[str, dict[str, str]]:
+    """Return what transformers is told of a folder or GGUF file."""
+    if path.is_file():
         return str(path.parent), {"gguf_file": path.name}
-    inspect_folder(path)
     return str(path), {}
 
 
-def _load_network(path: Path, device: Device) -> Any:
-    folder, extra = _locate(path)
+def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
+    folder, extra = _place(path)
     with _as_model_error("model.weights-load"):
-        import transformers
-
+        kind = None if facts is None else lean.network_class(facts.config["model_type"])
         quiet()
-        if not extra:
-            _check_shape(inspect_folder(path))
-        auto: Any = transformers.AutoModelForCausalLM
-        network, found = auto.from_pretrained(
-            folder,
-            dtype=device.torch_dtype,
-            use_safetensors=True,
-            output_loading_info=True,
-            **_SAFE,
-            **extra,
-        )
+        with contextlib.nullcontext() if kind is None else lean.unfilled():
+            if facts is not None:
+                _check_shape(kind, facts)
+            network, found = (kind or _auto()).from_pretrained(
+                folder,
+                dtype=device.torch_dtype,
+                use_safetensors=True,
+                output_loading_info=True,
+                **({} if kind else {"trust_remote_code": False}),
+                local_files_only=True,
+                **extra,
+            )
         if found.get("missing_keys") or found.get("mismatched_keys"):
             raise ModelError("model.weights-missing", code="model-damaged")
         return network.to(device.torch_device)
 
 
-def _check_shape(facts: FolderFacts) -> None:
+def _auto() -> Any:
+    import transformers
+
+    return transformers.AutoModelForCausalLM
+
+
+def _check_shape(kind: Any, facts: FolderFacts) -> None:
     """Refuse a config that describes a far larger network than the weights fill.
 
     The network is laid out without memory first, so that a config of a few bytes cannot ask for
     terabytes.
     """
     import torch
-    import transformers
 
-    auto: Any = transformers.AutoModelForCausalLM
-    config = transformers.AutoConfig.from_pretrained(str(facts.weights[0].parent), **_SAFE)
+    folder = str(facts.weights[0].parent)
     with torch.device("meta"):
-        empty = auto.from_config(config, trust_remote_code=False)
+        if kind is not None:
+            empty = kind(kind.config_class.from_pretrained(folder, local_files_only=True))
+        else:
+            from transformers import AutoConfig
+
+            config = AutoConfig.from_pretrained(folder, **_SAFE)
+            empty = _auto().from_config(config, trust_remote_code=False)
     wanted = sum(p.numel() for p in empty.parameters())
     if wanted > 2 * facts.parameters + (1 << 20):
         raise ModelError("model.config-large")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
 from pura.base.errors import InputError, ModelError
-from pura.model.load import LanguageModel
+from pura.model.load import LanguageModel, library_tokenizer
 from pura.model.tokenise import Tokens, beginning_ids, tokenise, tokenizer_fingerprint
+from pura.model.tokenizer_file import file_tokenizer
 from pura.scheme import Profile
 
 
@@ -96,7 +99,7 @@ def test_special_tokens_cannot_be_written(real_model: LanguageModel) -> None:
     special |= {i for i, token in added.items() if token.special}
     assert len(special) >= 3
     for token in sorted(special):
-        text = f"a {real_model.tokenizer.convert_ids_to_tokens(token)} b"
+        text = f"a {added[token].content} b"
         # The library's own default does fall for it; the test would say nothing otherwise.
         assert special & set(real_model.tokenizer(text)["input_ids"])
         assert not special & set(tokenise(real_model.tokenizer, text).ids.tolist())
@@ -199,3 +202,82 @@ def test_a_tokenizer_that_fails_is_a_model_error() -> None:
     with pytest.raises(ModelError) as caught:
         tokenise(broken, "secret words")
     assert "secret" not in str(caught.value)
+
+
+QUOTING = (
+    "",
+    "a  b\n\n c\u00a0d ",
+    "Grüße, 𓂀 and 漢字!",
+    "<|im_start|>user says <s> and </s><|im_end|>",
+    "\u2581 and <0x41>",
+)
+
+
+def as_gemma() -> Tokenizer:
+    """Blanks become ▁, unknown characters bytes, and a document opens with a token."""
+    vocab = {"<pad>": 0, "<bos>": 1, "<unk>": 2} | {f"<0x{b:02X}>": 3 + b for b in range(256)}
+    vocab |= {letter: 259 + i for i, letter in enumerate("▁abcdesuyr!,")}
+    bare = Tokenizer(models.BPE(vocab, [], unk_token="<unk>", byte_fallback=True))
+    bare.normalizer = normalizers.Replace(" ", "▁")
+    bare.decoder = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    )
+    bare.add_special_tokens(["<pad>", "<bos>", "<unk>", "<|im_start|>", "<s>"])
+    bare.post_processor = processors.TemplateProcessing(
+        single="<bos> $A", special_tokens=[("<bos>", 1)]
+    )
+    return bare
+
+
+def test_a_file_speaks_as_the_library_does(real_model: LanguageModel, tmp_path: Path) -> None:
+    (tmp_path / "gemma").mkdir()
+    library = PreTrainedTokenizerFast(
+        tokenizer_object=as_gemma(), bos_token="<bos>", unk_token="<unk>", pad_token="<pad>"
+    )
+    library.save_pretrained(tmp_path / "gemma")
+    builtin = Path(real_model.tokenizer._folder)
+    for folder in (tmp_path / "gemma", builtin):
+        alone, library = file_tokenizer(folder, "llama"), library_tokenizer(folder)
+        assert alone is not None
+        assert len(alone) == len(library)
+        assert tokenizer_fingerprint(alone) == tokenizer_fingerprint(library)
+        assert (alone.bos_token_id, alone.eos_token_id) == (
+            library.bos_token_id,
+            library.eos_token_id,
+        )
+        assert alone.added_tokens_decoder == library.added_tokens_decoder
+        assert alone.chat_template == library.chat_template
+        for text in QUOTING:
+            mine, theirs = tokenise(alone, text), tokenise(library, text)
+            assert mine.ids.tolist() == theirs.ids.tolist(), text
+            assert mine.spans.tolist() == theirs.spans.tolist(), text
+            for opened in (True, False):
+                ids = alone(text, add_special_tokens=opened)["input_ids"]
+                assert ids == library(text, add_special_tokens=opened)["input_ids"]
+                assert alone.decode(ids) == library.decode(ids, clean_up_tokenization_spaces=False)
+    assert alone("", add_special_tokens=True)["input_ids"] == []
+    gemma = file_tokenizer(tmp_path / "gemma", "gemma3_text")
+    assert gemma is not None
+    assert gemma("", add_special_tokens=True)["input_ids"] == [1]
+
+
+def test_settings_that_change_a_tokenizer_leave_it_to_the_library(tmp_path: Path) -> None:
+    PreTrainedTokenizerFast(tokenizer_object=as_gemma(), bos_token="<bos>").save_pretrained(
+        tmp_path
+    )
+    path = tmp_path / "tokenizer_config.json"
+    plain = json.loads(path.read_text())
+    marks = {"content": "<bos>", "lstrip": False, "normalized": False, "rstrip": False}
+    marks |= {"single_word": False, "special": True}
+    for change, taken in (
+        ({}, True),
+        ({"added_tokens_decoder": {"1": marks}}, True),
+        ({"added_tokens_decoder": {"1": marks | {"lstrip": True}}}, False),
+        ({"add_eos_token": True}, False),
+        ({"tokenizer_class": "GemmaTokenizer"}, False),
+        ({"eos_token": "<eos>"}, False),
+        ({"extra_special_tokens": ["<tool>"]}, False),
+    ):
+        path.write_text(json.dumps(plain | change))
+        assert (file_tokenizer(tmp_path, "llama") is not None) == taken, change
+    assert file_tokenizer(tmp_path, "ministral") is None

@@ -1,0 +1,80 @@
+"""A network imported without the rest of transformers reads like any other, and breaks nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from pura.model import lean
+from pura.model.device import choose_device
+from pura.model.load import load_model
+
+_CHILD = """
+import json, sys
+from pathlib import Path
+from pura.model import lean
+from pura.model.device import choose_device
+lean.allow()
+from pura.model.load import load_model
+model = load_model(Path(sys.argv[1]), choose_device("cpu"))
+import torch
+heavy = ("torch._dynamo", "sympy", "scipy", "transformers.loss")
+loaded = [name for name in heavy if name in sys.modules]
+with torch.inference_mode():
+    logits = model.network(torch.arange(9)[None]).logits[0].tolist()
+import transformers
+from transformers.utils import direct_transformers_import
+print(json.dumps({
+    "loaded": loaded,
+    "logits": logits,
+    "kind": type(model.network).__name__,
+    "weights": sorted(name for name, _ in model.network.named_parameters()),
+    "whole": transformers.AutoConfig.from_pretrained(sys.argv[1]).model_type,
+    "template": transformers.LlamaConfig().model_type,
+    "back": [torch.distributed.is_available(), torch.compiler.disable.__module__,
+             torch.arange.__module__, direct_transformers_import.__name__],
+    "dynamo": bool(torch._dynamo.utils),
+    "linear": float(torch.nn.Linear(2, 2).weight.detach().abs().sum()) > 0,
+}))
+"""
+
+
+@pytest.mark.slow
+def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD, str(small_folder)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    model = load_model(small_folder, choose_device("cpu"))
+    with torch.inference_mode():
+        logits = model.network(torch.arange(9)[None]).logits[0].tolist()
+    assert found["loaded"] == []
+    assert found["logits"] == logits
+    assert found["kind"] == type(model.network).__name__
+    assert found["weights"] == sorted(name for name, _ in model.network.named_parameters())
+    # What was left out is there for whoever asks, and nothing stays replaced.
+    assert (found["whole"], found["template"]) == ("llama", "llama")
+    own = [torch.distributed.is_available(), torch.compiler.disable.__module__]
+    assert found["back"] == [*own, torch.arange.__module__, "direct_transformers_import"]
+    assert found["dynamo"]
+    assert found["linear"]
+
+
+def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
+    assert lean.network_class("llama") is None
+
+
+def test_every_class_is_one_of_the_library() -> None:
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    for model_type, name in lean.CLASSES.items():
+        mapped = AutoModelForCausalLM._model_mapping[type(AutoConfig.for_model(model_type))]
+        assert mapped.__name__ == name, model_type

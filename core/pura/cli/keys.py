@@ -136,17 +136,30 @@ def note_(
 @app.command("derive")
 def derive(
     master: Annotated[str, typer.Argument(help="Name of the master key.")],
-    label: Annotated[str, typer.Argument(help="Name of the deployment, e.g. newsroom-2026.")],
+    label: Annotated[str, typer.Argument(help="Name of the deployment, e.g. newsroom-2026.")] = "",
+    epoch: Annotated[
+        str,
+        typer.Option(help="Instead of a label: 2026-11-22 (day), 2026-W47 (week) or 2026-11."),
+    ] = "",
     name: Annotated[
         str, typer.Option(help="Name of the new key; else the master's and the label.")
     ] = "",
     note: Note = "",
     in_file: InFile = False,
 ) -> None:
-    """Derive the key of a deployment from a master key (HKDF-SHA256), and store it."""
+    """Derive the key of a deployment or an epoch from a master key (HKDF-SHA256), and store it."""
     from pura.desk.keys import DeriveKey, derive_key
 
-    request = DeriveKey(master=master, label=label, name=name, note=note, place=_place(in_file))
+    if bool(label) == bool(epoch):
+        raise typer.BadParameter(say("choose.label"), param_hint="LABEL, --epoch")
+    request = DeriveKey(
+        master=master,
+        label=label or epoch,
+        epoch=bool(epoch),
+        name=name,
+        note=note,
+        place=_place(in_file),
+    )
     _told(derive_key(workplace(), request))
 
 

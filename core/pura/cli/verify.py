@@ -102,6 +102,13 @@ def verify(
         bool,
         typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
     ] = False,
+    epochs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FROM..TO",
+            help="Try the keys of these days, weeks or months, derived from each key.",
+        ),
+    ] = None,
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
@@ -179,9 +186,14 @@ def verify(
             to = _save_to(save, auditor, keep_text)
             run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
         try:
+            used, keys = load_profile(at, profile), tuple(find_keys(at, key, key_file))
+            if epochs is not None:
+                from pura.desk.keys import epoch_keys
+
+                keys, used = epoch_keys(at, keys, used, epochs)
             setup = Setup(
-                profile=load_profile(at, profile),
-                keys=tuple(find_keys(at, key, key_file)),
+                profile=used,
+                keys=keys,
                 model=model,
                 decoder=decoder,
                 policy=policy,

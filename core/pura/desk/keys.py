@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pura.base.errors import KeyFormatError, KeyStoreError
@@ -10,8 +11,9 @@ from pura.base.files import refuse_taken, write_or_refuse
 from pura.desk.workplace import Workplace
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
+from pura.keys.epochs import epoch_key, epochs
 from pura.register.key_usage import Usage, find_usage
-from pura.scheme import SecretKey
+from pura.scheme import Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
 
 
@@ -57,11 +59,12 @@ class ImportKey:
 
 @dataclass(frozen=True, kw_only=True)
 class DeriveKey:
-    """Derive the key of a deployment from a master key, and store it.
+    """Derive the key of a deployment or of an epoch from a master key, and store it.
 
     Attributes:
         master: Name of the master key.
-        label: Name of the deployment.
+        label: Name of the deployment; or a day, an ISO week or a month.
+        epoch: The label is one of those.
         name: Of the new key; empty takes the master's and the label.
         note: For people.
         place: As for :class:`CreateKey`.
@@ -69,6 +72,7 @@ class DeriveKey:
 
     master: str
     label: str
+    epoch: bool = False
     name: str = ""
     note: str = ""
     place: Place | None = None
@@ -172,16 +176,50 @@ def import_key(workplace: Workplace, request: ImportKey) -> KeyDone:
 
 
 def derive_key(workplace: Workplace, request: DeriveKey) -> KeyDone:
-    """Derive the key of a deployment.
+    """Derive the key of a deployment or of an epoch.
 
     Raises:
         KeyStoreError: The master cannot be read, or the new key cannot be stored.
         KeyFormatError: The label is unusable.
     """
     entry = workplace.keys.derive(
-        request.master, request.label, request.name, request.note, request.place
+        request.master,
+        request.label,
+        request.name,
+        request.note,
+        request.place,
+        epoch=request.epoch,
     )
     return _stored(workplace, entry)
+
+
+def epoch_keys(
+    workplace: Workplace, refs: Sequence[KeyRef], profile: Profile, span: str
+) -> tuple[tuple[KeyRef, ...], Profile]:
+    """Derive the keys of a range of epochs for this run; nothing is stored.
+
+    Args:
+        workplace: Where the keys are.
+        refs: Keys that the epochs' keys come from.
+        profile: One that belongs to one of them then belongs to none: its epochs' keys are others.
+        span: ``FROM..TO``.
+
+    Returns:
+        The keys of all epochs, each named after its key and the epoch; and the profile.
+
+    Raises:
+        KeyFormatError: The range cannot be read, or is too long.
+        KeyStoreError: A key is not here or cannot be read.
+    """
+    named = epochs(span)
+    with workplace.opened_keys(refs) as opened:
+        found = tuple(
+            workplace.session_keys.add(epoch_key(key, epoch), f"{label or key.fingerprint} {epoch}")
+            for key, label in opened
+            for epoch in named
+        )
+    mine = {ref.fingerprint for ref in refs}
+    return found, replace(profile, key=None) if profile.key in mine else profile
 
 
 def export_key(workplace: Workplace, request: ExportKey) -> KeyDone:

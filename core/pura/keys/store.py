@@ -18,6 +18,7 @@ from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
 from pura.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note
+from pura.keys.epochs import epoch_key, first_day
 from pura.keys.faults import CODES, State, fault
 from pura.keys.folder import KeyFolder
 from pura.keys.keyfile import KeyFile, write_key_file
@@ -236,16 +237,24 @@ class KeyStore:
         return self._change(name, lambda entry, _: replace(entry, note=note))
 
     def derive(
-        self, master: str, label: str, name: str = "", note: str = "", place: Place | None = None
+        self,
+        master: str,
+        label: str,
+        name: str = "",
+        note: str = "",
+        place: Place | None = None,
+        *,
+        epoch: bool = False,
     ) -> KeyEntry:
-        """Derive a deployment key, store it, and mark the master as one.
+        """Derive the key of a deployment or of an epoch, store it, and mark the master as one.
 
         Args:
             master: Name of the master key.
-            label: Name of the deployment.
+            label: Name of the deployment; or the epoch.
             name: Name of the new key; master and label when left out.
             note: For people.
             place: Where to keep it.
+            epoch: The label is a day, a week or a month.
 
         Raises:
             KeyStoreError: The master cannot be read, or the new key cannot be stored.
@@ -255,7 +264,10 @@ class KeyStore:
         if parent.role is Role.DERIVED:
             raise KeyStoreError("key.role", master=master, code="key-role")
         label = deployment_label(label)
-        with self.get(master) as secret, derive_key(secret, label) as key:
+        make = epoch_key if epoch else derive_key
+        if epoch:
+            first_day(label)
+        with self.get(master) as secret, make(secret, label) as key:
             entry = self.add(
                 name or f"{master}/{label}",
                 key,

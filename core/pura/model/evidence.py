@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,11 @@ import numpy.typing as npt
 from pura.base.errors import InputError, ProfileError, PuraError
 from pura.model.feeding import Feeding, Look
 from pura.model.load import LanguageModel
-from pura.model.naive import full_order
+from pura.model.orders import Orders
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
 from pura.model.windows import plan
-from pura.scheme import Profile, SecretKey, ranks
-
-if TYPE_CHECKING:
-    import torch
+from pura.scheme import Profile, SecretKey
 
 # Attention over a window costs its square; a longer one would serve a generator's text badly.
 MAX_WINDOW: Final = 8192
@@ -166,7 +163,7 @@ def read_documents(
     feeding = Feeding(
         model=model,
         profile=profile,
-        ranks=_rank_table(model, keys, profile),
+        orders=Orders.of(keys, profile.vocab_size, model.head),
         tiling=tiling or _tiling_for(model),
         chunk=chunk,
         progress=progress,
@@ -221,12 +218,3 @@ def _opening(model: LanguageModel, profile: Profile) -> tuple[int, ...]:
 def _without(prompt: Sequence[int], opening: tuple[int, ...]) -> tuple[int, ...]:
     tokens = tuple(int(v) for v in prompt)
     return tokens[1:] if opening and tokens[:1] == opening else tokens
-
-
-def _rank_table(model: LanguageModel, keys: Sequence[SecretKey], profile: Profile) -> torch.Tensor:
-    """Return int32 [K, R]: the rank of every logit in each key's order."""
-    import torch
-
-    rows = [ranks(full_order(key, profile.vocab_size, model.head.rows)) for key in keys]
-    table = np.array(rows, dtype=np.int32).reshape(len(rows), model.head.rows)
-    return torch.from_numpy(table).to(model.head.weight.device)

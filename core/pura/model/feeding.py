@@ -18,6 +18,7 @@ from pura.model.batches import Batch, Place, batches
 from pura.model.differences import Patches, patches
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
+from pura.model.orders import Orders
 from pura.model.reading import Reading
 from pura.model.shared import LEAST, Share, States, keeps_states, put_states, shares, states_of
 from pura.model.tiles import Tiling, row_sums, tile_count
@@ -92,7 +93,7 @@ class Feeding:
     Attributes:
         model: The model.
         profile: Temperature, top-k, top-p.
-        ranks: int32 [K, R], rank of every logit in each key's order.
+        orders: The secret orders of ``K`` keys.
         tiling: How much is held at once.
         chunk: Tokens at most between two looks.
         progress: Gets steps done and steps in all.
@@ -101,7 +102,7 @@ class Feeding:
 
     model: LanguageModel
     profile: Profile
-    ranks: torch.Tensor
+    orders: Orders
     tiling: Tiling
     chunk: int | None
     progress: Callable[[int, int], None] | None
@@ -134,7 +135,7 @@ class Feeding:
             look: Who looks at the first one.
             context: Longest input in tokens.
         """
-        first, keys = len(self._texts), int(self.ranks.shape[0])
+        first, keys = len(self._texts), len(self.orders)
         document = _Document(first=first, texts=len(texts), look=look)
         self._documents.append(document)
         taken = shares(texts, windows)
@@ -398,7 +399,7 @@ class Feeding:
         hidden = torch.cat([h for *_, h in found])
         targets = torch.from_numpy(aims).to(hidden.device)
         sums = row_sums(
-            self.model.head, hidden, targets, self.ranks, self.profile, self.tiling, self._tick
+            self.model.head, hidden, targets, self.orders, self.profile, self.tiling, self._tick
         )
         entropy, probability = sums.entropy_bits.numpy(), sums.probability.numpy()
         lo, begin = sums.lo.numpy(), 0

@@ -38,27 +38,33 @@ class Head:
         """``R``, the number of logits."""
         return int(self.weight.shape[0])
 
-    def logits(self, hidden: Any, first: int = 0, last: int | None = None) -> Any:
-        """Return the logits ``first … last - 1`` of some rows, in float32.
+    def columns(self, hidden: Any, first: int = 0, last: int | None = None) -> Any:
+        """Return the logits ``first … last - 1`` of some rows, a column a row, in float32.
 
         Args:
             hidden: [N, D], in the dtype of the weights.
-            first: First column.
-            last: One past the last column; all when None.
+            first: First logit.
+            last: One past the last one; all when None.
 
         Returns:
-            float32 [N, last - first]. The product runs in the dtype of the weights, as in the
+            float32 [last - first, N]. The product runs in the dtype of the weights, as in the
             network itself, so 16-bit weights give the logits that the generator saw.
         """
         import torch
 
-        bias = None if self.bias is None else self.bias[first:last]
-        out = torch.nn.functional.linear(hidden, self.weight[first:last], bias).float()
+        out = torch.nn.functional.linear(self.weight[first:last], hidden)
+        if self.bias is not None:
+            out = out + self.bias[first:last, None]
+        out = out.float()
         if self.scale != 1.0:
             out.mul_(self.scale)
         if self.cap is not None:
             out.div_(self.cap).tanh_().mul_(self.cap)
         return out
+
+    def logits(self, hidden: Any) -> Any:
+        """Return all logits of some rows: float32 [N, R]."""
+        return self.columns(hidden).T.contiguous()
 
 
 def decoder_of(network: Any) -> Any:

@@ -1,23 +1,21 @@
-"""From hidden states to entropy and intervals, one tile of the vocabulary at a time.
+"""From hidden states to entropy and intervals, some rows and one tile of the vocabulary at a time.
 
-A tile is a few hundred rows (tokens of the text) by a few thousand columns (vocabulary): it stays
-in the processor's cache, is used for all sums at once and is forgotten. Logits and exponentials
-are float32, the sums across tiles float64, rescaled whenever a larger logit turns up.
-
-The secret order enters as a mask: an element counts towards ``lo`` when its rank is below that
-of the token. Measured against a copy of the head with permuted rows, the mask costs a percent of
-the pass where the copy costs the size of the head per key and the time to make it; and all keys
-share one product.
+A tile is a few hundred rows (tokens of the text) by a few thousand logits: it stays in the
+processor's cache and is used for all sums at once. Logits and exponentials are float32, the sums
+across tiles float64. The exponentials of the rows are held, a column a row, for as long as the keys
+need them: each key adds up what stands before the token in its secret order
+(:mod:`pura.model.orders`), so that many keys share one product.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pura.model.head import Head
+from pura.model.orders import Orders
 from pura.model.truncation import distribution_torch, is_truncated
 from pura.scheme import Profile
 
@@ -33,7 +31,8 @@ class Tiling:
         chunk: Tokens that go through the network together.
         rows: Rows of a tile.
         columns: Columns of a tile.
-        block: Numbers of a block of whole rows, where a profile cuts the distribution.
+        block: Numbers of a block of whole rows, where a profile cuts the distribution; four times
+            as many exponentials are held where it does not.
     """
 
     chunk: int
@@ -78,15 +77,21 @@ class RowSums:
 def tile_count(head: Head, rows: int, profile: Profile, tiling: Tiling) -> int:
     """How often :func:`row_sums` ticks for so many rows."""
     if is_truncated(profile.top_k, profile.top_p):
-        return -(-rows // max(1, tiling.block // head.rows))
-    return -(-rows // tiling.rows) * -(-head.rows // tiling.columns)
+        return -(-rows // _at_once(head, tiling, whole=True))
+    return -(-rows // _at_once(head, tiling, whole=False)) * -(-head.rows // tiling.columns)
+
+
+def _at_once(head: Head, tiling: Tiling, *, whole: bool) -> int:
+    if whole:
+        return max(1, tiling.block // head.rows)
+    return max(1, min(tiling.rows, 4 * tiling.block // head.rows))
 
 
 def row_sums(
     head: Head,
     hidden: torch.Tensor,
     targets: torch.Tensor,
-    ranks: torch.Tensor,
+    orders: Orders,
     profile: Profile,
     tiling: Tiling,
     tick: Callable[[], None],
@@ -97,20 +102,18 @@ def row_sums(
         head: The output head, ``R`` rows.
         hidden: [N, D], last hidden states.
         targets: int64 [N], the token that follows each.
-        ranks: int32 [K, R], rank of every logit in each key's order.
+        orders: Of ``K`` keys.
         profile: Temperature, top-k, top-p.
         tiling: How much is held at once.
         tick: Called after every tile; may raise to stop.
     """
     import torch
 
-    if is_truncated(profile.top_k, profile.top_p):
-        step = max(1, tiling.block // head.rows)
-        one = _truncated_rows
-    else:
-        step, one = tiling.rows, _streamed_rows
+    cut = is_truncated(profile.top_k, profile.top_p)
+    step = _at_once(head, tiling, whole=cut)
+    one = _truncated_rows if cut else _streamed_rows
     parts = [
-        one(head, hidden[i : i + step], targets[i : i + step], ranks, profile, tiling, tick)
+        one(head, hidden[i : i + step], targets[i : i + step], orders, profile, tiling, tick)
         for i in range(0, int(hidden.shape[0]), step)
     ]
     return RowSums(
@@ -124,92 +127,100 @@ def _streamed_rows(
     head: Head,
     hidden: torch.Tensor,
     targets: torch.Tensor,
-    ranks: torch.Tensor,
+    orders: Orders,
     profile: Profile,
     tiling: Tiling,
     tick: Callable[[], None],
 ) -> RowSums:
-    """A few rows, tile after tile, without ever holding a row."""
-    sums = _RunningSums(targets, ranks)
-    for first in range(0, head.rows, tiling.columns):
-        z = head.logits(hidden, first, min(first + tiling.columns, head.rows))
-        if profile.temperature != 1.0:
-            z.div_(profile.temperature)
-        sums.add(z, first)
-        tick()
-    return sums.result()
+    """A few rows, tile after tile."""
+
+    def tiles() -> Iterator[tuple[int, torch.Tensor]]:
+        for first in range(0, head.rows, tiling.columns):
+            z = head.columns(hidden, first, min(first + tiling.columns, head.rows))
+            if profile.temperature != 1.0:
+                z.div_(profile.temperature)
+            yield first, z
+            tick()
+
+    sums = _sweep(tiles(), targets, head.rows, None)
+    if not sums.finite:
+        # Some logit lies more than 88 above all of the first tile.
+        import torch
+
+        tops = [z.amax(dim=0) for _, z in tiles()]
+        sums = _sweep(tiles(), targets, head.rows, torch.stack(tops).amax(dim=0))
+    return sums.result(orders, targets)
 
 
-class _RunningSums:
-    """Sums over the tiles of some rows, relative to the largest logit so far.
+@dataclass(kw_only=True, eq=False)
+class _Sums:
+    """Sums over all logits of some rows, relative to a reference.
 
-    Args:
-        targets: int64 [N], the token of each row.
-        ranks: int32 [K, R].
+    Attributes:
+        masses: float32 [R, N], ``e^(z - reference)``.
+        token: float32 [N], ``z - reference`` of the token.
+        total: float64 [N], ``Σ e``.
+        moment: float64 [N], ``Σ e·(z - reference)``.
     """
 
-    def __init__(self, targets: torch.Tensor, ranks: torch.Tensor) -> None:
-        import torch
+    masses: torch.Tensor
+    token: torch.Tensor
+    total: torch.Tensor
+    moment: torch.Tensor
 
-        # Apple GPUs have no float64: their tile sums travel to the CPU, a few numbers a tile.
-        self._place = torch.device("cpu") if targets.device.type == "mps" else targets.device
-        n, keys = int(targets.shape[0]), int(ranks.shape[0])
-        self._targets, self._ranks = targets, ranks
-        self._own = ranks[:, targets, None]  # int32 [K, N, 1]
-        self._top = torch.full((n,), -math.inf, device=targets.device)
-        self._token = torch.zeros(n, device=targets.device)
-        self._total = torch.zeros(n, dtype=torch.float64, device=self._place)
-        self._moment = torch.zeros_like(self._total)
-        self._below = torch.zeros((keys, n), dtype=torch.float64, device=self._place)
+    @property
+    def finite(self) -> bool:
+        return bool((self.total < math.inf).all())
 
-    def _wide(self, x: torch.Tensor) -> torch.Tensor:
-        return x.to(device=self._place, dtype=self._total.dtype)
-
-    def add(self, z: torch.Tensor, first: int) -> None:
-        """Add a tile of logits, float32 [N, C], that starts at column ``first``; it is spent."""
-        import torch
-
-        last = first + int(z.shape[1])
-        inside = (self._targets >= first) & (self._targets < last)
-        own_column = (self._targets - first).clamp(0, last - first - 1)[:, None]
-        self._token = torch.where(inside, z.gather(1, own_column)[:, 0], self._token)
-        self._raise_top(z, started=first > 0)
-        e = z.sub_(self._top[:, None]).exp()
-        self._total += self._wide(e.sum(dim=1))
-        self._moment += self._wide(torch.linalg.vecdot(e, z))
-        for k, row in enumerate(self._ranks):
-            mask = (row[first:last] < self._own[k]).to(e.dtype)
-            self._below[k] += self._wide(torch.linalg.vecdot(e, mask))
-
-    def _raise_top(self, z: torch.Tensor, *, started: bool) -> None:
-        import torch
-
-        higher = torch.maximum(self._top, z.amax(dim=1))
-        if started:
-            drop = self._wide(self._top) - self._wide(higher)
-            shrink = drop.exp()
-            # Σ e^(z-b)·(z-b) from Σ e^(z-a)·(z-a): both the factor and the offset move.
-            self._moment = shrink * (self._moment + self._total * drop)
-            self._total = self._total * shrink
-            self._below = self._below * shrink
-        self._top = higher
-
-    def result(self) -> RowSums:
-        """Return the sums once every tile was added."""
-        own = self._wide(self._token) - self._wide(self._top)
-        entropy = self._total.log() - self._moment / self._total
+    def result(self, orders: Orders, targets: torch.Tensor) -> RowSums:
+        entropy = self.total.log() - self.moment / self.total
+        token = self.token.to(device=self.total.device, dtype=self.total.dtype)
         return RowSums(
             entropy_bits=(entropy / math.log(2.0)).cpu(),
-            probability=(own.exp() / self._total).cpu(),
-            lo=(self._below / self._total).cpu(),
+            probability=(token.exp() / self.total).cpu(),
+            lo=(orders.below(self.masses, targets) / self.total).cpu(),
         )
+
+
+def _sweep(
+    tiles: Iterator[tuple[int, torch.Tensor]],
+    targets: torch.Tensor,
+    rows: int,
+    reference: torch.Tensor | None,
+) -> _Sums:
+    """Add up all tiles of logits, float32 [C, N] each; they are spent.
+
+    Any reference gives the same sums, as long as nothing overflows: the largest logit of the first
+    tile saves a look at all the others.
+    """
+    import torch
+
+    # Apple GPUs have no float64: their tile sums travel to the CPU, a few numbers a tile.
+    place = torch.device("cpu") if targets.device.type == "mps" else targets.device
+    n = int(targets.shape[0])
+    masses = torch.empty((rows, n), device=targets.device)
+    token = torch.zeros(n, device=targets.device)
+    total = torch.zeros(n, dtype=torch.float64, device=place)
+    moment = torch.zeros_like(total)
+    for first, z in tiles:
+        if reference is None:
+            reference = z.amax(dim=0)
+        last = first + int(z.shape[0])
+        z.sub_(reference)
+        inside = (targets >= first) & (targets < last)
+        own = z.gather(0, (targets - first).clamp(0, last - first - 1)[None])[0]
+        token = torch.where(inside, own, token)
+        e = torch.exp(z, out=masses[first:last])
+        total += e.sum(dim=0).to(place, torch.float64)
+        moment += z.mul_(e).sum(dim=0).to(place, torch.float64)
+    return _Sums(masses=masses, token=token, total=total, moment=moment)
 
 
 def _truncated_rows(
     head: Head,
     hidden: torch.Tensor,
     targets: torch.Tensor,
-    ranks: torch.Tensor,
+    orders: Orders,
     profile: Profile,
     tiling: Tiling,
     tick: Callable[[], None],
@@ -223,12 +234,12 @@ def _truncated_rows(
         top_k=profile.top_k,
         top_p=profile.top_p,
     )
-    aim, order = targets.to(p.device), ranks.to(p.device)
+    aim = targets.to(p.device)
     entropy = torch.special.entr(p).sum(dim=1) / math.log(2.0)
-    lo = [torch.where(r < r[aim, None], p, 0.0).sum(dim=1) for r in order]
+    lo = orders.below(p.T.to(hidden.device, torch.float32).contiguous(), targets)
     tick()
     return RowSums(
         entropy_bits=entropy.cpu(),
         probability=p.gather(1, aim[:, None])[:, 0].cpu(),
-        lo=torch.stack(lo).cpu() if lo else p.new_zeros((0, int(aim.shape[0]))).cpu(),
+        lo=lo.cpu(),
     )

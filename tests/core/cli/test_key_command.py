@@ -100,6 +100,9 @@ def test_export_is_encrypted_asks_and_comes_back(folder: Path) -> None:
     (folder / "other.txt").write_text("another set of words")
     pura("key", "new", "House", "--note", "n", file=passphrase)
     pura("key", "derive", "House", "newsroom-2026", file=passphrase)
+    daily = pura("key", "derive", "House", "--epoch", "2026-11-22", file=passphrase)
+    assert daily.stdout.startswith("House/2026-11-22  ")
+    assert pura("key", "derive", "House", "a", "--epoch", "2026-11", file=passphrase).exit_code == 2
     name = "House/newsroom-2026"
     words = ("key", "export", name, "-o", copy, "--passphrase-file", folder / "other.txt")
     refused = pura(*words, stdin="n\n", file=passphrase)

@@ -35,9 +35,12 @@ from pura.desk.audits import (
     unread_file,
 )
 from pura.desk.cases import SaveTo, open_log, saving_run
+from pura.desk.keys import epoch_keys
 from pura.desk.workplace import Workplace
 from pura.documents import from_text, read_document
+from pura.embed.generate import generate
 from pura.keys import KeyRef
+from pura.keys.epochs import epoch_key
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.register.rows import Issue
@@ -123,6 +126,38 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(
                 (s.number, s.done) for s in alone.log
             ]
     assert [getattr(one, "code", "") for one in together] == ["", "", "input-ids", "", ""]
+
+
+@pytest.mark.slow
+def test_the_key_of_a_day_is_found_among_those_of_a_range(
+    quick: Workplace, setup: Setup, builtin_model: Any
+) -> None:
+    (root,) = setup.keys
+    profile = Profile(payload_bits=12, blocks=2, vocab_size=builtin_model.vocab_size)
+    with quick.opened_keys([root]) as [(key, _)], epoch_key(key, "2026-11-22") as daily:
+        payload = Payload.from_bits([1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0])
+        made = generate(
+            builtin_model,
+            "The harbour was",
+            payload,
+            daily,
+            profile,
+            tokens=90,
+            seed=1,
+            ignore_eos=True,
+        )
+        fingerprint = daily.fingerprint
+    mine = replace(profile, key=root.fingerprint)
+    refs, used = epoch_keys(quick, [root], mine, "2026-11-20..2026-11-24")
+    assert used.key is None
+    record = audit(quick, Setup(keys=refs, profile=used), of(made.text)).audit
+    assert [key.label for key in record.keys] == [f"Desk 2026-11-2{day}" for day in range(5)]
+    assert (record.key.label, record.key.fingerprint) == ("Desk 2026-11-22", fingerprint)
+    assert record.evidence.keys_tried == 5
+    alone = audit(quick, Setup(keys=refs[2:3], profile=used), of(made.text)).audit
+    lost = alone.evidence.log10_e - record.evidence.log10_e
+    assert 0 < lost <= np.log10(5) + 1e-6
+    quick.session_keys.wipe()
 
 
 def test_an_audit_stops_when_it_is_asked_to(

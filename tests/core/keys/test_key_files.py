@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pura.base.errors import KeyFormatError
 from pura.keys import KeyFile, Role, load_key, parse_key, passphrase_bytes, write_key_file
 from pura.keys.derive import derive_key
+from pura.keys.epochs import epoch_key, epochs
 from pura.keys.keyfile import read_key_file
 from pura.keys.sealed import MAX_FILE, Cost, seal, unseal
 from pura.scheme import SecretKey
@@ -240,6 +241,38 @@ def test_deployment_keys_follow_rfc_5869_by_hand() -> None:
     for label in ("", "a\nb", "x" * 81):
         with pytest.raises(KeyFormatError):
             derive_key(KEY, label)
+
+
+def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation() -> None:
+    import hmac
+
+    prk = hmac.digest(b"PURA-1 epoch key", bytes(range(32)), "sha256")
+    page = (Path(__file__).parents[3] / "docs" / "custody.md").read_text(encoding="utf-8")
+    for epoch in ("2026-11-22", "2026-W47", "2026-11"):
+        key = epoch_key(KEY, epoch).to_hex()
+        assert key == hmac.digest(prk, epoch.encode() + b"\x01", "sha256").hex()
+        assert f"| `{epoch}` | `{key}` |" in page
+        assert key != derive_key(KEY, epoch).to_hex()
+    assert epoch_key(SecretKey(b"\xff" * 32), "2027-01-01").to_hex() in page
+
+
+def test_a_range_of_epochs_holds_both_ends_over_the_turn_of_a_year() -> None:
+    assert epochs("2026-11") == ("2026-11",)
+    assert epochs("2026-11..2027-01") == ("2026-11", "2026-12", "2027-01")
+    assert epochs("2026-W52..2027-W01") == ("2026-W52", "2026-W53", "2027-W01")
+    assert epochs("2028-02-28..2028-03-01") == ("2028-02-28", "2028-02-29", "2028-03-01")
+    wrong = (
+        "",
+        "2026-13",
+        "2027-W53",
+        "2026-02-30",
+        "22.11.2026",
+        "2026-11-22..",
+        "2026-11..2026-W50",
+    )
+    for span in (*wrong, "2026-12..2026-11", "2020-01-01..2026-01-01", "2026-11-22..2026-11-23..1"):
+        with pytest.raises(KeyFormatError):
+            epochs(span)
 
 
 def test_a_key_is_overwritten_when_its_block_ends() -> None:

@@ -1,0 +1,107 @@
+"""Keys of a day, a week or a month, by HKDF-SHA256 (RFC 5869; docs/custody.md).
+
+A key that leaks, or that a court must be shown, is then the key of one epoch: whoever holds it can
+work out neither the key that it comes from nor that of another day.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from pura.base.errors import KeyFormatError
+from pura.scheme import SecretKey
+from pura.scheme.keys import KEY_BYTES, wipe_buffer
+
+SALT: Final = b"PURA-1 epoch key"
+MAX_EPOCHS: Final = 400
+_FORMS: Final = {
+    "day": re.compile(r"\d{4}-\d\d-\d\d"),
+    "week": re.compile(r"\d{4}-W\d\d"),
+    "month": re.compile(r"\d{4}-\d\d"),
+}
+
+
+def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
+    """Return the key of an epoch.
+
+    Args:
+        key: The key that all its epochs come from.
+        epoch: A day ``2026-11-22``, an ISO week ``2026-W47`` or a month ``2026-11``.
+
+    Raises:
+        KeyFormatError: It is none of them.
+    """
+    first_day(epoch)
+    secret = key.copy_secret()
+    try:
+        derived = bytearray(HKDF(SHA256(), KEY_BYTES, SALT, epoch.encode()).derive(bytes(secret)))
+        found = SecretKey(derived)
+        wipe_buffer(derived)
+    finally:
+        wipe_buffer(secret)
+    return found
+
+
+def first_day(epoch: str) -> dt.date:
+    """Return the day on which an epoch begins.
+
+    Raises:
+        KeyFormatError: It is no day, ISO week or month.
+    """
+    try:
+        match _kind(epoch):
+            case "day":
+                return dt.date.fromisoformat(epoch)
+            case "week":
+                return dt.date.fromisocalendar(int(epoch[:4]), int(epoch[6:]), 1)
+            case "month":
+                return dt.date.fromisoformat(f"{epoch}-01")
+    except ValueError:
+        pass
+    raise KeyFormatError("key.epoch", code="key-epoch")
+
+
+def epochs(span: str) -> tuple[str, ...]:
+    """Return the epochs of a range, both ends included, in order.
+
+    Args:
+        span: ``FROM..TO`` of the same kind, or one epoch.
+
+    Raises:
+        KeyFormatError: An end is no epoch, the ends are of two kinds or the wrong way round, or
+            more than :data:`MAX_EPOCHS` lie between them.
+    """
+    begin, _, end = span.partition("..")
+    end = end if ".." in span else begin
+    day, last, kind = first_day(begin), first_day(end), _kind(begin)
+    if kind != _kind(end) or last < day:
+        raise KeyFormatError("key.epoch", code="key-epoch")
+    found = []
+    while day <= last:
+        if len(found) == MAX_EPOCHS:
+            raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epoch")
+        found.append(_named(day, kind))
+        day = _next(day, kind)
+    return tuple(found)
+
+
+def _kind(epoch: str) -> str:
+    return next((kind for kind, form in _FORMS.items() if form.fullmatch(epoch)), "")
+
+
+def _named(day: dt.date, kind: str) -> str:
+    if kind == "week":
+        year, week, _ = day.isocalendar()
+        return f"{year:04}-W{week:02}"
+    return day.isoformat() if kind == "day" else day.isoformat()[:7]
+
+
+def _next(day: dt.date, kind: str) -> dt.date:
+    if kind == "month":
+        return (day.replace(day=1) + dt.timedelta(days=31)).replace(day=1)
+    return day + dt.timedelta(days=7 if kind == "week" else 1)

@@ -81,7 +81,7 @@ def epochs(span: str) -> tuple[str, ...]:
     day, last, kind = first_day(begin), first_day(end), _kind(begin)
     if kind != _kind(end) or last < day:
         raise KeyFormatError("key.epoch", code="key-epoch")
-    found = []
+    found: list[str] = []
     while day <= last:
         if len(found) == MAX_EPOCHS:
             raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epoch")

@@ -33,7 +33,8 @@ def home(tmp_path: Path, installed_models: Path) -> Path:
 def pura(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command of a clean user, in this process: torch and the model are loaded once.
 
-    ``test_readme.py`` and ``test_canary.py`` start the same command as processes of their own.
+    ``mixed`` puts what it complains of into its output. ``test_wheel.py`` and others start the same
+    command as a process of its own.
     """
     load = loading.load_model
 
@@ -48,11 +49,13 @@ def pura(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("COLUMNS", "200")
 
     def run(
-        *arguments: str | Path, stdin: str | bytes | None = None
+        *arguments: str | Path, stdin: str | bytes | None = None, mixed: bool = False
     ) -> subprocess.CompletedProcess[str]:
         words = ["pura", *map(str, arguments)]
         data = stdin.encode() if isinstance(stdin, str) else stdin
         said, complained = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
+        if mixed:
+            complained = said
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", words)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data or b"")))

@@ -6,11 +6,16 @@ import os
 import re
 import subprocess
 import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
 import pytest
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 README = Path(__file__).resolve().parents[2] / "README.md"
 CUT = "…"
 MARK = "-- end of a command:"
@@ -67,7 +72,53 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def test_the_page_shows_what_its_commands_print(tmp_path: Path, home: Path) -> None:
+# Hands its words to the command in the process of the tests, which has the model; says its answer.
+PURA = """#!{python} -IS
+import sys
+from multiprocessing.connection import Client
+with Client({address!r}, "AF_UNIX") as line:
+    line.send(sys.argv[1:])
+    said, code = line.recv()
+sys.stdout.write(said)
+sys.exit(code)
+"""
+
+
+def run_shell(script: str, folder: Path, pura: Run) -> str:
+    """Run a script in a shell whose ``pura`` is the one of this process; return what it printed."""
+    programs = folder / "programs"
+    programs.mkdir()
+    environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
+    environment["PATH"] = os.pathsep.join(
+        [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
+    with Listener(family="AF_UNIX") as listener, (folder / "said").open("w+") as said:
+        program = programs / "pura"
+        program.write_text(PURA.format(python=sys.executable, address=listener.address))
+        program.chmod(0o755)
+        with subprocess.Popen(
+            ["bash"], stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment, text=True
+        ) as shell:
+
+            def feed() -> None:
+                shell.communicate(script)
+                Client(listener.address, "AF_UNIX").close()
+
+            feeder = threading.Thread(target=feed)
+            feeder.start()
+            with suppress(EOFError):  # the feeder's own call, at the end
+                while True:
+                    with listener.accept() as line:
+                        done = pura(*line.recv(), mixed=True)
+                        line.send((done.stdout, done.returncode))
+            feeder.join()
+        said.seek(0)
+        return said.read()
+
+
+def test_the_page_shows_what_its_commands_print(
+    tmp_path: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     steps = shown(README.read_text(encoding="utf-8"))
     assert any("verify" in step.command for step in steps)
     # The status of each command is kept for the next, which may ask for it.
@@ -76,24 +127,11 @@ def test_the_page_shows_what_its_commands_print(tmp_path: Path, home: Path) -> N
     )
     folder = tmp_path / "empty"
     folder.mkdir()
-    done = subprocess.run(
-        ["bash"],
-        input=script,
-        cwd=folder,
-        env={
-            **{k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"},
-            "PURA_HOME": str(home),
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "COLUMNS": "200",
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    *printed, rest = re.split(rf"^{MARK} (\d+)\n", done.stdout, flags=re.MULTILINE)
+    monkeypatch.chdir(folder)
+    said = run_shell(script, tmp_path, pura)
+    *printed, rest = re.split(rf"^{MARK} (\d+)\n", said, flags=re.MULTILINE)
     assert rest == ""
-    assert len(printed) == 2 * len(steps), done.stdout
+    assert len(printed) == 2 * len(steps), said
     for number, step in enumerate(steps):
         output, status = printed[2 * number], printed[2 * number + 1]
         assert pattern(step.lines).fullmatch(output), f"$ {step.command}\n{output}"

@@ -149,7 +149,7 @@ def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
     offline.prepare()
     if facts is not None:
         with _as_model_error("model.tokenizer-load"):
-            plain = file_tokenizer(path, str(facts.config["model_type"]))
+            plain = file_tokenizer(path, str(facts.config["model_type"]), library_tokenizer)
         if plain is not None:
             return plain
     return library_tokenizer(path)

@@ -8,6 +8,7 @@ are known to change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +42,7 @@ class FileTokenizer:
         folder: An inspected model folder.
         backend: What its ``tokenizer.json`` holds.
         config: Its ``tokenizer_config.json``.
+        load: Loads the library's own of a folder.
 
     Attributes:
         backend_tokenizer: The tokenizer of the tokenizers library.
@@ -50,10 +52,12 @@ class FileTokenizer:
 
     is_fast: Final = True
 
-    def __init__(self, folder: Path, backend: Any, config: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, backend: Any, config: dict[str, Any], load: Callable[[Path], Any]
+    ) -> None:
         backend.no_truncation()
         backend.no_padding()
-        self._folder = folder
+        self._folder, self._load = folder, load
         self._library: Any = None
         self.backend_tokenizer = backend
         self.bos_token_id, self.eos_token_id = (
@@ -103,18 +107,19 @@ class FileTokenizer:
         if name.startswith("_"):
             raise AttributeError(name)
         if self._library is None:
-            from pura.model.load import library_tokenizer
-
-            self._library = library_tokenizer(self._folder)
+            self._library = self._load(self._folder)
         return getattr(self._library, name)
 
 
-def file_tokenizer(folder: Path, model_type: str) -> FileTokenizer | None:
+def file_tokenizer(
+    folder: Path, model_type: str, load: Callable[[Path], Any]
+) -> FileTokenizer | None:
     """Return the tokenizer of an inspected folder, or None where the library may change it.
 
     Args:
         folder: The folder.
         model_type: Of its config.
+        load: Loads the library's own of a folder, for what is asked beyond the file.
 
     Raises:
         ModelError: A file is damaged.
@@ -134,7 +139,7 @@ def file_tokenizer(folder: Path, model_type: str) -> FileTokenizer | None:
     backend: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
     if backend.post_processor is None or not _all_known(backend, config):
         return None
-    return FileTokenizer(folder, backend, config)
+    return FileTokenizer(folder, backend, config, load)
 
 
 def _all_known(backend: Any, config: dict[str, Any]) -> bool:

@@ -237,7 +237,8 @@ def test_a_file_speaks_as_the_library_does(real_model: LanguageModel, tmp_path: 
     library.save_pretrained(tmp_path / "gemma")
     builtin = Path(real_model.tokenizer._folder)
     for folder in (tmp_path / "gemma", builtin):
-        alone, library = file_tokenizer(folder, "llama"), library_tokenizer(folder)
+        alone = file_tokenizer(folder, "llama", library_tokenizer)
+        library = library_tokenizer(folder)
         assert alone is not None
         assert len(alone) == len(library)
         assert tokenizer_fingerprint(alone) == tokenizer_fingerprint(library)
@@ -256,7 +257,7 @@ def test_a_file_speaks_as_the_library_does(real_model: LanguageModel, tmp_path: 
                 assert ids == library(text, add_special_tokens=opened)["input_ids"]
                 assert alone.decode(ids) == library.decode(ids, clean_up_tokenization_spaces=False)
     assert alone("", add_special_tokens=True)["input_ids"] == []
-    gemma = file_tokenizer(tmp_path / "gemma", "gemma3_text")
+    gemma = file_tokenizer(tmp_path / "gemma", "gemma3_text", library_tokenizer)
     assert gemma is not None
     assert gemma("", add_special_tokens=True)["input_ids"] == [1]
 
@@ -279,5 +280,5 @@ def test_settings_that_change_a_tokenizer_leave_it_to_the_library(tmp_path: Path
         ({"extra_special_tokens": ["<tool>"]}, False),
     ):
         path.write_text(json.dumps(plain | change))
-        assert (file_tokenizer(tmp_path, "llama") is not None) == taken, change
-    assert file_tokenizer(tmp_path, "ministral") is None
+        assert (file_tokenizer(tmp_path, "llama", library_tokenizer) is not None) == taken, change
+    assert file_tokenizer(tmp_path, "ministral", library_tokenizer) is None

@@ -68,8 +68,28 @@
         <translation>veröffentlichtes Verfahren</translation>
     </message>
     <message>
-        <source>Full wording and steps</source>
-        <translation>Voller Wortlaut und Schritte</translation>
+        <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
+        <translation>Schlüssel {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
+    </message>
+    <message>
+        <source>Not decided between {n:count} payloads</source>
+        <translation>Nicht entschieden zwischen {n:count} Nutzlasten</translation>
+    </message>
+    <message>
+        <source>{rank:text}. {payload:text} · weight {weight:text}</source>
+        <translation>{rank:text}. {payload:text} · Gewicht {weight:text}</translation>
+    </message>
+    <message>
+        <source>{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · payload of {n:text} bits</source>
+        <translation>{share:text} der Token, in {k:plural(einer Passage|{k:count} Passagen)} · Nutzlast mit {n:text} Bits</translation>
+    </message>
+    <message>
+        <source>Register entry {n:count}: {who:text}</source>
+        <translation>Registereintrag {n:count}: {who:text}</translation>
+    </message>
+    <message>
+        <source>No entry of the register has this payload</source>
+        <translation>Kein Eintrag des Registers hat diese Nutzlast</translation>
     </message>
     <message>
         <source>Candidates</source>
@@ -84,20 +104,16 @@
         <translation>Antwort</translation>
     </message>
     <message>
+        <source>What this compares</source>
+        <translation>Was das vergleicht</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
         <source>Candidates ({n:text})</source>
         <translation>Kandidaten ({n:text})</translation>
-    </message>
-    <message>
-        <source>no entry</source>
-        <translation>kein Eintrag</translation>
-    </message>
-    <message>
-        <source>Register</source>
-        <translation>Register</translation>
-    </message>
-    <message>
-        <source>Payload, {n:text} bits</source>
-        <translation>Nutzlast, {n:text} Bits</translation>
     </message>
     <message>
         <source>Scale of support</source>
@@ -264,6 +280,10 @@
 </context>
 <context>
     <name>Cases</name>
+    <message>
+        <source>Save the finding to a case first (Ctrl+S).</source>
+        <translation>Sichern Sie den Befund zuerst in einem Fall (Strg+S).</translation>
+    </message>
     <message>
         <source>There is no finished audit to save. Audit a text first.</source>
         <translation>Es gibt keine fertige Untersuchung zu sichern. Untersuchen Sie erst einen Text.</translation>
@@ -1126,8 +1146,8 @@
         <translation>ausgelassen</translation>
     </message>
     <message>
-        <source>Full wording and steps</source>
-        <translation>Voller Wortlaut und Schritte</translation>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
     </message>
     <message>
         <source>Full wording</source>
@@ -1140,6 +1160,10 @@
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>What is compared</source>
+        <translation>Was verglichen wird</translation>
     </message>
 </context>
 <context>
@@ -1995,8 +2019,12 @@
 <context>
     <name>Marks</name>
     <message>
-        <source>Mark {n:text}, payload {payload:text}: {facts:text}</source>
-        <translation>Markierung {n:text}, Nutzlast {payload:text}: {facts:text}</translation>
+        <source>Not decided between {n:count} payloads</source>
+        <translation>Nicht entschieden zwischen {n:count} Nutzlasten</translation>
+    </message>
+    <message>
+        <source>Mark {n:text}, {payload:text}: {facts:text}</source>
+        <translation>Markierung {n:text}, {payload:text}: {facts:text}</translation>
     </message>
     <message>
         <source>Show its bits, and where it begins</source>
@@ -3895,8 +3923,12 @@
         <translation>Von {checks:count} Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
     </message>
     <message>
-        <source>Of {checks:plural(one check|{checks:count} checks)}, {faults:count} found something amiss.</source>
-        <translation>Von {checks:plural(einem Prüfschritt|{checks:count} Prüfschritten)} {faults:plural(fand einer|fanden {faults:count})} etwas, was nicht stimmt.</translation>
+        <source>Do not rely on this report: of {checks:plural(one check|{checks:count} checks)}, {faults:count} found something amiss. Ask whoever issued it for the file as they have it.</source>
+        <translation>Verlassen Sie sich nicht auf diesen Bericht: Von {checks:plural(einer Prüfung|{checks:count} Prüfungen)} {faults:plural(fand|fanden)} {faults:count} etwas nicht in Ordnung. Bitten Sie den Aussteller um die Datei, wie er sie hat.</translation>
+    </message>
+    <message>
+        <source>Nothing amiss in {n:plural(one check|{n:count} checks)}</source>
+        <translation>Nichts zu beanstanden in {n:plural(einer Prüfung|{n:count} Prüfungen)}</translation>
     </message>
 </context>
 <context>
@@ -4408,6 +4440,10 @@ Anteil {share:text}</translation>
         <translation>Eine Signatur über die ganze Datei; jede spätere Änderung wird beim Nachprüfen benannt. Das Zertifikat ist eine PKCS#12-Datei (.p12, .pfx) mit dem privaten Schlüssel.</translation>
     </message>
     <message>
+        <source>This report is a draft. A signature makes it look finished: choose “Final” in the report window, save it again, and sign that.</source>
+        <translation>Dieser Bericht ist ein Entwurf. Mit einer Signatur sieht er fertig aus: Wählen Sie im Berichtsfenster »Endgültig«, speichern Sie ihn neu und signieren Sie den.</translation>
+    </message>
+    <message>
         <source>Choose another name: the unsigned report stays.</source>
         <translation>Wählen Sie einen anderen Namen: Der unsignierte Bericht bleibt.</translation>
     </message>
@@ -4473,6 +4509,73 @@ Anteil {share:text}</translation>
     <message>
         <source>Ready</source>
         <translation>Bereit</translation>
+    </message>
+</context>
+<context>
+    <name>Steps</name>
+    <message>
+        <source>Saved</source>
+        <translation>Gesichert</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Sichern</translation>
+    </message>
+    <message>
+        <source>Reviewed</source>
+        <translation>Geprüft</translation>
+    </message>
+    <message>
+        <source>Disputed</source>
+        <translation>Bestritten</translation>
+    </message>
+    <message>
+        <source>Review</source>
+        <translation>Prüfen</translation>
+    </message>
+    <message>
+        <source>Draft written</source>
+        <translation>Entwurf da</translation>
+    </message>
+    <message>
+        <source>Report</source>
+        <translation>Bericht</translation>
+    </message>
+    <message>
+        <source>Signed</source>
+        <translation>Signiert</translation>
+    </message>
+    <message>
+        <source>Sign</source>
+        <translation>Signieren</translation>
+    </message>
+    <message>
+        <source>Save the finding to a case</source>
+        <translation>Den Befund in einem Fall sichern</translation>
+    </message>
+    <message>
+        <source>In the case “{case:text}”; press to file it elsewhere</source>
+        <translation>Im Fall »{case:text}«; drücken, um ihn anderswo abzulegen</translation>
+    </message>
+    <message>
+        <source>Confirmed by {who:text}</source>
+        <translation>Bestätigt von {who:text}</translation>
+    </message>
+    <message>
+        <source>Disputed by {who:text}</source>
+        <translation>Bestritten von {who:text}</translation>
+    </message>
+    <message>
+        <source>Let a second person look at the finding</source>
+        <translation>Eine zweite Person den Befund prüfen lassen</translation>
+    </message>
+    <message>
+        <source>Make a report of the finding</source>
+        <translation>Einen Bericht über den Befund machen</translation>
+    </message>
+    <message>
+        <source>Sign a report</source>
+        <translation>Einen Bericht signieren</translation>
     </message>
 </context>
 <context>
@@ -4615,8 +4718,24 @@ Anteil {share:text}</translation>
         <translation>Bleiben</translation>
     </message>
     <message>
-        <source>“{file:text}” carries the record of a report. To check it: File, Verify a report.</source>
-        <translation>»{file:text}« enthält die Aufzeichnung eines Berichts. Zum Prüfen: Datei, Bericht prüfen.</translation>
+        <source>A report</source>
+        <translation>Ein Bericht</translation>
+    </message>
+    <message>
+        <source>“{file:text}” carries the record of a report of PURA Audit.</source>
+        <translation>»{file:text}« trägt das Protokoll eines Berichts von PURA Audit.</translation>
+    </message>
+    <message>
+        <source>Check whether it is unaltered? As a text it is in the list, too.</source>
+        <translation>Prüfen, ob er unverändert ist? Als Text steht er auch in der Liste.</translation>
+    </message>
+    <message>
+        <source>Check the report</source>
+        <translation>Den Bericht prüfen</translation>
+    </message>
+    <message>
+        <source>Keep it as a text</source>
+        <translation>Als Text behalten</translation>
     </message>
     <message>
         <source>Open texts</source>

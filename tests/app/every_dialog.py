@@ -59,6 +59,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "about": lambda: dialogs.show_about(window),
         "shortcuts": lambda: dialogs.show_shortcuts(window),
         "details": lambda: dialogs.show_details(window),
+        "compared": lambda: dialogs.show_compared(window),
         "candidates": lambda: dialogs.show_candidates(window),
         "settings": lambda: dialogs.show_settings(window),
         "reading": lambda: reading_dialog(window),

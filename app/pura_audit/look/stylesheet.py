@@ -30,6 +30,9 @@ QLabel[role="label"] { color: $muted; font-size: 11px; }
 QLabel[role="small"] { color: $muted; font-size: 11px; }
 QLabel[role="value"] { font-weight: 600; }
 QLabel[role="attention"] { color: $against; }
+QLabel[role="banner"] {
+  background: $against; color: $card; font-size: 15px; font-weight: 600; border-radius: 6px;
+}
 QLabel[role="done"] { color: $found; font-weight: 600; }
 QLabel[role="section"] { color: $muted; font-size: 11px; font-weight: 600; }
 QLabel[role="pill"] {
@@ -58,6 +61,15 @@ QPushButton[role="link"] {
 }
 QPushButton[role="link"]:hover { text-decoration: underline; }
 QPushButton[role="link"]:focus { border: 2px solid $accent; border-radius: 4px; padding: 0px; }
+QPushButton[role="step"] {
+  background: transparent; border: 2px solid transparent; border-radius: 4px; color: $muted;
+  padding: 2px 3px;
+}
+QPushButton[role="step"][state="done"] { color: $found; }
+QPushButton[role="step"][state="bad"] { color: $against; font-weight: 600; }
+QPushButton[role="step"][state="next"] { color: $accent; font-weight: 600; }
+QPushButton[role="step"]:hover { text-decoration: underline; }
+QPushButton[role="step"]:focus { border-color: $accent; }
 QPushButton[role="fold"] {
   background: transparent; border: 2px solid transparent; border-radius: 4px;
   padding: 3px 4px 3px 0; font-weight: 600; text-align: left;
@@ -68,6 +80,7 @@ QPushButton[role="fold"]:disabled { color: $muted; }
 QPushButton[role="row"] { background: $card; border-radius: 6px; padding: 0; text-align: left; }
 QPushButton[role="row"]:checked { background: $accent_soft; border-color: $accent; }
 QPushButton[role="row"]:focus { border: 2px solid $accent; padding: 0; }
+QFrame[role="box"] { background: transparent; border: 1px solid $line; border-radius: 6px; }
 QFrame[role="rule"] { background: $line; border: none; max-height: 1px; min-height: 1px; }
 QToolButton[role="chip"] { border-radius: 15px; padding: 5px 12px; }
 QToolButton[role="chip"]:focus { padding: 4px 11px; }

@@ -1,4 +1,4 @@
-"""Verify a report: a list of single checks, each with its own result in words."""
+"""Verify a report: what failed first, with what follows from it; then every single check."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
-from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.card import Card, label, restyle
 from pura_audit.widgets.drop_zone import dropped_paths
+from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
 
 _MARK: Final = {
@@ -178,6 +179,7 @@ class ReportCheckDialog(QDialog):
         workplace = self._session.workplace
         self.checked = None
         self._clear()
+        restyle(self.summary, "role", "reading")
         self.summary.setText(translate("ReportCheck", "Checking …"))
         self._job = self._session.do(
             lambda context: check_report(
@@ -260,13 +262,28 @@ class ReportCheckDialog(QDialog):
         else:
             words = translate(
                 "ReportCheck",
-                "Of {checks:plural(one check|{checks:count} checks)}, "
-                "{faults:count} found something amiss.",
+                "Do not rely on this report: of "
+                "{checks:plural(one check|{checks:count} checks)}, {faults:count} found something "
+                "amiss. Ask whoever issued it for the file as they have it.",
             )
         words = filled(words, checks=len(checked.checks), faults=checked.count(BAD))
         self.summary.setText(words)
-        for single in checked.checks:
+        restyle(self.summary, "role", "reading" if checked.sound else "banner")
+        aside, above = (0, 0) if checked.sound else (GAP, GRID)
+        self.summary.setContentsMargins(aside, above, aside, above)
+        rank = {BAD: 0, NOTICE: 1, OPEN: 2}
+        others = [one for one in checked.checks if one.state != GOOD]
+        for single in sorted(others, key=lambda one: rank[one.state]):
             self.rows.addWidget(_row(single))
+        passed = [one for one in checked.checks if one.state == GOOD]
+        if passed:
+            words = translate(
+                "ReportCheck", "Nothing amiss in {n:plural(one check|{n:count} checks)}"
+            )
+            fold = Fold(filled(words, n=len(passed)), opened=not others)
+            for single in passed:
+                fold.body.addWidget(_row(single))
+            self.rows.addWidget(fold)
 
     def _clear(self) -> None:
         while (item := self.rows.takeAt(0)) is not None:

@@ -14,9 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.reports import Signed, SignReport, sign_report
+from pura.desk.reports import Signed, SignReport, is_draft, sign_report
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
+from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -98,6 +99,17 @@ class ReportSignDialog(WorkingDialog):
             row.addWidget(button)
             row.addWidget(name, 1)
             layout.addLayout(row)
+        self.draft = label(
+            translate(
+                "SignReport",
+                "This report is a draft. A signature makes it look finished: choose “Final” in "
+                "the report window, save it again, and sign that.",
+            ),
+            "attention",
+            wrap=True,
+        )
+        self.draft.hide()
+        layout.addWidget(self.draft)
         form = QFormLayout()
         form.setSpacing(GRID)
         for line in (self.passphrase, self.reason, self.place, self.authority):
@@ -124,7 +136,13 @@ class ReportSignDialog(WorkingDialog):
         ):
             if path is not None:
                 name.setText(path.name)
+        if report is not None:
+            self.session.jobs.reports.do(lambda _: is_draft(report), self._looked, self)
         self.refresh_buttons()
+
+    def _looked(self, outcome: Outcome[bool]) -> None:
+        self.draft.setVisible(isinstance(outcome, Done) and outcome.result)
+        self.adjustSize()
 
     def sign_to(self, to: Path) -> None:
         """Sign, and save under this name."""

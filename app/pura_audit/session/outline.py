@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pura.record.audit import Audit
 from pura.record.marks import standing
+from pura.record.plain import undecided
 from pura.verdict.expect import language_of
 from pura.words.sentences import title
 
@@ -66,22 +67,13 @@ class Outline:
         return cls(fields=fields, places=places, **data)
 
 
-def undecided(audit: Audit) -> int:
-    """Return how many payloads remain in question; 0 where one stands alone, or without a mark."""
-    for sentence in audit.sentences:
-        if sentence.key == "candidates.several":
-            count = sentence.values.get("k")
-            return count if isinstance(count, int) else len(audit.candidates)
-    return 0
-
-
 def outline(audit: Audit) -> Outline:
     """Return what the list shows of an audit."""
     found = audit.verdict == "mark"
     tokens = max(1, audit.input.tokens)
     passages = standing(audit) if found else ()
     inside = sum(p.last_token - p.first_token + 1 for _, p in passages)
-    open_payloads = undecided(audit) if found else 0
+    open_payloads = undecided(audit)
     decided = found and not open_payloads
     return Outline(
         audit=audit.id,

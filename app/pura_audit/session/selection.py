@@ -49,6 +49,12 @@ class Selection(QObject):
         self.audit_changed.emit()
         self.changed.emit()
 
+    def show_strongest(self) -> None:
+        """Bring the strongest passage on screen: the first one of the first mark."""
+        audit = self.audit
+        if audit is not None and audit.verdict == "mark" and audit.passages:
+            self.shown_from.emit(audit.passages[0].first_token)
+
     def select_token(self, token: int) -> None:
         """Select a token; the bit is given up."""
         if self.audit is None or self.audit.tokens.ids.size == 0:

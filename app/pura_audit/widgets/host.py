@@ -7,7 +7,7 @@ from typing import Protocol
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from pura_audit.look.theme import Mode
+from pura_audit.look.theme import Mode, Theme
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 
@@ -19,11 +19,13 @@ class Host(Protocol):
         session: The queue of texts, what is chosen, the jobs and the settings.
         selection: The audit on screen, and what is selected in it.
         actions_by_name: Everything that the menu can do.
+        theme: Its colours.
     """
 
     session: Session
     selection: Selection
     actions_by_name: dict[str, QAction]
+    theme: Theme
 
     @property
     def frame(self) -> QWidget:

@@ -1,11 +1,12 @@
-"""The answer: outcome, sentence, scale, payload, and what weakens it; the record's own words."""
+"""The answer: outcome, one sentence, for whom, what weakens it, and where the finding stands."""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
@@ -15,22 +16,33 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base import numerals
 from pura.record.audit import Audit
+from pura.record.plain import (
+    answer,
+    config_named,
+    keys_named,
+    payload_words,
+    propositions,
+    undecided,
+)
+from pura.scheme import FieldValue
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.session.items import Item
+from pura_audit.session.outline import outline
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
-from pura_audit.widgets.scale_strip import ScaleStrip
 from pura_audit.workbench.mark_list import MarkList, grouped
+from pura_audit.workbench.steps import Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
-NOTES = ("note.",)
-REPORT_ONLY = ("scope",)  # speaks of the sections of a report
+RANKED = 3  # candidates that the card names; the table has all
 
 
 def caution_words(sentence: Sentence) -> str:
@@ -61,61 +73,49 @@ def caution_words(sentence: Sentence) -> str:
 
 
 class AnswerView(Card):
-    """What it means.
+    """What it means, in one glance; what can be done about it stands below and never scrolls.
 
     Signals:
         details_wanted: The full wording is asked for.
+        compared_wanted: The two propositions are asked for.
         candidates_wanted: The table of candidates is asked for.
-        report_wanted: A report is to be made.
+        step_wanted: A step of the finding: ``save``, ``review``, ``report`` or ``sign``.
     """
 
     details_wanted = Signal()
+    compared_wanted = Signal()
     candidates_wanted = Signal()
-    report_wanted = Signal()
+    step_wanted = Signal(str)
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__("", parent, inner=PADDING)
-        self._audit: Audit | None = None
+        self.audit: Audit | None = None
         self.frame_layout.setContentsMargins(0, 0, 0, 0)
+        self.frame_layout.setSpacing(0)
+        self.body.setSpacing(0)
         inside = QWidget()
         column = self._column = QVBoxLayout(inside)
         column.setContentsMargins(PADDING, 20, PADDING, 12)
         column.setSpacing(GRID)
         self.heading = label("", "answer", wrap=True)
-        self.sentence = label("", "", wrap=True)
-        self.note = label("", "small", wrap=True)
-        self.chance = label("", "small", wrap=True)
+        self.sentence = label("", "reading", wrap=True)
         self.more = label("", "muted", wrap=True)
-        self.scale = ScaleStrip(theme)
+        self.measured = label("", "muted", wrap=True)
+        self.payload = PayloadBox()
         self.marks = MarkList(selection, theme)
-        for widget in (self.heading, self.sentence, self.note, self.chance, self.more):
+        for widget in (self.heading, self.sentence, self.more, self.measured):
             widget.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
             )
-        self._facts = QHBoxLayout()
-        self._facts.setSpacing(PADDING)
+        self.compared = _link(translate("Answer", "What this compares"), self.compared_wanted)
         self._pill_row = QWidget()
         self._pills = FlowLayout(self._pill_row)
-        self._links = QHBoxLayout()
-        self._details = _link(translate("Answer", "Full wording and steps"), self.details_wanted)
-        self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
-        self._report = _link(translate("Answer", "Report …"), self.report_wanted)
-        self._links.setSpacing(GAP)
-        self._links.addWidget(self._details)
-        self._links.addWidget(self._candidates)
-        self._links.addWidget(self._report)
-        self._links.addStretch(1)
-        for widget in (self.heading, self.sentence, self.note):
-            column.addWidget(widget)
-        column.addSpacing(4)
-        column.addWidget(self.scale)
-        column.addSpacing(4)
-        column.addWidget(self.marks)
-        column.addLayout(self._facts)
-        for part in (self.more, self._pill_row, self.chance):
+        column.addWidget(self.heading)
+        column.addWidget(self.sentence)
+        column.addWidget(self.compared, 0, Qt.AlignmentFlag.AlignLeft)
+        for part in (self.payload, self.marks, self.more, self._pill_row, self.measured):
             column.addWidget(part)
-        column.addLayout(self._links)
         column.addStretch(1)
         inside.setMaximumWidth(MAX_WIDTH)
         self.scroll_area = QScrollArea()
@@ -124,35 +124,59 @@ class AnswerView(Card):
         self.scroll_area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.scroll_area.setAccessibleName(translate("Answer", "Answer"))
         self.scroll_area.setWidget(inside)
-        self.body.addWidget(self.scroll_area)
+        self.body.addWidget(self.scroll_area, 1)
+        self.body.addWidget(self._foot())
+
+    def _foot(self) -> QWidget:
+        foot = self._footer = QWidget()
+        rule = QFrame()
+        rule.setProperty("role", "rule")
+        self.steps = Steps()
+        self.steps.wanted.connect(self.step_wanted)
+        self._details = _link(translate("Answer", "Details"), self.details_wanted)
+        self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
+        self.report = QPushButton(translate("Answer", "Report …"))
+        self.report.clicked.connect(lambda: self.step_wanted.emit("report"))
+        row = QHBoxLayout()
+        row.setContentsMargins(PADDING, 7, PADDING, 9)
+        row.setSpacing(GAP)
+        row.addWidget(self.steps)
+        row.addStretch(1)
+        for button in (self._candidates, self._details, self.report):
+            row.addWidget(button)
+        column = QVBoxLayout(foot)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(rule)
+        column.addLayout(row)
+        return foot
 
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        return self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2))) + 4
+        inside = self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2)))
+        return inside + self._footer.sizeHint().height() + 4
 
     def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
         """Show the findings of an audit, and why the text could not be examined."""
-        self._audit = audit
-        self.heading.setText(audit.title(language()))
-        first, *rest = audit.sentences
-        self.sentence.setText(fill(first, language()))
-        # What the number is not stands right below it; what chance can do stands at the end.
-        strength = [s for s in rest if s.key == "note.n1" or s.key.startswith("evidence.")]
-        chance = [s for s in rest if s.key.startswith(NOTES) and s not in strength]
-        apart = (*strength, *chance, *(s for s in rest if s.key.startswith("marks.")))
-        others = [fill(s, language()) for s in rest if s not in apart and s.key not in REPORT_ONLY]
-        why = "" if failure is None else failure.message
-        self.note.setText(" ".join([why, *(fill(s, language()) for s in strength)]).strip())
-        self.chance.setText("\n".join(fill(s, language()) for s in chance))
+        self.audit = audit
+        tongue = language()
+        self.heading.setText(audit.title(tongue))
+        self.sentence.setText(answer(audit, tongue))
+        compares = audit.verdict in ("mark", "indication")
+        self.compared.setVisible(compares)
+        tip = "".join(f"<p>{_escape(one)}</p>" for one in propositions(audit, tongue))
+        self.compared.setToolTip(tip)
+        keys = ("register.", "text.edited", "stopped.", "verifier.", "way-out.")
+        others = [fill(s, tongue) for s in audit.sentences if s.key.startswith(keys)]
+        if failure is not None:
+            others.insert(0, failure.message)
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
-        examined = audit.verdict != "not-examinable"
-        self.scale.setVisible(examined)
-        if examined:
-            evidence = audit.evidence
-            self.scale.show_place(evidence.scale_word, math.log10(evidence.lr_capped))
+        self.measured.setText(measured_words(audit))
+        several = len(audit.marks) > 1
+        self.payload.setVisible(audit.verdict == "mark" and not several)
+        self.payload.show_audit(audit)
         self.marks.show_audit(audit)
-        self._fill_facts(audit)
         self._fill_pills(audit)
         # Without a mark there is no payload to speak of, so no candidates either.
         self._candidates.setVisible(audit.verdict == "mark" and len(audit.candidates) > 1)
@@ -160,34 +184,16 @@ class AnswerView(Card):
         self._candidates.setText(filled(translate("Answer", "Candidates ({n:text})"), n=count))
         self.scroll_area.verticalScrollBar().setValue(0)
 
+    def show_standing(self, item: Item) -> None:
+        """Show where the finding stands."""
+        self.steps.show_item(item)
+
     def payload_text(self) -> str:
-        """Return the payload as it stands on screen, blanks left out; "" without one."""
-        found = self.findChild(QLabel, "payload")
-        return "".join(found.text().split()) if found is not None else ""
-
-    def _fill_facts(self, audit: Audit) -> None:
-        _empty(self._facts)
-        if audit.verdict != "mark":
-            return
-        if len(audit.marks) < 2:
-            self._add_payload(audit)
-        if audit.register is not None:
-            matches = audit.register.matches
-            words = matches[0].who if matches else translate("Answer", "no entry")
-            self._facts.addLayout(_fact(translate("Answer", "Register"), label(words, "value")), 1)
-        self._facts.addStretch(1)
-
-    def _add_payload(self, audit: Audit) -> None:
-        bits = audit.payload.bits
-        value = label(grouped(bits), "value")
-        value.setObjectName("payload")
-        value.setFont(fonts.mono(fonts.BODY, strong=True))
-        value.setWordWrap(len(bits) > 48)
-        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._facts.addLayout(_fact(_payload_caption(audit), value), 2)
-        for field in audit.payload.fields:
-            shown = label(field.text if field.known else f"{field.raw} ?", "value")
-            self._facts.addLayout(_fact(field.name, shown), 1)
+        """Return the payload that the card names as found; "" without one, or when undecided."""
+        audit = self.audit
+        if audit is None or audit.verdict != "mark" or undecided(audit):
+            return ""
+        return audit.marks[0].bits if len(audit.marks) > 1 else audit.payload.bits
 
     def _fill_pills(self, audit: Audit) -> None:
         self._pills.clear()
@@ -204,16 +210,90 @@ class AnswerView(Card):
         self._pill_row.updateGeometry()
 
 
-def _payload_caption(audit: Audit) -> str:
-    return filled(translate("Answer", "Payload, {n:text} bits"), n=len(audit.payload.bits))
+def measured_words(audit: Audit) -> str:
+    """Say what an audit was measured with, and when."""
+    words = translate(
+        "Answer",
+        "{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · "
+        "examined on {day:text}",
+    )
+    return filled(
+        words,
+        n=len(audit.keys),
+        keys=keys_named(audit),
+        profile=config_named(audit),
+        model=audit.model.name,
+        day=numerals.date(audit.created, language()),
+    )
 
 
-def _fact(caption: str, value: QLabel) -> QVBoxLayout:
-    column = QVBoxLayout()
-    column.setSpacing(2)
-    column.addWidget(label(caption, "label"))
-    column.addWidget(value)
-    return column
+class PayloadBox(QFrame):
+    """For whom and when; or that this is not decided, and between which payloads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setProperty("role", "box")
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(GAP, GRID, GAP, GRID)
+        self._column.setSpacing(4)
+
+    def show_audit(self, audit: Audit) -> None:
+        """Show the payload of a text with one mark."""
+        _empty(self._column)
+        open_payloads = undecided(audit)
+        if open_payloads:
+            words = translate("Answer", "Not decided between {n:count} payloads")
+            self._add(label(filled(words, n=open_payloads), "value"))
+            for rank, found in enumerate(audit.candidates[:RANKED], start=1):
+                named = _payload_named(audit, found.fields, found.bits)
+                share = numerals.weight(found.posterior, language())
+                line = translate("Answer", "{rank:text}. {payload:text} · weight {weight:text}")
+                self._add(label(filled(line, rank=str(rank), payload=named, weight=share), "muted"))
+            return
+        named = _payload_named(audit, audit.payload.fields, audit.payload.bits)
+        value = label(named, "value", wrap=True)
+        value.setObjectName("payload")
+        if not audit.payload.fields:
+            value.setFont(fonts.mono(fonts.BODY, strong=True))
+        value.setToolTip(grouped(audit.payload.bits))
+        value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._add(value)
+        where = translate(
+            "Answer",
+            "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
+            "payload of {n:text} bits",
+        )
+        row = outline(audit)
+        self._add(
+            label(
+                filled(
+                    where,
+                    share=numerals.share(row.share or 0.0, language()),
+                    k=len(audit.passages),
+                    n=str(len(audit.payload.bits)),
+                ),
+                "muted",
+            )
+        )
+        if audit.register is not None:
+            matches = audit.register.matches
+            words = (
+                filled(
+                    translate("Answer", "Register entry {n:count}: {who:text}"),
+                    n=matches[0].entry,
+                    who=matches[0].who,
+                )
+                if matches
+                else translate("Answer", "No entry of the register has this payload")
+            )
+            self._add(label(words, "muted", wrap=True))
+
+    def _add(self, line: QLabel) -> None:
+        self._column.addWidget(line)
+
+
+def _payload_named(audit: Audit, fields: Sequence[FieldValue], bits: str) -> str:
+    return payload_words(audit.profile, fields, language()) or grouped(bits)
 
 
 def _link(words: str, signal: object) -> QPushButton:

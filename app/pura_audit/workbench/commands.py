@@ -101,7 +101,7 @@ def _file(window: Workbench) -> list[Command]:
         Command(
             "report",
             translate("Menu", "Report …"),
-            lambda: dialogs.make_report(window),
+            lambda: dialogs.report_current(window),
             keys=("Ctrl+Shift+R",),
         ),
         Command(

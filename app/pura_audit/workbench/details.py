@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -12,9 +14,12 @@ from PySide6.QtWidgets import (
 
 from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
+from pura.record.plain import propositions
 from pura.words.sentences import fill, scale
+from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.scale_strip import ScaleStrip
 
 _PROMPTS = 5  # candidates that are named
 
@@ -23,6 +28,8 @@ def wording(audit: Audit) -> str:
     """Return everything that the record says, as text."""
     tongue = language()
     parts = ["\n\n".join(fill(s, tongue) for s in audit.sentences)]
+    parts.append(translate("Dialog", "What is compared"))
+    parts.append("\n\n".join(propositions(audit, tongue)))
     if audit.cautions:
         parts.append(translate("Dialog", "What weakens or limits this"))
         parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
@@ -120,11 +127,15 @@ def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
 class DetailsDialog(QDialog):
     """Shows and copies the wording."""
 
-    def __init__(self, audit: Audit, parent: QWidget | None = None) -> None:
+    def __init__(self, audit: Audit, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(translate("Dialog", "Full wording and steps"))
+        self.setWindowTitle(translate("Dialog", "Details"))
         self.resize(720, 640)
         layout = dialog_column(self, audit.title(language()), audit.input.name)
+        if audit.verdict != "not-examinable":
+            strip = ScaleStrip(theme)
+            strip.show_place(audit.evidence.scale_word, math.log10(audit.evidence.lr_capped))
+            layout.addWidget(strip)
         self.words = QPlainTextEdit(wording(audit))
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,14 +11,16 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
+from pura.desk.cases import UNFILED
 from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.workbench.actions import shortcut_rows
 
 if TYPE_CHECKING:
     from pura.caselog import Case
+    from pura.caselog import Item as CaseItem
     from pura.desk.reports import Built
     from pura.record.audit import Audit
     from pura.report import ReportRequest
@@ -59,12 +62,83 @@ def show_candidates(host: Host) -> QDialog | None:
     return _open(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, host.frame))
 
 
+def show_compared(host: Host) -> QDialog | None:
+    """Show the two propositions that the number compares, in full."""
+    from pura_audit.workbench.compared import ComparedDialog
+
+    audit = host.selection.audit
+    return None if audit is None else _open(ComparedDialog(audit, host.frame))
+
+
+def do_step(host: Host, name: str) -> None:
+    """Do a step of the finding on screen: save, review, report or sign."""
+    acts: dict[str, Callable[[Host], object]] = {
+        "save": save_to_case,
+        "review": review_current,
+        "report": report_current,
+        "sign": sign_report,
+    }
+    acts[name](host)
+
+
+def review_current(host: Host) -> None:
+    """Let a second person look at the finding on screen."""
+    from pura.desk.cases import case_of
+    from pura_audit.cases.review import ReviewDialog
+
+    item = host.session.current
+    if item is None or item.outline is None or item.standing is None:
+        host.say(translate("Cases", "Save the finding to a case first (Ctrl+S)."))
+        return
+    cases, audit = host.session.cases, item.outline.audit
+
+    def found(outcome: Outcome[tuple[Case, CaseItem]]) -> None:
+        match outcome:
+            case Done((case, saved)):
+                _open(ReviewDialog(cases, case, saved, host.frame))
+            case Failure():
+                host.say(outcome.words)
+
+    cases.ask(lambda _: case_of(cases.workplace, audit), found, host.frame)
+
+
+def report_current(host: Host) -> None:
+    """Make a report of the finding on screen, with what the case log knows of it."""
+    from pura.desk.cases import case_of
+    from pura.desk.reports import filled_request
+    from pura.report import ReportRequest
+    from pura_audit.cases.acts import CaseReport
+
+    item = host.session.current
+    if item is None or item.audit is None or item.standing is None:
+        make_report(host)
+        return
+    cases, audit = host.session.cases, item.audit
+    base = ReportRequest(language=language() if language() in ("en", "de") else "en")
+
+    def asked() -> CaseReport:
+        found, saved = case_of(cases.workplace, audit.id)
+        request = filled_request(cases.workplace, found, [saved], base)
+        if found.name == UNFILED:
+            request = replace(request, case="")  # no name of a case that a reader would know
+        return CaseReport(found, (audit,), request)
+
+    def begin(outcome: Outcome[CaseReport]) -> None:
+        match outcome:
+            case Done(wanted):
+                _report_of_case(host, wanted)
+            case Failure():
+                host.say(outcome.words)
+
+    cases.ask(lambda _: asked(), begin, host.frame)
+
+
 def show_details(host: Host) -> QDialog | None:
     """Show the full wording, the scale and the twelve steps."""
     from pura_audit.workbench.details import DetailsDialog
 
     audit = host.selection.audit
-    return None if audit is None else _open(DetailsDialog(audit, host.frame))
+    return None if audit is None else _open(DetailsDialog(audit, host.theme, host.frame))
 
 
 def show_shortcuts(host: Host) -> QDialog:
@@ -334,13 +408,17 @@ def show_log(host: Host) -> None:
 
 __all__ = [
     "compare_audits",
+    "do_step",
     "import_register",
     "make_report",
     "open_folder",
+    "report_current",
+    "review_current",
     "save_to_case",
     "show_about",
     "show_candidates",
     "show_cases",
+    "show_compared",
     "show_details",
     "show_guide",
     "show_keys",

@@ -138,7 +138,7 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
-        session.report_seen.connect(self._tell_report)
+        session.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
         self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
@@ -159,7 +159,8 @@ class MainWindow(QMainWindow):
         self.work.cancel_wanted.connect(self.cancel_current)
         self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
         self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
-        self.work.answer.report_wanted.connect(lambda: dialogs.make_report(self))
+        self.work.answer.compared_wanted.connect(lambda: dialogs.show_compared(self))
+        self.work.answer.step_wanted.connect(lambda name: dialogs.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         for card in self.evidence.cards:
             card.table_wanted.connect(lambda c=card: dialogs.show_table(self, c))
@@ -204,11 +205,14 @@ class MainWindow(QMainWindow):
             self.selection.show(None)
             return
         audit = item.audit if item.state is ItemState.DONE else None
+        another = audit is not self.selection.audit
         self.selection.show(audit)
         self._follow(item)
         page = self.work.stack.currentWidget()
         self.work.ready.expect(expectation_words(item, self.session))
         self.work.show_item(item)
+        if another:
+            self.selection.show_strongest()
         if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
             self.queue.list.setFocus()  # not on a button that has just come up by itself
 
@@ -233,12 +237,24 @@ class MainWindow(QMainWindow):
         elif mismatches := self.session.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
 
-    def _tell_report(self, path: Path) -> None:
-        words = translate(
-            "Window",
-            "“{file:text}” carries the record of a report. To check it: File, Verify a report.",
+    def _offer_check(self, path: Path) -> None:
+        """Offer to check a file that carries the record of a report."""
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.NoIcon)
+        box.setWindowTitle(translate("Window", "A report"))
+        words = translate("Window", "“{file:text}” carries the record of a report of PURA Audit.")
+        box.setText(filled(words, file=path.name))
+        box.setInformativeText(
+            translate("Window", "Check whether it is unaltered? As a text it is in the list, too.")
         )
-        self.status.say(filled(words, file=path.name))
+        check = box.addButton(
+            translate("Window", "Check the report"), QMessageBox.ButtonRole.AcceptRole
+        )
+        box.addButton(translate("Window", "Keep it as a text"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(check)
+        check.clicked.connect(lambda: dialogs.verify_report(self, path))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     def _busy_changed(self, busy: bool) -> None:
         self.actions_by_name["cancel"].setEnabled(busy)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from pura.base import numerals
 from pura.record.audit import Audit, MarkFacts
+from pura.record.plain import payload_words, undecided
 from pura.words.sentences import fill
 from pura_audit.look import fonts
 from pura_audit.look.marks import BADGE, mark_pen, paint_badge
@@ -49,7 +50,11 @@ class MarkList(QWidget):
         labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
         for number, mark in enumerate(audit.marks):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
-            row = MarkRow(number, mark, key, self._theme)
+            named = payload_words(audit.profile, mark.fields, language())
+            if number == 0 and (open_payloads := undecided(audit)):
+                words = translate("Marks", "Not decided between {n:count} payloads")
+                named = filled(words, n=open_payloads)
+            row = MarkRow(number, mark, key, named, self._theme)
             row.clicked.connect(lambda _=False, n=number: self._selection.select_mark(n))
             self.rows.append(row)
             self._column.addWidget(row)
@@ -64,36 +69,36 @@ class MarkList(QWidget):
 class MarkRow(QPushButton):
     """A mark: its number and line as in the text, its payload, and where it stands."""
 
-    def __init__(self, number: int, mark: MarkFacts, key: str, theme: Theme) -> None:
+    def __init__(self, number: int, mark: MarkFacts, key: str, named: str, theme: Theme) -> None:
         super().__init__()
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.payload = ElidedLabel(grouped(mark.bits))
+        self.payload = ElidedLabel(named or grouped(mark.bits))
         self.payload.setProperty("role", "value")
-        self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
+        if not named:
+            self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
         if number == 0:
             self.payload.setObjectName("payload")
         words = _words(mark, key)
         facts = ElidedLabel(words)
         facts.setProperty("role", "small")
-        column = QVBoxLayout()
-        column.setSpacing(2)
-        column.addWidget(self.payload)
-        column.addWidget(facts)
+        facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for part in (self.payload, facts):
             part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         row = QHBoxLayout(self)
         row.setContentsMargins(2 * GRID + BADGE + GAP, 5, GAP, 5)
-        row.addLayout(column)
-        name = translate("Marks", "Mark {n:text}, payload {payload:text}: {facts:text}")
-        self.setAccessibleName(filled(name, n=number + 1, payload=mark.bits, facts=words))
+        row.addWidget(self.payload, 3)
+        row.addWidget(facts, 2)
+        name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
+        said = named or mark.bits
+        self.setAccessibleName(filled(name, n=number + 1, payload=said, facts=words))
         self.setToolTip(translate("Marks", "Show its bits, and where it begins"))
         theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
-        """Return the room of the two lines."""
+        """Return the room of the line."""
         layout = self.layout()
         assert layout is not None
         return layout.sizeHint()
@@ -113,12 +118,11 @@ class MarkRow(QPushButton):
 
 
 def _words(mark: MarkFacts, key: str) -> str:
-    parts = [f"{f.name} {f.text if f.known else f'{f.raw} ?'}" for f in mark.fields]
     where = translate(
         "Marks", "{share:text} of the positions, in {k:plural(one passage|{k:count} passages)}"
     )
     share = numerals.share(mark.share, language())
-    parts.append(filled(where, share=share, k=len(mark.passages)))
+    parts = [filled(where, share=share, k=len(mark.passages))]
     if key:
         parts.append(filled(translate("Marks", "key {key:text}"), key=key))
     return " · ".join(parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -57,8 +57,9 @@ class WorkView(QWidget):
         """Show a row as it stands."""
         match item.state:
             case ItemState.DONE if item.audit is not None:
-                if self.answer._audit is not item.audit:  # noqa: SLF001
+                if self.answer.audit is not item.audit:
                     self.answer.show_audit(item.audit, item.failure)
+                self.answer.show_standing(item)
                 self.stack.setCurrentWidget(self.answer)
             case ItemState.RUNNING:
                 self.busy.show_item(item)
@@ -77,6 +78,7 @@ class WorkView(QWidget):
         self.text.setVisible(bool(text))
         self.text.show_text(text, audit)
         self._fit()
+        QTimer.singleShot(0, self, self._fit)  # once more when the new words have their fonts
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Share the height anew."""

@@ -274,6 +274,10 @@ def audit_documents(
     return [found[number] for number in range(len(walks))]
 
 
+def _windows(count: int) -> str:
+    return "one window" if count == 1 else f"{count} windows"
+
+
 def _read(
     requests: Sequence[Request],
     model: LanguageModel,
@@ -504,7 +508,7 @@ class _Audit:
                 raise readings
             note += self._note_stop(len(readings[0]), sizes[0])
             note.append("with the prompt" if self._options.prompts else "without the prompt")
-            note += dict.fromkeys(f"{reading.windows} window(s)" for reading in readings)
+            note += dict.fromkeys(_windows(reading.windows) for reading in readings)
             for opening, reading in zip(self._openings, readings, strict=False):
                 if reading.taken:
                     name = self._variants[opening.variant].name

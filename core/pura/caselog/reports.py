@@ -27,7 +27,7 @@ def request_of_case(
         base: What is asked for; nothing that stands there is changed.
 
     Returns:
-        The request with case, examiner, reviewer, review and log.
+        The request with case, examiner, reviewer, review, purpose and log.
     """
     labels = Labels(base.language)
     seqs = ", ".join(str(item.entry.seq) for item in items)
@@ -46,12 +46,17 @@ def request_of_case(
         base.parties,
         examiner=base.parties.examiner or _names(item.auditor for item in items),
         reviewer=base.parties.reviewer or _names(one.who for one in reviews),
+        purpose=base.parties.purpose or _names(log.kept(item.entry, "purpose") for item in items),
     )
+    reviewed = "" if len(reviews) < len(items) else "confirmed"
+    if any(one.state == "disputed" for one in reviews):
+        reviewed = "disputed"
     return replace(
         base,
         case=base.case or case.name or case.id,
         parties=parties,
         review=base.review or "\n".join(words),
+        reviewed=base.reviewed or reviewed,
         log=base.log or labels("integrity.log.text", head=str(log.head()), entries=seqs),
     )
 

@@ -29,6 +29,7 @@ from pura.caselog import (
     load_audit,
     move_out,
     open_case,
+    read_case,
     record_failure,
     save_audit,
     sign_off,
@@ -381,6 +382,22 @@ def standings_of(workplace: Workplace, audits: Collection[str]) -> dict[str, Sta
         return {}
     with open_log(workplace, read_only=True) as log:
         return standings(log, audits)
+
+
+def case_of(workplace: Workplace, audit: str) -> tuple[Case, Item]:
+    """Return the case that has an audit now, and the audit in it.
+
+    Raises:
+        CaseLogError: None has it, or the log cannot be read.
+    """
+    with open_log(workplace, read_only=True) as log:
+        cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
+        for name in reversed(cases):
+            case = read_case(log, name)
+            for item in case.items:
+                if item.id == audit:
+                    return case, item
+    raise CaseLogError("caselog.record-erased", code="case-log-erased")
 
 
 def open_saved(workplace: Workplace, audit: str, *, auditor: str | None = None) -> Audit:

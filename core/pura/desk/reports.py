@@ -32,6 +32,7 @@ from pura.report.sign.identity import Certificate
 
 MAX_READ: Final = 64 << 20
 _ATTACHED: Final = f"/F({RECORD})".encode()
+_DRAFT: Final = b"pura-draft"  # a keyword of the document, which PDF/A keeps readable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -353,6 +354,14 @@ def carries_record(path: Path) -> bool:
     except InputError:
         return False
     return data.startswith(b"%PDF-") and _ATTACHED in data
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file seems to be a report that was made as a draft; parses nothing."""
+    try:
+        return _DRAFT in read_bounded(path, MAX_READ)
+    except InputError:
+        return False
 
 
 def filled_request(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import Audit
+from pura.record.audit import Audit, MarkFacts
+from pura.record.plain import answer, config_named, keys_named, payload_words, undecided
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
     Block,
@@ -23,8 +25,10 @@ from pura.report.blocks import (
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
+from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
+DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _UNEXAMINED: Final = (1, 3, 4, 13)
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
 
@@ -135,13 +139,15 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         head=printable(head),
         foot=f"SHA-256 {seals.record[:16]}…",
         page=labels("page", n="{n}", of="{of}"),
-        draft="" if request.final else labels("draft"),
+        draft="" if request.final else labels(DRAFTS.get(request.reviewed, "draft")),
         date=(year, month, day),
         sections=sections,
         end=labels("end"),
         organisation=printable(request.parties.organisation),
         author=printable(request.parties.examiner),
-        summary=_summary(audits, request, labels) if many else (),
+        summary=_summary(audits, request, labels)
+        if many
+        else _page_one(audits[0], request, labels),
     )
 
 
@@ -158,6 +164,62 @@ def _each(
     return tuple(found)
 
 
+def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
+    """Return what a reader without the method needs: question, answer, ground, limits, review."""
+    language = request.language
+    tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
+    question = request.parties.question.strip() or labels(
+        "question.usual", keys=printable(keys_named(audit))
+    )
+    blocks = [
+        heading(labels("page1")),
+        Block(kind="lead", text=audit.title(language), tone=tone),
+        _facts([(labels("question"), question), (labels("page1.answer"), answer(audit, language))]),
+    ]
+    if audit.verdict in ("mark", "indication"):
+        blocks.append(note(say("plain.n1", language)))
+    if audit.verdict == "mark":
+        rows = [(labels("page1.payload"), _for_whom(audit, labels))]
+        if len(audit.marks) > 1:
+            rows = [
+                (labels("mark.n", n=place), _mark_named(audit, mark, labels))
+                for place, mark in enumerate(audit.marks, start=1)
+            ]
+        blocks.append(_facts(rows))
+    blocks += [
+        heading(labels("page1.rests")),
+        _facts(
+            [
+                (labels("page1.item"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
+                (labels("page1.key"), keys_named(audit)),
+                (labels("profile"), config_named(audit)),
+                (labels("model"), audit.model.name),
+                (labels("page1.date"), findings.day(audit.created, labels)),
+            ]
+        ),
+    ]
+    limits = [printable(fill(s, language)) for s in audit.cautions]
+    blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
+    state = request.review.strip() or labels("review.none")
+    blocks += [heading(labels("page1.review")), paragraph(printable(state))]
+    return tuple(blocks)
+
+
+def _for_whom(audit: Audit, labels: Labels) -> str:
+    """Return what the payload says; that it is not decided; "" without a mark."""
+    if audit.verdict != "mark":
+        return ""
+    if open_payloads := undecided(audit):
+        return labels("page1.open", n=open_payloads)
+    words = payload_words(audit.profile, audit.payload.fields, labels.language)
+    return words or findings.grouped(audit.payload.bits)
+
+
+def _mark_named(audit: Audit, mark: MarkFacts, labels: Labels) -> str:
+    words = payload_words(audit.profile, mark.fields, labels.language)
+    return words or findings.grouped(mark.bits)
+
+
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     rows = [
         (
@@ -165,7 +227,7 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
             printable(audit.input.name),
             audit.title(request.language),
             findings.ratio(audit, labels),
-            audit.payload.bits if audit.verdict == "mark" else "–",
+            _for_whom(audit, labels) or "–",
         )
         for place, audit in enumerate(audits, start=1)
     ]
@@ -190,8 +252,7 @@ def _header(labels: Labels, request: ReportRequest, number: str, issued: str) ->
         (labels("number"), number),
         (labels("version"), str(request.version)),
         (labels("issued"), findings.day(issued, labels)),
-        (labels("case.id"), labels.given(request.case)),
-        (labels("classification"), labels.given(request.classification)),
+        *_given([("case.id", request.case), ("classification", request.classification)], labels),
         (labels("status"), labels("status.final" if request.final else "status.draft")),
     ]
     if request.replaces.strip():
@@ -201,8 +262,13 @@ def _header(labels: Labels, request: ReportRequest, number: str, issued: str) ->
 
 
 def _parties(labels: Labels, request: ReportRequest) -> tuple[Block, ...]:
-    rows = [(labels(name), labels.given(value)) for name, value in vars(request.parties).items()]
-    return (_facts(rows),)
+    rows = _given(list(vars(request.parties).items()), labels)
+    return (_facts(rows) if rows else paragraph(labels("not-given")),)
+
+
+def _given(rows: Sequence[tuple[str, str]], labels: Labels) -> list[tuple[str, str]]:
+    """Return the fields that somebody has filled in, with their names."""
+    return [(labels(name), value) for name, value in rows if value.strip()]
 
 
 def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
@@ -214,18 +280,25 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
         return [*blocks, *_unexamined(audit, request, labels)]
     rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
     if audit.verdict == "mark":
-        rows.append((labels("payload"), findings.grouped(audit.payload.bits)))
-        rows += [(printable(f.name), printable(f.text)) for f in audit.payload.fields]
+        rows.append((labels("payload"), _for_whom(audit, labels)))
+        if audit.payload.fields and not undecided(audit):
+            rows.append((labels("payload.bits"), findings.grouped(audit.payload.bits)))
     blocks += [_facts(rows), note(say("note.n1", request.language))]
     for sentence in audit.sentences:
         if sentence.key.startswith(
             ("stopped.", "marks.", "register.", "candidates.", "text.edited", "verifier.")
         ):
-            blocks.append(paragraph(printable(fill(sentence, request.language))))
+            blocks.append(paragraph(_said(sentence, request.language)))
     cautions = [printable(fill(s, request.language)) for s in audit.cautions]
     blocks.append(heading(labels("cautions")))
     blocks.append(bullets(cautions) if cautions else paragraph(labels("cautions.none")))
     return blocks
+
+
+def _said(sentence: Sentence, language: str) -> str:
+    """Return a sentence of the record, the bits in it in groups of four."""
+    words = printable(fill(sentence, language))
+    return re.sub(r"\b[01]{12,}\b", lambda found: findings.grouped(found.group()), words)
 
 
 def _unexamined(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
@@ -251,7 +324,7 @@ def _evaluation(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels
 ) -> tuple[Block, ...]:
     def sentences(audit: Audit) -> list[Block]:
-        return [paragraph(printable(fill(s, request.language))) for s in audit.sentences]
+        return [paragraph(_said(s, request.language)) for s in audit.sentences]
 
     blocks = [note(labels("opinion")), *_each(audits, labels, sentences)]
     if request.remark.strip():
@@ -274,9 +347,9 @@ def _review(labels: Labels, request: ReportRequest) -> tuple[Block, ...]:
     return (
         _facts(
             [
-                (labels("review.technical"), labels.given(who.reviewer)),
+                *_given([("review.technical", who.reviewer)], labels),
                 (labels("s12"), request.review.strip() or labels("review.none")),
-                (labels("review.authorised"), labels.given(who.authoriser)),
+                *_given([("review.authorised", who.authoriser)], labels),
                 (labels("status"), labels("status.final" if request.final else "status.draft")),
             ]
         ),

@@ -209,8 +209,8 @@ def course_chart(audit: Audit, labels: Labels) -> str:
         svg.line(left, y(value), right, y(value), LINE, 0.6)
         words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
         svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
-    for token in np.linspace(0, size, 6).round().astype(int).tolist():
-        svg.text(x(token), bottom + 12, str(token), size=8)
+    for token in _ticks(0, size):
+        svg.text(x(token), bottom + 12, f"{token:,.0f}".replace(",", "\u202f"), size=8)
     svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
     svg.text(
         right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST

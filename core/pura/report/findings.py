@@ -76,7 +76,8 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
     rows = [
         (labels("l"), number(found.log10_e, 1, labels)),
         (labels("l.capped"), ratio(audit, labels)),
-        (labels("bound"), numerals.chance(found.p_bound, language)),
+        # No smaller than the cap allows: beyond it chance is not what matters.
+        (labels("bound"), numerals.chance(min(1.0, max(found.p_bound, 1 / _cap(audit))), language)),
     ]
     if found.p_redraw is not None:
         rows.append(
@@ -100,6 +101,10 @@ def _numbers(audit: Audit, labels: Labels) -> Block:
         (labels("usable"), numerals.count(found.usable, language)),
     ]
     return facts(rows)
+
+
+def _cap(audit: Audit) -> float:
+    return max(1.0, float(str(audit.policy.get("lr_cap", 1e6))))
 
 
 def _figures(audit: Audit, labels: Labels) -> list[Block]:
@@ -304,7 +309,7 @@ def _bits(audit: Audit, labels: Labels) -> list[Block]:
         rows.append(row)
     head = (labels("bits.head"), labels("bits.bit"), "LLR", labels("bits.state")) * len(columns)
     sides = ("right", "right", "right", "left") * len(columns)
-    table_ = table(head, rows, sides, (0.17, 0.1, 0.23, 0.5) * len(columns))
+    table_ = table(head, rows, sides, (0.28, 0.12, 0.2, 0.4) * len(columns))
     return [heading(labels("bits")), chart, note(labels("bits.llr")), table_]
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pura.base import numerals
 from pura.documents import c2pa
 from pura.record.audit import Audit
+from pura.record.plain import propositions as source_propositions
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
-from pura.report.findings import day, number
+from pura.report.findings import day, grouped, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
+_CUSTODY = ("source", "received", "custody")
 _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
 
 
@@ -25,11 +26,9 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         *([(labels("part"), found.part)] if found.part else []),
         (labels("size"), labels("bytes", n=numerals.count(found.size_bytes, language))),
         (labels("sha"), found.sha256 or "–"),
-        (labels("source"), labels.given(notes.source)),
-        (labels("received"), labels.given(notes.received)),
-        (labels("custody"), labels.given(notes.custody)),
+        *((labels(n), v) for n, v in vars(notes).items() if n in _CUSTODY and v.strip()),
         *(_text_rows(audit, labels) if found.characters else []),
-        (labels("supplied"), labels.given(notes.supplied)),
+        *([(labels("supplied"), notes.supplied)] if notes.supplied.strip() else []),
     ]
     blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
     blocks += [note(fill(sentence, language)) for sentence in c2pa.sentences(found)]
@@ -73,19 +72,14 @@ def conditions(audit: Audit, labels: Labels) -> list[str]:
 def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     """Return the pairs of propositions, what they leave out, and what they rest on."""
     language = labels.language
-    named: dict[str, str | int | float] = {
-        "key": audit.key.fingerprint,
-        "config": audit.profile.fingerprint,
-    }
     blocks = [
         heading(labels("pair.source")),
-        paragraph(fill(Sentence(key="proposition.h1", values=named), language)),
-        paragraph(say("proposition.h2", language)),
+        *(paragraph(words) for words in source_propositions(audit, language)),
     ]
     if audit.verdict == "mark":
         blocks += [
             heading(labels("pair.payload")),
-            paragraph(say("proposition.h1p", language, payload=audit.payload.bits)),
+            paragraph(say("proposition.h1p", language, payload=grouped(audit.payload.bits))),
             paragraph(say("proposition.h2p", language)),
         ]
     blocks += [
@@ -133,7 +127,8 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
     if register is not None:
         rows.append((labels("prior"), number(register.prior_none, 2, labels)))
     rows.append((labels("payloads"), _payload_weights(audit, labels)))
-    rows.append((labels("disclosed"), labels.given(request.item.disclosed)))
+    if request.item.disclosed.strip():
+        rows.append((labels("disclosed"), request.item.disclosed))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from pura.base import numerals
@@ -40,8 +41,8 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         (labels("device"), f"{device.name}, {device.dtype}"),
         (labels("decoder"), audit.decoder),
         *_power(audit, labels),
-        (labels("seed"), f"{found.seed}, {numerals.count(found.draws, language)}"),
-        (labels("counted"), f"{len(audit.keys)}, {readings}, {entries}"),
+        (labels("seed"), labels("seed.value", seed=str(found.seed), n=found.draws)),
+        (labels("counted"), labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
         (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
         (labels("deviations"), request.deviations.strip() or labels("none")),
         (labels("external"), request.external.strip() or labels("none")),
@@ -94,7 +95,8 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
             if audit.evidence.power is None
             else labels(
                 "rule.reject.value",
-                p=f"{numerals.percent(max(1 - audit.evidence.power, 0.01), language)} %",
+                # The complement of the share that section 7 prints, so that both add up.
+                p=f"{100 - math.floor(100 * min(audit.evidence.power, 0.99) + 1e-9)} %",
             )
         )
         blocks.append(

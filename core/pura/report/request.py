@@ -83,6 +83,7 @@ class ReportRequest:
         external: Parts that others provided.
         remark: Free text of the examiner, in a box of its own; checked by the linter.
         review: What the reviewer recomputed, and with what result.
+        reviewed: ``confirmed`` or ``disputed``, as the case log says; empty when nobody has looked.
         log: Head of the case log and the numbers of the entries that belong to the report.
         issued: Date of issue, ISO 8601; empty takes that of the newest audit.
         language: ``en`` or ``de``.
@@ -107,6 +108,7 @@ class ReportRequest:
     external: str = ""
     remark: str = ""
     review: str = ""
+    reviewed: str = ""
     log: str = ""
     issued: str = ""
     language: str = "en"

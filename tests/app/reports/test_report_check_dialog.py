@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QLabel
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
+from pura_audit.widgets.fold import Fold
 from pura_audit.workbench import dialogs
 
 SOURCE = b"""
@@ -78,7 +79,12 @@ def test_a_tampered_report_that_is_dropped_is_named(window: Any, report: Path, q
     )
     qtbot.waitUntil(lambda: dialog.checked is not None, timeout=60_000)
     assert "4 bytes were appended after the end of the PDF." in words_of(dialog)
-    assert "found something amiss" in dialog.summary.text()
+    assert "Do not rely on this report" in dialog.summary.text()
+    assert dialog.summary.property("role") == "banner"
+    first = dialog.rows.itemAt(0).widget()
+    assert "4 bytes were appended" in " ".join(x.text() for x in first.findChildren(QLabel))
+    [fold] = dialog.area.findChildren(Fold)
+    assert not fold.head.isChecked()  # what is well stands folded below
 
 
 def test_a_file_that_holds_no_certificate_is_named(window: Any, report: Path, qtbot: Any) -> None:

@@ -105,9 +105,8 @@ def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
     answer = window.work.answer
     assert window.work.stack.currentWidget() is answer
     assert answer.heading.text() == "Not examinable"
-    assert words in answer.note.text()
-    assert answer.more.text()
-    assert not answer.scale.isVisible()
+    assert words in answer.more.text()
+    assert not answer.compared.isVisible()
 
 
 def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
-from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage, StopFacts
+from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage, Sentence, StopFacts
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.look import fonts
 from pura_audit.look.marks import mark_pen
@@ -411,6 +412,35 @@ def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None
         assert one.style() != other.style()
         assert one.color() != other.color()
     assert len({(pen.style(), pen.color().name()) for pen in pens}) == 12
+
+
+def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) -> None:
+    several = Sentence(key="candidates.several", values={"k": 2, "sum": 0.9})
+    window.session.add_audit(replace(audit, sentences=(*audit.sentences, several)))
+    answer = window.work.answer
+    lines = [label.text() for label in answer.payload.findChildren(QLabel)]
+    assert "Not decided between 2 payloads" in lines
+    assert answer.payload_text() == ""
+    assert answer.payload.findChild(QLabel, "payload") is None
+    assert window.session.current.outline.payload == ""
+
+
+def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(
+    window: Any, audit: Audit
+) -> None:
+    window.resize(1100, 640)
+    for number in range(2):
+        window.session.add_audit(replace(audit, id=f"{number:032x}"))
+        QApplication.processEvents()
+    answer = window.work.answer
+    words = [label.text() for label in answer.findChildren(QLabel) if label.isVisible()]
+    assert any("key Test" in line and audit.profile.fingerprint in line for line in words)
+    assert not any("H1" in line or "H2" in line for line in words)
+    assert "H1" in answer.compared.toolTip()
+    assert "H2" in answer.compared.toolTip()
+    for button in (answer.report, answer._details, *answer.steps.buttons.values()):
+        place = button.mapTo(answer, button.rect().bottomRight())
+        assert answer.rect().contains(place), button.text()
 
 
 def test_one_mark_looks_as_ever(shown_window: Any) -> None:

@@ -17,6 +17,7 @@ from pura.audit.run import Options, audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit, Passage, RegisterFacts, RegisterMatch
+from pura.record.plain import answer
 from pura.report import (
     ItemNotes,
     Parties,
@@ -314,6 +315,40 @@ def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
     assert "Draft" not in text
     assert "R-1" in text
     assert "A wrong page" in text
+
+
+def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(
+    real: Audit, tmp_path: Path
+) -> None:
+    parties = Parties(purpose="A complaint")
+    request = ReportRequest(parties=parties, review="Confirmed by B.", reviewed="confirmed")
+    report = build_report([real], request)
+    text = text_of(report.pdf, tmp_path)
+    pages = text.strip("\f").split("\f")
+    first = squeezed(pages[0])
+    for words in (
+        "Does the text carry a mark of key Newsroom?",
+        answer(real, "en"),
+        "statement.docx",
+        say("plain.n1", "en"),
+        "Confirmed by B.",
+    ):
+        assert squeezed(words) in first
+    assert "H1" not in pages[0]
+    assert "1 Report" not in pages[0]
+    assert "not given" not in text
+    assert text.count("Draft: reviewed, not yet authorised") == len(pages)
+    assert squeezed(pages[-1]) != squeezed("End of report")
+    assert "A complaint" in text
+
+
+def test_what_is_found_and_what_is_missed_add_up(real: Audit, tmp_path: Path) -> None:
+    evidence = replace(real.evidence, power=0.957, p_bound=1e-112, log10_e=112.0)
+    text = text_of(build_report([replace(real, evidence=evidence)], ReportRequest()).pdf, tmp_path)
+    assert "95 %" in text
+    assert "at most 5 %" in text
+    assert "10112" not in squeezed(text)
+    assert "1 in 1,000,000" in text
 
 
 def test_a_remark_that_says_too_much_is_refused(real: Audit) -> None:

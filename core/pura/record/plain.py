@@ -1,0 +1,80 @@
+"""A finding for people who read one sentence: no symbols, two possibilities that are named.
+
+The exact wording, with its numbers and what chance can do, are the record's own sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pura.base import numerals
+from pura.record.audit import Audit
+from pura.scheme import FieldValue, Profile
+from pura.words.sentence import Sentence
+from pura.words.sentences import fill, say
+
+
+def undecided(audit: Audit) -> int:
+    """Return how many payloads remain in question; 0 where one stands alone, or without a mark."""
+    if audit.verdict == "mark":
+        for sentence in audit.sentences:
+            if sentence.key == "candidates.several":
+                count = sentence.values.get("k")
+                return count if isinstance(count, int) else len(audit.candidates)
+    return 0
+
+
+def keys_named(audit: Audit) -> str:
+    """Return the names of the keys that were tried; where one has none, its fingerprint."""
+    return ", ".join(key.label or key.fingerprint for key in audit.keys)
+
+
+def config_named(audit: Audit) -> str:
+    """Return the name of the profile, or its fingerprint."""
+    return audit.profile.name or audit.profile.fingerprint
+
+
+def answer(audit: Audit, language: str) -> str:
+    """Return what the findings say, in one sentence or two.
+
+    Args:
+        audit: The record.
+        language: ``en`` or ``de``.
+    """
+    first = fill(audit.sentences[0], language) if audit.sentences else ""
+    if audit.verdict not in ("mark", "indication"):
+        return first
+    evidence = audit.evidence
+    values: dict[str, str | int | float] = {
+        "capped": int(evidence.capped),
+        "lr": evidence.lr_capped,
+        "key": keys_named(audit),
+        "config": config_named(audit),
+    }
+    said = fill(Sentence(key="plain.for-h1", values=values), language)
+    return said if audit.verdict == "mark" else f"{said} {first}"
+
+
+def propositions(audit: Audit, language: str) -> tuple[str, str]:
+    """Return the two propositions that a likelihood ratio compares, H1 and H2, written out."""
+    values: dict[str, str | int | float] = {
+        "key": audit.key.fingerprint,
+        "config": audit.profile.fingerprint,
+    }
+    first = fill(Sentence(key="proposition.h1", values=values), language)
+    return first, say("proposition.h2", language)
+
+
+def payload_words(profile: Profile, values: Sequence[FieldValue], language: str) -> str:
+    """Return what a payload says, field by field, dates written out; "" without a layout."""
+    kinds = {field.name: field.kind for field in profile.fields}
+    parts = []
+    for value in values:
+        text = value.text if value.known else f"{value.raw} ?"
+        if kinds.get(value.name) == "date" and value.known:
+            try:
+                text = numerals.date(value.text, language)
+            except ValueError:
+                text = value.text
+        parts.append(f"{value.name} {text}")
+    return " · ".join(parts)

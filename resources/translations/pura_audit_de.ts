@@ -69,7 +69,7 @@
     </message>
     <message>
         <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
-        <translation>Schlüssel {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
+        <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
     </message>
     <message>
         <source>Not decided between {n:count} payloads</source>
@@ -2174,6 +2174,10 @@
         <translation>Textliste einklappen</translation>
     </message>
     <message>
+        <source>All texts as a table</source>
+        <translation>Alle Texte als Tabelle</translation>
+    </message>
+    <message>
         <source>Show or hide the evidence</source>
         <translation>Anhaltspunkte ein- oder ausblenden</translation>
     </message>
@@ -2407,6 +2411,149 @@
     <message>
         <source>Fingerprint {model:text}, tokenizer {tokenizer:text}</source>
         <translation>Fingerabdruck {model:text}, Tokenizer {tokenizer:text}</translation>
+    </message>
+</context>
+<context>
+    <name>Pile</name>
+    <message>
+        <source>Not audited</source>
+        <translation>Nicht geprüft</translation>
+    </message>
+    <message>
+        <source>not decided ({n:count} payloads)</source>
+        <translation>nicht entschieden ({n:count} Nutzlasten)</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Part</source>
+        <translation>Teil</translation>
+    </message>
+    <message>
+        <source>Outcome</source>
+        <translation>Ergebnis</translation>
+    </message>
+    <message>
+        <source>For whom, when</source>
+        <translation>Für wen, wann</translation>
+    </message>
+    <message>
+        <source>Evidence, log₁₀</source>
+        <translation>Anhaltspunkte, log₁₀</translation>
+    </message>
+    <message>
+        <source>Marked</source>
+        <translation>Markiert</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Language</source>
+        <translation>Sprache</translation>
+    </message>
+    <message>
+        <source>Case</source>
+        <translation>Fall</translation>
+    </message>
+    <message>
+        <source>Review</source>
+        <translation>Prüfen</translation>
+    </message>
+    <message>
+        <source>Reason</source>
+        <translation>Grund</translation>
+    </message>
+    <message>
+        <source>Waiting</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search names, payloads and reasons</source>
+        <translation>Namen, Nutzlasten und Gründe durchsuchen</translation>
+    </message>
+    <message>
+        <source>Group by outcome</source>
+        <translation>Nach Ergebnis gruppieren</translation>
+    </message>
+    <message>
+        <source>Texts</source>
+        <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Audited so far</source>
+        <translation>Bisher geprüft</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Open results …</source>
+        <translation>Ergebnisse öffnen …</translation>
+    </message>
+    <message>
+        <source>Report …</source>
+        <translation>Bericht …</translation>
+    </message>
+    <message>
+        <source>This row comes from a result; its text is not in the list.</source>
+        <translation>Diese Zeile stammt aus einem Ergebnis; ihr Text ist nicht in der Liste.</translation>
+    </message>
+    <message>
+        <source>Export the table</source>
+        <translation>Die Tabelle ausgeben</translation>
+    </message>
+    <message>
+        <source>{n:plural(One row|{n:count} rows)} exported.</source>
+        <translation>{n:plural(Eine Zeile|{n:count} Zeilen)} ausgegeben.</translation>
+    </message>
+    <message>
+        <source>Open results of pura batch</source>
+        <translation>Ergebnisse von pura batch öffnen</translation>
+    </message>
+    <message>
+        <source>Results (*.jsonl *.parquet)</source>
+        <translation>Ergebnisse (*.jsonl *.parquet)</translation>
+    </message>
+    <message>
+        <source>All</source>
+        <translation>Alle</translation>
+    </message>
+    <message>
+        <source>{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}</source>
+        <translation>{n:count} {n:plural(Text|Texte)}, {m:plural(einer|{m:count})} mit Markierung</translation>
+    </message>
+    <message>
+        <source>{n:count} of {all:count} done</source>
+        <translation>{n:count} von {all:count} fertig</translation>
+    </message>
+    <message>
+        <source>Audit {n:count} remaining</source>
+        <translation>Übrige {n:count} prüfen</translation>
+    </message>
+    <message>
+        <source>Retry {n:count} failed</source>
+        <translation>{n:count} erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weiter</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>Report of {n:count} …</source>
+        <translation>Bericht über {n:count} …</translation>
     </message>
 </context>
 <context>
@@ -3086,6 +3233,14 @@
     <message>
         <source>Queue</source>
         <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Table</source>
+        <translation>Tabelle</translation>
+    </message>
+    <message>
+        <source>Show all texts as a table (Ctrl+T)</source>
+        <translation>Alle Texte als Tabelle zeigen (Strg+T)</translation>
     </message>
     <message>
         <source>Search</source>
@@ -4151,7 +4306,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Kept readable in the case log</source>
-        <translation>Lesbar im Fallprotokoll aufbewahren</translation>
+        <translation>Lesbar im Fallbuch aufbewahren</translation>
     </message>
     <message>
         <source>Kept encrypted, under a passphrase</source>
@@ -4519,7 +4674,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation>Sichern</translation>
+        <translation>Speichern</translation>
     </message>
     <message>
         <source>Reviewed</source>
@@ -4575,7 +4730,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Sign a report</source>
-        <translation>Einen Bericht signieren</translation>
+        <translation>Bericht signieren</translation>
     </message>
 </context>
 <context>
@@ -4695,7 +4850,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>{n:plural(One finding is|{n:count} findings are)} not in the case log and {n:plural(is|are)} lost when the window closes. Save to a case first (Ctrl+S).</source>
-        <translation>{n:plural(Ein Befund steht|{n:count} Befunde stehen)} nicht im Fallprotokoll und {n:plural(geht|gehen)} verloren, wenn das Fenster schließt. Sichern Sie zuerst in einem Fall (Strg+S).</translation>
+        <translation>{n:plural(Ein Befund steht|{n:count} Befunde stehen)} nicht im Fallbuch und {n:plural(geht|gehen)} verloren, wenn das Fenster schließt. Sichern Sie zuerst in einem Fall (Strg+S).</translation>
     </message>
     <message>
         <source>An audit is running.</source>

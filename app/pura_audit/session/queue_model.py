@@ -19,6 +19,7 @@ from pura_audit.session.items import Item, ItemState
 from pura_audit.session.outline import Outline
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+MANY: Final = 50
 FOR_REVIEW: Final = ("mark", "indication")  # what a second person has to look at
 Index = QModelIndex | QPersistentModelIndex
 
@@ -111,6 +112,7 @@ class QueueModel(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._items: list[Item] = []
+        self._places: dict[int, int] | None = None  # by the row's identity, until rows move
 
     def rowCount(self, parent: Index | None = None) -> int:
         """Return the number of rows."""
@@ -150,7 +152,9 @@ class QueueModel(QAbstractListModel):
 
     def row(self, item: Item) -> int:
         """Return the place of a row, -1 when it is not in the queue."""
-        return next((i for i, other in enumerate(self._items) if other is item), -1)
+        if self._places is None:
+            self._places = {id(other): i for i, other in enumerate(self._items)}
+        return self._places.get(id(item), -1)
 
     def insert(self, items: Iterable[Item], row: int | None = None) -> None:
         """Put rows in, at the end when no place is named."""
@@ -160,17 +164,26 @@ class QueueModel(QAbstractListModel):
         place = len(self._items) if row is None else min(row, len(self._items))
         self.beginInsertRows(QModelIndex(), place, place + len(new) - 1)
         self._items[place:place] = new
+        self._places = None
         self.endInsertRows()
         self.counted.emit(len(self._items))
 
     def remove(self, items: Iterable[Item]) -> None:
         """Take rows out."""
-        for item in items:
-            row = self.row(item)
-            if row >= 0:
-                self.beginRemoveRows(QModelIndex(), row, row)
-                del self._items[row]
-                self.endRemoveRows()
+        rows = sorted({row for item in items if (row := self.row(item)) >= 0}, reverse=True)
+        runs = _runs(rows)
+        if len(runs) > MANY:  # one word for all of them: whoever listens looks once
+            gone = set(rows)
+            self.beginResetModel()
+            self._items = [item for row, item in enumerate(self._items) if row not in gone]
+            self._places = None
+            self.endResetModel()
+            runs = []
+        for last, first in runs:
+            self.beginRemoveRows(QModelIndex(), first, last)
+            del self._items[first : last + 1]
+            self._places = None
+            self.endRemoveRows()
         self.counted.emit(len(self._items))
 
     def touch(self, item: Item) -> None:
@@ -186,3 +199,14 @@ class QueueModel(QAbstractListModel):
         if count == 0:
             return ""
         return filled(translate("Queue", "{n:count} {n:plural(text|texts)}"), n=count)
+
+
+def _runs(falling: list[int]) -> list[tuple[int, int]]:
+    """Join rows that stand beside each other: pairs of last and first, the last pair first."""
+    runs: list[tuple[int, int]] = []
+    for row in falling:
+        if runs and runs[-1][1] == row + 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

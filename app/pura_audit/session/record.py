@@ -76,6 +76,7 @@ class Record(QObject):
         rows.queue.dataChanged.connect(self._note)
         rows.queue.rowsInserted.connect(self._note_inserted)
         rows.queue.rowsRemoved.connect(lambda *_: self._noting.start())
+        rows.queue.modelReset.connect(self._noting.start)
         rows.cases.changed.connect(self._looking.start)
 
     # On disk

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,10 +23,10 @@ from pura.record.audit import Audit
 from pura_audit.look.icons import icon
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.widgets.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _SCALE = 2  # of exported pictures
 
 
@@ -117,13 +115,7 @@ class PlotCard(Card):
 
     def csv_text(self) -> str:
         """Return the table as CSV; a cell that a spreadsheet would run is quoted with a blank."""
-        headers, rows = self.table()
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(headers)
-        for row in rows:
-            writer.writerow([_safe_cell(cell) for cell in row])
-        return out.getvalue()
+        return csv_text(*self.table())
 
     def export(self, path: Path) -> None:
         """Write the picture or the table; the ending of the name decides.
@@ -219,12 +211,3 @@ class PlotCard(Card):
 
     def _dress(self) -> None:
         self._more.setIcon(icon("more", self.theme.tokens.muted))
-
-
-def _safe_cell(cell: str) -> str:
-    number = cell.replace("\N{MINUS SIGN}", "-")
-    try:
-        float(number)
-    except ValueError:
-        return f"'{cell}" if cell.lstrip().startswith(_FORMULA) else cell
-    return number

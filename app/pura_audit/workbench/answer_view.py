@@ -39,7 +39,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.workbench.mark_list import MarkList, grouped
-from pura_audit.workbench.steps import Steps
+from pura_audit.workbench.steps import REPORT, Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
 RANKED = 3  # candidates that the card names; the table has all
@@ -136,7 +136,7 @@ class AnswerView(Card):
         self._details = _link(translate("Answer", "Details"), self.details_wanted)
         self._candidates = _link(translate("Answer", "Candidates"), self.candidates_wanted)
         self.report = QPushButton(translate("Answer", "Report …"))
-        self.report.clicked.connect(lambda: self.step_wanted.emit("report"))
+        self.report.clicked.connect(lambda: self.step_wanted.emit(REPORT))
         row = QHBoxLayout()
         row.setContentsMargins(PADDING, 7, PADDING, 9)
         row.setSpacing(GAP)

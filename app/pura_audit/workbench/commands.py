@@ -39,6 +39,9 @@ class Workbench(Host, Protocol):
     def toggle_queue(self) -> None:
         """Fold or unfold the queue."""
 
+    def toggle_pile(self) -> None:
+        """Show all texts as a table, or the one on screen again."""
+
     def toggle_evidence(self) -> None:
         """Show or hide the right column."""
 
@@ -195,6 +198,12 @@ def _view(window: Workbench) -> list[Command]:
     rows = [
         Command(
             "queue", translate("Menu", "Fold the list of texts"), window.toggle_queue, keys=("F9",)
+        ),
+        Command(
+            "pile",
+            translate("Menu", "All texts as a table"),
+            window.toggle_pile,
+            keys=("Ctrl+T",),
         ),
         Command(
             "evidence",

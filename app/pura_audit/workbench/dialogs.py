@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from pura.desk.cases import UNFILED
+from pura.desk.cases import UNFILED, open_saved
 from pura.desk.register import ImportRegister, RegisterDone
 from pura.desk.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pura_audit.keys.requests import KeyAct
     from pura_audit.reports.check import ReportCheckDialog
     from pura_audit.reports.dialog import ReportDialog
+    from pura_audit.session.items import Item
     from pura_audit.widgets.host import Host
     from pura_audit.widgets.plot_card import PlotCard
 
@@ -131,6 +132,27 @@ def report_current(host: Host) -> None:
                 host.say(outcome.words)
 
     cases.ask(lambda _: asked(), begin, host.frame)
+
+
+def report_items(host: Host, items: Sequence[Item]) -> None:
+    """Make one report of several finished rows; records that are not in memory are read first."""
+    cases = host.session.cases
+    wanted = [(item.name, item.audit, item.outline.audit) for item in items if item.outline]
+
+    def opened(outcome: Outcome[list[tuple[str, Audit]]]) -> None:
+        match outcome:
+            case Done(audits):
+                make_report(host, audits, every=True)
+            case Failure():
+                host.say(outcome.words)
+
+    cases.ask(
+        lambda _: [
+            (name, audit or open_saved(cases.workplace, key)) for name, audit, key in wanted
+        ],
+        opened,
+        host.frame,
+    )
 
 
 def show_details(host: Host) -> QDialog | None:
@@ -413,6 +435,7 @@ __all__ = [
     "make_report",
     "open_folder",
     "report_current",
+    "report_items",
     "review_current",
     "save_to_case",
     "show_about",

@@ -41,6 +41,7 @@ from pura_audit.workbench.closing import closing_question
 from pura_audit.workbench.commands import commands
 from pura_audit.workbench.evidence_column import EvidenceColumn
 from pura_audit.workbench.header import Header
+from pura_audit.workbench.pile_view import PileView
 from pura_audit.workbench.placement import Placement
 from pura_audit.workbench.queue_view import QueueView
 from pura_audit.workbench.recent_menu import RecentMenu
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
+        self.pile = PileView(session, theme)
         self.work = WorkView(self.selection, theme)
         self.evidence = EvidenceColumn(self.selection, theme)
         self.empty = EmptyView()
@@ -124,12 +126,15 @@ class MainWindow(QMainWindow):
         self.columns.addWidget(self._results)
         self.columns.setStretchFactor(0, 0)
         self.columns.setStretchFactor(1, 1)
+        self._places = QStackedWidget()
+        self._places.addWidget(self.columns)
+        self._places.addWidget(self.pile)
         middle = QWidget()
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        for widget in (self.header, self.columns, self.status):
-            column.addWidget(widget, 1 if widget is self.columns else 0)
+        for widget in (self.header, self._places, self.status):
+            column.addWidget(widget, 1 if widget is self._places else 0)
         self.setCentralWidget(middle)
 
     def _wire(self) -> None:
@@ -149,6 +154,11 @@ class MainWindow(QMainWindow):
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
+        self.queue.table_wanted.connect(self.toggle_pile)
+        self.pile.audit_wanted.connect(self.audit_items)
+        self.pile.item_wanted.connect(self._show_document)
+        self.pile.report_wanted.connect(lambda items: dialogs.report_items(self, items))
+        self.pile.noticed.connect(self.status.say)
         self.empty.open_wanted.connect(self.open_files)
         self.empty.paste_wanted.connect(self.paste)
         self.empty.sample_wanted.connect(session.add_sample)
@@ -316,6 +326,21 @@ class MainWindow(QMainWindow):
     def toggle_queue(self) -> None:
         """Fold or unfold the queue."""
         self.placement.toggle_queue()
+
+    def toggle_pile(self) -> None:
+        """Show all texts as a table, or the one on screen again."""
+        if self._places.currentWidget() is self.pile:
+            self._places.setCurrentWidget(self.columns)
+            self.queue.list.setFocus()
+        else:
+            self._places.setCurrentWidget(self.pile)
+            self.pile.show_item(self.session.current)
+            self.pile.table.setFocus()
+
+    def _show_document(self, item: Item) -> None:
+        self.session.show(item)
+        if self._places.currentWidget() is self.pile:
+            self.toggle_pile()
 
     def toggle_evidence(self) -> None:
         """Show or hide the right column."""

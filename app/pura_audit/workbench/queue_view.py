@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListView,
     QMenu,
+    QPushButton,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -59,11 +60,13 @@ class QueueView(QWidget):
         open_wanted: The drop corner was clicked.
         fold_wanted: The fold button was pressed.
         audit_wanted: These rows are to be audited.
+        table_wanted: All texts are to be shown as a table.
     """
 
     open_wanted = Signal()
     fold_wanted = Signal()
     audit_wanted = Signal(object)
+    table_wanted = Signal()
 
     def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +74,9 @@ class QueueView(QWidget):
         self.folded = False
         self._heading = label(translate("Queue", "Queue"), "section")
         self._count = label("", "label")
+        self.table = QPushButton(translate("Queue", "Table"))
+        self.table.setProperty("role", "link")
+        self.table.setToolTip(translate("Queue", "Show all texts as a table (Ctrl+T)"))
         self._fold = QToolButton()
         self._fold.setProperty("role", "quiet")
         self.search = QLineEdit()
@@ -109,6 +115,7 @@ class QueueView(QWidget):
         head.addWidget(self._heading)
         head.addStretch(1)
         head.addWidget(self._count)
+        head.addWidget(self.table)
         head.addWidget(self._fold)
         layout.addLayout(head)
         layout.addWidget(self.search)
@@ -119,6 +126,7 @@ class QueueView(QWidget):
         self.search.textChanged.connect(self._proxy.setFilterFixedString)
         self.drop.open_wanted.connect(self.open_wanted)
         self._fold.clicked.connect(self.fold_wanted)
+        self.table.clicked.connect(self.table_wanted)
         self.list.removal_wanted.connect(self.remove_selected)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.selectionModel().currentChanged.connect(self._picked)
@@ -129,7 +137,7 @@ class QueueView(QWidget):
     def set_folded(self, folded: bool) -> None:
         """Show signs only, or everything."""
         self.folded = self._delegate.folded = folded
-        for widget in (self._heading, self._count, self.drop):
+        for widget in (self._heading, self._count, self.table, self.drop):
             widget.setVisible(not folded)
         self.setMinimumWidth(FOLDED + GAP if folded else 200)
         self.setMaximumWidth(FOLDED + GAP if folded else 420)

@@ -11,7 +11,8 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.items import Item
 from pura_audit.widgets.card import label, restyle
 
-STEPS: Final = ("save", "review", "report", "sign")
+REPORT: Final = "report"
+STEPS: Final = ("save", "review", REPORT, "sign")
 _SIGNS: Final = {"done": "✓", "bad": "!"}
 
 

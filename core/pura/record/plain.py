@@ -65,6 +65,11 @@ def propositions(audit: Audit, language: str) -> tuple[str, str]:
     return first, say("proposition.h2", language)
 
 
+def not_a_probability(language: str) -> str:
+    """Return what the number of :func:`answer` is not; it stands with that sentence."""
+    return say("plain.n1", language)
+
+
 def payload_words(profile: Profile, values: Sequence[FieldValue], language: str) -> str:
     """Return what a payload says, field by field, dates written out; "" without a layout."""
     kinds = {field.name: field.kind for field in profile.fields}

@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import Audit, MarkFacts
-from pura.record.plain import answer, config_named, keys_named, payload_words, undecided
+from pura.record.plain import (
+    answer,
+    config_named,
+    keys_named,
+    not_a_probability,
+    payload_words,
+    undecided,
+)
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
     Block,
@@ -177,7 +184,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         _facts([(labels("question"), question), (labels("page1.answer"), answer(audit, language))]),
     ]
     if audit.verdict in ("mark", "indication"):
-        blocks.append(note(say("plain.n1", language)))
+        blocks.append(note(not_a_probability(language)))
     if audit.verdict == "mark":
         rows = [(labels("page1.payload"), _for_whom(audit, labels))]
         if len(audit.marks) > 1:

@@ -11,7 +11,7 @@ import typer
 from pura.base.errors import PuraError
 from pura.base.process import close_to_others
 from pura.cli.passphrases import set_folder_passphrase
-from pura.cli.terminal import complain, err, say, use_language
+from pura.cli.terminal import complain, err, notes, say, use_language
 from pura.cli.tree import App
 from pura.version import __version__
 
@@ -60,13 +60,14 @@ def _version(*, shown: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(context_settings={"help_option_names": ["--help", "-h"]})
 def options(
     *,
     _: Annotated[
         bool,
         typer.Option(
             "--version",
+            "-V",
             help="Print the version.",
             is_eager=True,
             callback=lambda v: _version(shown=v),
@@ -80,6 +81,10 @@ def options(
             help="Passphrase of the encrypted key files, where keys are kept in such; else asked.",
         ),
     ] = None,
+    quiet: Annotated[
+        bool,
+        typer.Option("--quiet", "-q", help="Say findings and errors only: no notes, no progress."),
+    ] = False,
     _language: Annotated[
         str,
         typer.Option(
@@ -93,6 +98,7 @@ def options(
 ) -> None:
     """Embed, read and defend the PURA watermark."""
     set_folder_passphrase(passphrase_file)
+    notes.quiet = quiet
 
 
 def main() -> None:

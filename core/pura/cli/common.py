@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 KeyName = Annotated[
     list[str] | None,
-    typer.Option("--key", metavar="NAME", help="Stored key; may be given several times."),
+    typer.Option(
+        "--key", metavar="NAME", envvar="PURA_KEY", help="Stored key; may be given several times."
+    ),
 ]
 KeyFile = Annotated[
     list[Path] | None,
@@ -30,11 +32,19 @@ KeyFile = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    str, typer.Option("--profile", metavar="FILE", help="Profile: a file or a stored name.")
+    str,
+    typer.Option(
+        "--profile", metavar="FILE", envvar="PURA_PROFILE", help="Profile: a file or a stored name."
+    ),
 ]
 ModelOption = Annotated[
     str | None,
-    typer.Option("--model", metavar="MODEL", help="Installed model, or a local folder or GGUF."),
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        envvar="PURA_MODEL",
+        help="Installed model, or a local folder or GGUF.",
+    ),
 ]
 DeviceOption = Annotated[
     str, typer.Option("--device", help="auto, cpu, cuda or mps; cuda is never replaced silently.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError
 from pura.base.visible import visible
-from pura.cli.terminal import err, say
+from pura.cli.terminal import notes, say
 
 if TYPE_CHECKING:
     from pura.documents.folders import Summary, WalkOptions
@@ -45,7 +45,7 @@ def _tell(name: str, summary: Summary) -> None:
     """Say what became of one folder."""
     from pura.documents.folders import MAX_DEPTH, MAX_FILES
 
-    err.print(
+    notes.print(
         say(
             "folder.taken",
             name=visible(name),
@@ -58,7 +58,7 @@ def _tell(name: str, summary: Summary) -> None:
         more = ", …" if count > len(shown) else ""
         listed = ", ".join(visible(path.name) for path in shown)
         why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=MAX_FILES)
-        err.print(say("folder.row", count=count, why=why, listed=f"{listed}{more}"))
+        notes.print(say("folder.row", count=count, why=why, listed=f"{listed}{more}"))
 
 
 def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Self
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from pura.base.progress import Stage
-from pura.cli.terminal import err, say
+from pura.cli.terminal import err, notes, say
 
 
 class Resting:
@@ -76,6 +76,6 @@ def _bar() -> Progress:
         BarColumn(),
         TimeRemainingColumn(),
         console=err.rich,
-        disable=not err.is_terminal,
+        disable=notes.quiet or not err.is_terminal,
         transient=True,
     )

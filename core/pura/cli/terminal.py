@@ -29,10 +29,14 @@ class Terminal:
 
     Args:
         stderr: Standard error instead of standard output.
+
+    Attributes:
+        quiet: Whether nothing is printed.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         self._stderr = stderr
+        self.quiet = False
 
     @property
     def is_terminal(self) -> bool:
@@ -57,6 +61,8 @@ class Terminal:
         Raises:
             OutputError: The output takes no more.
         """
+        if self.quiet:
+            return
         with _written():
             words = [one for one in objects if isinstance(one, str)]
             if len(words) < len(objects) or (style and self.is_terminal):
@@ -97,6 +103,8 @@ def _written() -> Iterator[None]:
 
 out = Terminal()
 err = Terminal(stderr=True)
+notes = Terminal(stderr=True)
+"""Standard error too, for what is neither finding nor error; ``--quiet`` stops it."""
 
 _language: Final = ["en"]
 

@@ -26,7 +26,7 @@ from pura.cli.common import (
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, complain, err, language, out, say, write_row
+from pura.cli.terminal import Language, complain, err, language, notes, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
@@ -69,6 +69,12 @@ def verify(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Say all: what is compared, all numbers, how they came about."
+        ),
+    ] = False,
     fdr: Annotated[
         float | None,
         typer.Option(
@@ -166,7 +172,7 @@ def verify(
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
     reported = pdf is not None or json_file is not None
-    run = _Run(as_json=as_json, full=full, keep=reported, choose=fdr is not None)
+    run = _Run(as_json=as_json, full=full, explain=explain, keep=reported, choose=fdr is not None)
     run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     run.parts = tuple(part or ())
     chosen = WalkOptions(
@@ -296,14 +302,17 @@ class _Run:
     Args:
         as_json: One JSON object a finding.
         full: The whole record in it.
+        explain: Say all that the record says in words.
         keep: Keep the records, for a report.
         choose: Keep the evidence, to choose from the batch.
     """
 
-    def __init__(self, *, as_json: bool, full: bool, keep: bool, choose: bool) -> None:
+    def __init__(
+        self, *, as_json: bool, full: bool, explain: bool, keep: bool, choose: bool
+    ) -> None:
         from pura.documents import ReadOptions
 
-        self._json, self._full = as_json, full
+        self._json, self._full, self._explain = as_json, full, explain
         self._keeping, self._choosing = keep, choose
         self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
@@ -398,7 +407,7 @@ class _Run:
                 row["error"] = error.to_dict()
             write_row(row)
         else:
-            for words, style in audit_lines(audit, language()):
+            for words, style in audit_lines(audit, language(), explain=self._explain):
                 out.print(words, style=style)
             if error is not None:
                 complain(error, _whole(name, audit.input.part))
@@ -425,7 +434,7 @@ class _Run:
             threshold=ready.policy.t_found,
         )
         for line in found.lines(language()):
-            err.print(line)
+            notes.print(line)
 
     def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
         self.failed = True

@@ -3,40 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
 from pura.record.marks import standing
-from pura.words.sentences import fill
+from pura.words.sentence import Sentence
+from pura.words.sentences import fill, say, scale
 
+_OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 Line = tuple[str, str]
 """Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
 
 
-def audit_lines(audit: Audit, language: str) -> Iterator[Line]:
-    """Say the findings: the outcome first, then what supports it, then what weakens it."""
+def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterator[Line]:
+    """Say the findings: the outcome first, then what supports it, then what weakens it.
+
+    Args:
+        audit: The record.
+        language: ``en`` or ``de``.
+        explain: All that a record says in words; else the outcome in one sentence, the payload
+            with its fields, and what weakens it.
+    """
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
     yield f"{name}: {audit.title(language)}", "bold"
-    for sentence in audit.sentences:
-        yield fill(sentence, language), ""
+    if explain:
+        yield from _explained(audit, language)
+    elif audit.sentences:
+        first = audit.sentences[0]
+        answer = f"answer.{audit.verdict}"
+        if answer in catalogue("command"):
+            yield catalogue("command").fill(answer, language, first.values), ""
+        else:
+            yield fill(first, language), ""
     if audit.verdict in ("mark", "indication"):
-        yield from _payload(audit, language)
+        yield from _payload(audit, language, explain=explain)
     if audit.cautions:
         yield _word("cautions", language), "bold"
         for sentence in audit.cautions:
             yield f"- {fill(sentence, language)}", ""
     for sentence in c2pa.sentences(audit.input):
         yield fill(sentence, language), ""
-    yield from _facts(audit, language)
+    if explain:
+        yield from _facts(audit, language)
     yield "", ""
 
 
-def _payload(audit: Audit, language: str) -> Iterator[Line]:
+def _explained(audit: Audit, language: str) -> Iterator[Line]:
+    """Say both propositions, every sentence, and the scale that these speak of."""
+    if audit.verdict != "not-examinable":
+        named: dict[str, str | int | float] = {
+            "key": audit.key.fingerprint,
+            "config": audit.profile.fingerprint,
+        }
+        yield fill(Sentence(key="proposition.h1", values=named), language), ""
+        yield say("proposition.h2", language), ""
+    for sentence in audit.sentences:
+        # A report numbers its sections; here the text is named by its digest.
+        scope = sentence.key == "scope"
+        yield _word("scope", language) if scope else fill(sentence, language), ""
+    if any(sentence.key in _OF_THE_SCALE for sentence in audit.sentences):
+        yield f"{_word('scale', language)}:", ""
+        for row in scale(language):
+            yield f"  {row.range}: {row.word}", ""
+
+
+def _payload(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
     yield f"{_word('payload', language)}: {audit.payload.bits}", "bold"
     for value in audit.payload.fields:
         yield f"  {value.name}: {value.text}", ""
+    if not explain:
+        return
     if len(audit.candidates) > 1 and audit.decoder == "exact":
         yield f"{_word('candidates', language)}:", ""
         for candidate in audit.candidates[:5]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,16 @@ def test_record_report_and_words_tell_of_it(
         request = ReportRequest(language=language)
         blocks = item(audit, request, Labels(language))
         assert [b.text for b in blocks if b.kind == "note"] == [words]
-        assert (words, "") in audit_lines(audit, language)
+        told = [line for line, _ in audit_lines(audit, language)]
+        brief = [line for line, _ in audit_lines(audit, language, explain=False)]
+        assert words in told
+        assert words in brief
+        # H1 and H2 stand where they are spoken of, and nothing points to what is not printed.
+        assert [line[:3] for line in told if line[:3] in ("H1:", "H2:")] == ["H1:", "H2:"]
+        assert not re.search("section 4|Abschnitt 4", "".join(told))
+        assert not re.search(r"\bH[12]\b|printed below|abgedruckten", "".join(brief))
+        assert f": {audit.payload.bits}" in "".join(brief)
+        assert forbidden(" ".join(brief), language) == []
+        assert len(brief) < len(told)
     without = replace(audit.input, transforms=())
     assert c2pa.sentences(without) == ()

@@ -130,7 +130,7 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
     p: dict[str, list[float]] = {code: [] for code in CODES}
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
     given = {"token_probability": np.concatenate([[1.0], own])}
-    least = CODES["tbcc"].profile(model.vocab_size).entropy_thresholds_bits[0]
+    least = next(iter(CODES.values())).profile(model.vocab_size).entropy_thresholds_bits[0]
     wanted = 1 + np.flatnonzero(entropy[1:] >= least)
     usable = 0
     for number in range(turn * ROUND, (turn + 1) * ROUND):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
@@ -75,19 +74,16 @@ def written(name: str) -> Iterator[IO[bytes]]:
 @contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
+    # Always the same name, so that a batch that is killed while it writes leaves one file at most.
+    part = path.with_name(f".{path.name}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with part.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(temporary).chmod(0o666 & ~umask)
-        Path(temporary).replace(path)
+        part.replace(path)
     except BaseException:
-        with suppress(OSError):
-            Path(temporary).unlink()
+        part.unlink(missing_ok=True)
         raise
 
 

@@ -179,6 +179,7 @@ def test_killed_and_started_again_it_gives_the_same_bytes(
             child.wait()
             kills += 1
     assert kills
+    assert not list(tmp_path.glob(".*")), "what was half written is gone"
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
 
 

@@ -2150,10 +2150,6 @@
         <translation>Anhalten oder fortsetzen</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
         <source>Compare two audits …</source>
         <translation>Zwei Untersuchungen vergleichen …</translation>
     </message>
@@ -2168,6 +2164,14 @@
     <message>
         <source>View</source>
         <translation>Ansicht</translation>
+    </message>
+    <message>
+        <source>Cancel the audit on screen</source>
+        <translation>Die gezeigte Untersuchung abbrechen</translation>
+    </message>
+    <message>
+        <source>Cancel all audits</source>
+        <translation>Alle Untersuchungen abbrechen</translation>
     </message>
     <message>
         <source>Fold the list of texts</source>

@@ -33,6 +33,9 @@ class Workbench(Host, Protocol):
     def audit_current(self) -> None:
         """Audit the row on screen again."""
 
+    def cancel_current(self) -> None:
+        """Stop the audit on screen."""
+
     def toggle_pause(self) -> None:
         """Pause the queue or let it go on."""
 
@@ -173,7 +176,13 @@ def _audit(window: Workbench) -> list[Command]:
         Command(
             "pause", translate("Menu", "Pause or go on"), window.toggle_pause, keys=("Ctrl+P",)
         ),
-        Command("cancel", translate("Menu", "Cancel"), window.session.cancel, keys=("Esc",)),
+        Command(
+            "cancel",
+            translate("Menu", "Cancel the audit on screen"),
+            window.cancel_current,
+            keys=("Esc",),
+        ),
+        Command("cancel-all", translate("Menu", "Cancel all audits"), window.session.cancel),
         Command(
             "compare",
             translate("Menu", "Compare two audits …"),

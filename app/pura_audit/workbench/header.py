@@ -57,7 +57,7 @@ class Header(QWidget):
         self.badge = DeviceBadge(theme)
         self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
         self.cancel = QPushButton(translate("Header", "Cancel"))
-        self.cancel.setToolTip("Esc")
+        self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
         self.audit = QPushButton(translate("Header", "Audit"))
         self.audit.setProperty("role", "main")
         self.audit.setMinimumWidth(104)

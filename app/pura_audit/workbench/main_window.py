@@ -267,7 +267,8 @@ class MainWindow(QMainWindow):
         box.open()
 
     def _busy_changed(self, busy: bool) -> None:
-        self.actions_by_name["cancel"].setEnabled(busy)
+        for name in ("cancel", "cancel-all"):
+            self.actions_by_name[name].setEnabled(busy)
         if not busy and self._closing:
             self.close()
 

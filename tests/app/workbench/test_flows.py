@@ -145,6 +145,18 @@ def test_cancel_stops_the_running_and_the_waiting(
     qtbot.waitUntil(lambda: "done" in states(window))
 
 
+def test_esc_cancels_the_row_on_screen_and_no_other(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    for name in ("running", "waiting"):
+        window.session.add_text(text, name)
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    window.actions_by_name["cancel"].trigger()  # the last one added is on screen
+    assert states(window) == ["running", "cancelled"]
+
+
 def test_a_failed_audit_never_stops_the_queue(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:

@@ -45,12 +45,16 @@ _SUMMARY: Final = (
     "stopped",
     "register",
 )
+FINDING: Final = "pura-finding/1"
 _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
 
 
 def summary(audit: Audit) -> dict[str, Any]:
-    """Return the part of the record that answers the question; the names are the record's."""
-    whole = audit.to_dict()
+    """Return the part of the record that answers the question; the names are the record's.
+
+    It is no record, and says so: its schema is ``resources/finding.schema.json``.
+    """
+    whole = audit.to_dict() | {"schema": FINDING}
     return {name: whole[name] for name in _SUMMARY if name in whole}
 
 
@@ -180,6 +184,27 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+def finding_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a row of ``pura verify --json`` that holds a finding."""
+    whole = json_schema()
+    parts = {name: whole["properties"][name] for name in _SUMMARY if name in whole["properties"]}
+    text = {"type": "string"}
+    item = dict(parts["input"])
+    item["properties"] = item["properties"] | {"path": text}
+    error = dict.fromkeys(("code", "message", "hint"), text)
+    parts |= {
+        "schema": {"const": FINDING},
+        "input": item,
+        "error": {"type": "object", "properties": error, "required": ["code", "message"]},
+    }
+    return whole | {
+        "title": "PURA finding",
+        "description": "What an audit found, without how it was found.",
+        "properties": parts,
+        "required": [name for name in whole["required"] if name in parts],
+    }
+
+
 def _schema_of(hint: Any) -> dict[str, Any]:
     origin = typing.get_origin(hint)
     if hint is Profile:
@@ -212,4 +237,12 @@ def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
     }
 
 
-__all__ = ["FieldValue", "from_dict", "from_json", "json_schema", "summary", "to_json"]
+__all__ = [
+    "FieldValue",
+    "finding_schema",
+    "from_dict",
+    "from_json",
+    "json_schema",
+    "summary",
+    "to_json",
+]

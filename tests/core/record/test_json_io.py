@@ -168,6 +168,16 @@ def test_the_schema_that_ships_is_the_record() -> None:
 def test_the_summary_is_part_of_the_record() -> None:
     audit = make_audit()
     whole, part = audit.to_dict(), json_io.summary(audit)
+    shipped = json.loads(resource("finding.schema.json").read_text(encoding="utf-8"))
+    assert shipped == json_io.finding_schema()
+    # A row adds the path, and what could not be done.
+    row = part | {"error": {"code": "a", "message": "b", "hint": ""}}
+    row["input"] = part["input"] | {"path": "a/b.txt"}
+    for fits in (part, row):
+        jsonschema.validate(json.loads(json.dumps(fits)), shipped)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(whole, shipped)
+    assert part.pop("schema") != whole["schema"]
     assert part.items() <= whole.items()
     assert part["bits"][0]["llr"] == -2.5
 

@@ -193,7 +193,8 @@ class ReportCheckDialog(QDialog):
     def copy(self) -> None:
         """Copy all results as text."""
         if self.checked is not None:
-            lines = [
+            lines = [self.checked.headline(language())]
+            lines += [
                 f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
                 for one in self.checked.checks
             ]
@@ -254,6 +255,84 @@ class ReportCheckDialog(QDialog):
 
     def _show(self, checked: ReportCheck) -> None:
         self._clear()
+        self.summary.setText(checked.headline(language()))
+        restyle(self.summary, "role", "reading")
+        self.summary.setText(translate("ReportCheck", "Checking …"))
+        self._job = self._session.do(
+            lambda context: check_report(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            self._ended,
+            self,
+        )
+        self._refresh()
+
+    def copy(self) -> None:
+        """Copy all results as text."""
+        if self.checked is not None:
+            lines = [self.checked.headline(language())]
+            lines += [
+                f"{one.title(language())}: {one.result(language())}. {one.text(language())}"
+                for one in self.checked.checks
+            ]
+            QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _ask_file(self) -> None:
+        dialog = self._file_dialog(
+            translate("ReportCheck", "Choose a report"),
+            [
+                translate("ReportCheck", "Reports (*.pdf)"),
+                translate("ReportCheck", "All files (*)"),
+            ],
+        )
+        dialog.fileSelected.connect(lambda name: self.take(Path(name)))
+        dialog.open()
+
+    def _ask_trust(self) -> None:
+        dialog = self._file_dialog(
+            translate("ReportCheck", "Trust a certificate"),
+            [
+                translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
+                translate("ReportCheck", "All files (*)"),
+            ],
+        )
+        dialog.fileSelected.connect(lambda name: self.trust([Path(name)]))
+        dialog.open()
+
+    def _file_dialog(self, title: str, filters: list[str]) -> QFileDialog:
+        dialog = QFileDialog(self, title)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(filters)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog
+
+    def _show_audits(self) -> None:
+        if self.checked is not None:
+            for audit in self.checked.audits:
+                self._session.add_audit(audit)
+            self.accept()
+
+    # What the thread tells
+
+    def _stop(self) -> None:
+        if self._job is not None:
+            self._job.cancel()
+
+    def _ended(self, outcome: Outcome[ReportCheck]) -> None:
+        self._job = None
+        match outcome:
+            case Done(checked):
+                self.checked = checked
+                self._show(checked)
+            case Failure():
+                self.summary.setText(outcome.words)
+            case _:
+                self.summary.setText("")
+        self._refresh()
+
+    def _show(self, checked: ReportCheck) -> None:
+        self._clear()
+<<<<<<< HEAD
         if checked.sound:
             words = translate(
                 "ReportCheck",

@@ -12,11 +12,12 @@ from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, err, out, say, write_row
+from pura.cli.terminal import Language, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.report.check import Check, ReportCheck
 
+_UNSIGNED: Final = 3
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
 
@@ -89,7 +90,9 @@ def verify(
 ) -> None:
     """Check a report: each check with its own result, in words.
 
-    Exit codes: 0 nothing was found that is not as it should be, 1 something was, 2 usage.
+    Exit codes: 0 signed, and nothing was found that is not as it should be; 1 something was, or
+    there is no signature although --trust asks for one; 2 usage; 3 not signed, so that only what
+    is inside could be held against itself.
     """
     from pura.desk.reports import CheckReport, check_report
 
@@ -99,13 +102,15 @@ def verify(
         write_row(_plain(file, found, language))
     else:
         _print(found, language)
-    raise typer.Exit(0 if found.sound else 1)
+    raise typer.Exit(1 if not found.sound else 0 if found.signed else _UNSIGNED)
 
 
 def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
     return {
         "file": file.name,
         "sha256": found.facts.sha256,
+        "signed": found.signed,
+        "headline": found.headline(language),
         "checks": [_row(check, language) for check in found.checks],
     }
 
@@ -120,12 +125,8 @@ def _row(check: Check, language: str) -> dict[str, str]:
 
 
 def _print(found: ReportCheck, language: str) -> None:
-    from pura.report.check import BAD
-
+    out.print(found.headline(language), style="bold" if found.sound else "bold red")
     for check in found.checks:
         out.print(f"{check.title(language)}: ", style="bold", end="")
         out.print(check.result(language), style=_STYLES[check.state])
         out.print(f"  {check.text(language)}")
-    count = found.count(BAD)
-    if count:
-        err.print(say("amiss", count=count, checks=len(found.checks)))

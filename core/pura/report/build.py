@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from pura.base.catalogue import quoted
-from pura.base.errors import InputError
+from pura.base.errors import InputError, RecordError
+from pura.base.strict import read_json
 from pura.record import json_io
+from pura.record.audit import SCHEMA as RECORD_SCHEMA
 from pura.record.audit import Audit
+from pura.report import particulars
 from pura.report.blocks import Content, Section, facts, note
 from pura.report.compile import compile_pdf
 from pura.report.content import Seals, content_of, report_number
@@ -24,6 +27,7 @@ from pura.words.linter import forbidden
 SCHEMA: Final = "pura-report/1"
 RECORD: Final = "record.json"
 MAX_AUDITS: Final = 50
+_MAX_LISTED: Final = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,15 +79,64 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
         annex=hashlib.sha256(annex).hexdigest() if annex else "",
     )
     content = content_of(shown, request, seals)
-    logo = Labels(request.language)("alt.logo")
-    pdf = compile_pdf(content, record=record, name=RECORD, logo=request.logo, logo_words=logo)
     return Report(
         number=report_number(audits, request),
-        pdf=pdf,
+        pdf=_compile(content, record, request, seals.annex),
         json=record,
         digest=seals.record,
         content=content,
         annex=annex,
+    )
+
+
+def remake(record: bytes, told: bytes) -> bytes:
+    """Make a report again from the two files inside it.
+
+    Returns:
+        The same bytes as then, if record and particulars are what they were and so are the
+        versions of the programs.
+
+    Raises:
+        ValueError: The particulars are damaged.
+        PuraError: The record is damaged, or no report can be made of it.
+    """
+    request, annex = (found := particulars.read(told)).request, found.annex
+    check_request(request)
+    audits = [json_io.from_dict(part) for part in audits_in(read_json(record))]
+    seals = Seals(
+        name=RECORD, record=hashlib.sha256(record).hexdigest(), size=len(record), annex=annex
+    )
+    return _compile(content_of(audits, request, seals), record, request, annex, told)
+
+
+def audits_in(data: Any) -> Iterator[dict[str, Any]]:
+    """Find the audit records in the JSON of a report: itself, or the list ``audits`` in it.
+
+    Raises:
+        RecordError: One in the list is no object.
+    """
+    if not isinstance(data, dict):
+        return
+    if data.get("schema") == RECORD_SCHEMA:
+        yield data
+        return
+    listed = data.get("audits", [])
+    if isinstance(listed, list):
+        for part in listed[:_MAX_LISTED]:
+            inner = part.get("record", part) if isinstance(part, dict) else part
+            if not isinstance(inner, dict):
+                raise RecordError("report.not-object")
+            yield inner
+
+
+def _compile(
+    content: Content, record: bytes, request: ReportRequest, annex: str, told: bytes = b""
+) -> bytes:
+    return compile_pdf(
+        content,
+        attached={RECORD: record, particulars.NAME: told or particulars.write(request, annex)},
+        logo=request.logo,
+        logo_words=Labels(request.language)("alt.logo"),
     )
 
 
@@ -142,4 +195,4 @@ def _annex(audits: Sequence[Audit], request: ReportRequest) -> bytes | None:
     title = labels("sealed.title", number=number)
     section = Section(number=1, title=labels("annex.sealed"), blocks=tuple(blocks))
     content = replace(whole, title=title, sections=(section,), summary=(), foot="")
-    return compile_pdf(content, record=None, name="")
+    return compile_pdf(content)

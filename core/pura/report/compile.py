@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from pura.base.errors import ReportError
@@ -18,8 +20,7 @@ STANDARDS: Final = ("a-3a", "ua-1")
 def compile_pdf(
     content: Content,
     *,
-    record: bytes | None,
-    name: str,
+    attached: Mapping[str, bytes] = MappingProxyType({}),
     logo: bytes | None = None,
     logo_words: str = "",
 ) -> bytes:
@@ -27,8 +28,7 @@ def compile_pdf(
 
     Args:
         content: What it says. Texts go in as data and are never read as markup.
-        record: JSON that is attached; None attaches nothing.
-        name: File name of the attachment.
+        attached: JSON files inside it, by name.
         logo: PNG or SVG.
         logo_words: What the logo shows, for those who do not see it.
 
@@ -38,8 +38,8 @@ def compile_pdf(
     import typst
 
     inputs = {"data": json.dumps(content.plain(), ensure_ascii=False)}
-    if record is not None:
-        inputs |= {"record": record.decode("utf-8"), "record-name": name}
+    files = {name: data.decode("utf-8") for name, data in attached.items()}
+    inputs |= {"attached": json.dumps(files, ensure_ascii=False)}
     with tempfile.TemporaryDirectory(prefix="pura-report-") as folder:
         root = Path(folder)
         if logo is not None and (kind := logo_format(logo)) is not None:

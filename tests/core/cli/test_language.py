@@ -230,5 +230,5 @@ def test_what_is_no_report_is_said_in_german(
 ) -> None:
     code, out, err = run(monkeypatch, capsys, "report", "verify", "brief.txt")
     assert code == 1
-    assert "Die eine Prüfung fand etwas nicht in Ordnung." in err
+    assert "Die eine Prüfung fand etwas, das nicht stimmt." in out
     assert not ENGLISH.findall(out + err)

@@ -211,28 +211,22 @@ def allow_only(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
         NotConfinedError: The kernel has no seccomp, or this machine is not known here.
     """
     machine = _machine()
-    steps = list(_head(machine))
-    for call in calls:
-        if (number := _NUMBERS[call][machine.column]) is not None:
-            steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    for call, condition in conditions.items():
-        if (number := _NUMBERS[call][machine.column]) is not None:
-            judged = list(_judged(condition))
-            steps += [(_IF_EQUAL, 0, len(judged), number), *judged]
+    steps = [*_head(machine), *_table(machine, calls, conditions, _ALLOW)]
     _enter(machine, [*steps, (_RETURN, 0, 0, _REFUSE)])
 
 
-def refuse(calls: Sequence[str]) -> None:
+def refuse(calls: Sequence[str], conditions: Mapping[str, Unless]) -> None:
     """Refuse these calls and allow all others, for good and in all threads.
+
+    Args:
+        calls: Refused whatever their arguments.
+        conditions: Refused where their condition speaks against it.
 
     Raises:
         NotConfinedError: As in :func:`allow_only`.
     """
     machine = _machine()
-    steps = list(_head(machine))
-    for call in calls:
-        if (number := _NUMBERS[call][machine.column]) is not None:
-            steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    steps = [*_head(machine), *_table(machine, calls, conditions, _REFUSE)]
     _enter(machine, [*steps, (_RETURN, 0, 0, _ALLOW)])
 
 
@@ -253,6 +247,19 @@ def _head(machine: _Machine) -> Iterator[_Step]:
     yield (_LOAD, 0, 0, _NUMBER)
     yield (_IF_AT_LEAST, 0, 1, _FOREIGN)
     yield (_RETURN, 0, 0, _KILL)
+
+
+def _table(
+    machine: _Machine, calls: Sequence[str], conditions: Mapping[str, Unless], ending: int
+) -> Iterator[_Step]:
+    """Yield the steps for the named calls: the ending for each, a judgement where one is asked."""
+    for call in calls:
+        if (number := _NUMBERS[call][machine.column]) is not None:
+            yield from ((_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, ending))
+    for call, condition in conditions.items():
+        if (number := _NUMBERS[call][machine.column]) is not None:
+            judged = list(_judged(condition))
+            yield from ((_IF_EQUAL, 0, len(judged), number), *judged)
 
 
 def _judged(condition: Unless) -> Iterator[_Step]:

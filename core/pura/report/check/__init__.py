@@ -14,6 +14,7 @@ from typing import Final
 from pura.base.errors import ReportFileError
 from pura.report.check.caged import take_apart
 from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck, judge
+from pura.report.check.pages import same_pages
 from pura.report.check.repeat import Again, compare, repeat
 
 MAX_TRUST_BYTES: Final = 1 << 20
@@ -41,11 +42,14 @@ def check_report(
     """
     facts = take_apart(data, trust, moment=moment, beat=beat)
     found = judge(facts, trusted=bool(trust), moment=moment)
+    if not found.audits:
+        return found
+    last = [same_pages(data, facts, beat)]
     if again is None:
-        last = [Check(name="repeat", state=OPEN, key="repeat.not-asked")]
+        last.append(Check(name="repeat", state=OPEN, key="repeat.not-asked"))
     else:
-        last = repeat(found.audits, again)
-    return replace(found, checks=(*found.checks, *last)) if found.audits else found
+        last += repeat(found.audits, again)
+    return replace(found, checks=(*found.checks, *last))
 
 
 def load_trust(data: bytes) -> tuple[bytes, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,7 +15,29 @@ MAX_PAGES: Final = 2000
 MAX_ATTACHMENTS: Final = 100
 MAX_RECORD_BYTES: Final = 48 << 20
 MAX_SIGNATURES: Final = 20
+MAX_OBJECTS: Final = 100_000
 _EOF: Final = b"%%EOF"
+_SCALE: Final = 1.0  # 72 points an inch: a comma that moved is seen
+_LARGEST_PAGE: Final = 5000.0  # points; two poster pages would fill the memory
+_EXTRAS: Final = {
+    "/JavaScript": "scripts",
+    "/JS": "scripts",
+    "/OpenAction": "scripts",
+    "/AA": "scripts",
+    "/XFA": "scripts",
+    "/OCProperties": "layers",
+    "/OC": "layers",
+}
+# The tree of headings and paragraphs, thousands of objects: nothing in it is run or drawn.
+_NOT_RUN: Final = ("/StructTreeRoot", "/Parent", "/Font", "/Metadata")
+_NOTES: Final = tuple(
+    f"/{kind}"
+    for kind in (
+        *("Text", "FreeText", "Line", "Square", "Circle", "Polygon", "PolyLine", "Highlight"),
+        *("Underline", "Squiggly", "StrikeOut", "Caret", "Stamp", "Ink", "Popup", "Redact"),
+        *("FileAttachment", "Sound", "Movie", "Screen", "RichMedia", "3D"),
+    )
+)
 
 
 def dissect(data: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
@@ -46,7 +68,74 @@ def dissect(data: bytes, trust: Sequence[bytes], moment: datetime) -> FileFacts:
         signatures=_signatures(data, trust, moment),
         tail=tail,
         saves=data.count(_EOF),
+        extras=_extras(data),
     )
+
+
+def differing_pages(one: bytes, other: bytes) -> Iterator[int]:
+    """Draw two PDFs page by page, annotations and fields included; yield what differs, from 1."""
+    import pypdfium2
+
+    documents = [pypdfium2.PdfDocument(data) for data in (one, other)]
+    for document in documents:
+        document.init_forms()
+    counts = [min(len(document), MAX_PAGES) for document in documents]
+    for number in range(max(counts)):
+        if number >= min(counts) or _drawn(documents[0][number]) != _drawn(documents[1][number]):
+            yield number + 1
+
+
+def _drawn(page: Any) -> tuple[object, ...]:
+    """Return what a page shows: its frame, its turn, every point and its words."""
+    size = page.get_size()
+    if max(size) > _LARGEST_PAGE:
+        return (size,)
+    picture = page.render(scale=_SCALE, may_draw_forms=True)
+    words = page.get_textpage().get_text_range()
+    return (size, page.get_rotation(), bytes(picture.buffer), words)
+
+
+def _extras(data: bytes) -> tuple[str, ...]:
+    """Name what a report of ours never has: scripts, actions, notes, hidden layers, cut pages."""
+    from pyhanko.pdf_utils import generic
+    from pyhanko.pdf_utils.reader import PdfFileReader
+
+    found: set[str] = set()
+    try:
+        reader = PdfFileReader(io.BytesIO(data), strict=False)
+        stack: list[Any] = [reader.trailer.raw_get("/Root")]
+        seen: set[tuple[int, int]] = set()
+        for _ in range(MAX_OBJECTS):
+            if not stack:
+                break
+            at = stack.pop()
+            if isinstance(at, generic.IndirectObject):
+                if (at.idnum, at.generation) in seen:
+                    continue
+                seen.add((at.idnum, at.generation))
+                at = reader.get_object(at)  # type: ignore[no-untyped-call]
+            if isinstance(at, generic.ArrayObject):
+                stack += [at.raw_get(i) for i in range(len(at))]
+            elif isinstance(at, generic.DictionaryObject):
+                found |= set(_named(at))
+                stack += [at.raw_get(name) for name in at if name not in _NOT_RUN]
+    except MemoryError:
+        raise
+    except Exception:  # a file whose objects cannot be walked was told as damaged, or is judged so
+        found.add("unreadable")
+    return tuple(sorted(found))
+
+
+def _named(at: Any) -> Iterator[str]:
+    for name, what in _EXTRAS.items():
+        if name in at:
+            yield what
+    if "/Subtype" in at and at.get("/Subtype") in _NOTES:
+        yield "annotations"
+    if at.get("/S") in ("/JavaScript", "/Launch", "/SubmitForm", "/ImportData", "/GoToR"):
+        yield "scripts"
+    if "/CropBox" in at and list(at["/CropBox"]) != list(at.get("/MediaBox", at["/CropBox"])):
+        yield "cropped"
 
 
 def _open(data: bytes) -> tuple[tuple[str, ...], dict[str, str], tuple[AttachmentFacts, ...]]:
@@ -122,10 +211,26 @@ def _signature(
         trusted=bool(status.trusted),
         whole=status.coverage.name == "ENTIRE_FILE",
         end=end,
+        padded=_is_padded(data, embedded),
         changes=_changes(status, whole=status.coverage.name == "ENTIRE_FILE"),
         revision_pages=pages,
         revision_attachments=attachments,
     )
+
+
+def _is_padded(data: bytes, embedded: Any) -> bool:
+    """Whether only zeros follow the signature in its place, which no signature covers."""
+    from asn1crypto import parser
+
+    first, length, second = (int(number) for number in list(embedded.byte_range)[:3])
+    place = data[first + length : second]
+    try:
+        content = bytes.fromhex(place[1:-1].decode("ascii"))
+        used = parser.peek(content)
+    except ValueError:
+        return False
+    sound = place[:1] == b"<" and place[-1:] == b">"
+    return sound and place[1:-1].isalnum() and not any(content[used:])
 
 
 def _validate(embedded: Any, trust: Sequence[bytes], moment: datetime) -> Any:

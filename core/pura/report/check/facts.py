@@ -42,6 +42,7 @@ class SignatureFacts:
         trusted: The certificate leads to one that was given as trusted.
         whole: It covers the file from the first byte to the last.
         end: Where the covered bytes end.
+        padded: Nothing but zeros follows the signature in the place that it does not cover.
         changes: ``none``, ``ltv``, ``forms``, ``annotations`` or ``other``: what came later.
         revision_pages: Pages whose text differs between the signed state and the file, from 1.
         revision_attachments: Attachments that differ, by name.
@@ -62,6 +63,7 @@ class SignatureFacts:
     trusted: bool = False
     whole: bool = False
     end: int = 0
+    padded: bool = True
     changes: str = "none"
     revision_pages: tuple[int, ...] = ()
     revision_attachments: tuple[str, ...] = ()
@@ -81,6 +83,8 @@ class FileFacts:
         signatures: In the order in which they were made.
         tail: Bytes after the last end-of-file mark.
         saves: How often the file was saved (end-of-file marks).
+        extras: What a report never has: ``scripts``, ``annotations``, ``layers``, ``cropped``,
+            or ``unreadable``.
         problem: Why it could not be taken apart; empty when it could.
     """
 
@@ -92,6 +96,7 @@ class FileFacts:
     signatures: tuple[SignatureFacts, ...] = ()
     tail: int = 0
     saves: int = 0
+    extras: tuple[str, ...] = ()
     problem: str = ""
 
 
@@ -107,6 +112,7 @@ def from_plain(data: dict[str, Any]) -> FileFacts:
     signatures = tuple(_signature(one) for one in plain.pop("signatures"))
     plain["pages"] = tuple(map(str, plain["pages"]))
     plain["metadata"] = {str(k): str(v) for k, v in plain["metadata"].items()}
+    plain["extras"] = tuple(map(str, plain["extras"]))
     return FileFacts(**plain, attachments=attachments, signatures=signatures)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from pura.base.catalogue import Phrase, Value, catalogue, phrase
 from pura.base.errors import PuraError, RecordError
+from pura.base.strict import read_json
 from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import FORMS, findings_digest
+from pura.report import particulars
+from pura.report.build import audits_in
 from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
 
 GOOD: Final = "good"
@@ -23,7 +25,6 @@ BAD: Final = "bad"
 OPEN: Final = "open"
 STATES: Final = (GOOD, NOTICE, BAD, OPEN)
 """As it should be; worth knowing; not as it should be; could not be, or was not, examined."""
-_MAX_AUDITS: Final = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +84,24 @@ class ReportCheck:
         """Nothing was found that is not as it should be."""
         return self.count(BAD) == 0
 
+    @property
+    def signed(self) -> bool:
+        """Somebody signed it, whether that holds or not."""
+        return bool(self.facts.signatures)
+
+    def headline(self, language: str = "en") -> str:
+        """What all of it comes to, in a sentence that promises no more than was examined."""
+        states = {check.name: check.state for check in self.checks}
+        if not self.sound:
+            key = "headline.amiss"
+        elif not self.signed:
+            checked = states.get("pages") == GOOD
+            key = "headline.unsigned" if checked else "headline.unsigned-unchecked"
+        else:
+            key = "headline.trusted" if states["trust"] == GOOD else "headline.signed"
+        values = {"count": self.count(BAD), "checks": len(self.checks)}
+        return catalogue("report-check").fill(key, language, values)
+
 
 def judge(facts: FileFacts, *, trusted: bool, moment: datetime) -> ReportCheck:
     """Say of each thing what was found.
@@ -96,7 +115,7 @@ def judge(facts: FileFacts, *, trusted: bool, moment: datetime) -> ReportCheck:
         bad = Check(name="file", state=BAD, key=f"file.{facts.problem}")
         return ReportCheck(facts=facts, checks=(bad,))
     recorded, audits = _record(facts)
-    checks = (_file(facts), *recorded, *_signatures(facts, trusted, moment))
+    checks = (_file(facts), *recorded, *_added(facts), *_signatures(facts, trusted, moment))
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 
@@ -109,8 +128,15 @@ def _file(facts: FileFacts) -> Check:
     return Check(name="file", state=GOOD, key="file.sound", values=values)
 
 
+def _added(facts: FileFacts) -> list[Check]:
+    if not facts.extras:
+        return []
+    what = listed([phrase(f"extra.{name}") for name in facts.extras])
+    return [Check(name="added", state=BAD, key="added.some", values={"what": what})]
+
+
 def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
-    found = [one for one in facts.attachments if one.data]
+    found = records(facts)
     if not found:
         return [Check(name="record", state=BAD, key="record.none")], ()
     if len(found) > 1:
@@ -127,7 +153,7 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         _digest(facts, one),
     ]
     try:
-        data = json.loads(one.data.encode("latin-1"))
+        data = read_json(one.data.encode("latin-1"))
         audits = tuple(json_io.from_dict(part) for part in audits_in(data))
         if not audits:
             raise RecordError("report.holds-none")
@@ -148,20 +174,9 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
     return checks, audits
 
 
-def audits_in(data: Any) -> Iterator[dict[str, Any]]:
-    """Find the audit records in the JSON of a report: itself, or the list ``audits`` in it."""
-    if not isinstance(data, dict):
-        return
-    if data.get("schema") == record.SCHEMA:
-        yield data
-        return
-    listed = data.get("audits", [])
-    if isinstance(listed, list):
-        for part in listed[:_MAX_AUDITS]:
-            inner = part.get("record", part) if isinstance(part, dict) else part
-            if not isinstance(inner, dict):
-                raise RecordError("report.not-object")
-            yield inner
+def records(facts: FileFacts) -> list[AttachmentFacts]:
+    """Return the files inside that may be the record."""
+    return [one for one in facts.attachments if one.data and one.name != particulars.NAME]
 
 
 def _digest(facts: FileFacts, one: AttachmentFacts) -> Check:
@@ -215,6 +230,8 @@ def _squeezed(text: str) -> str:
 
 def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check]:
     if not facts.signatures:
+        if trusted:
+            return [Check(name="integrity", state=BAD, key="integrity.missing")]
         return [Check(name="integrity", state=NOTICE, key="integrity.none")]
     found: list[Check] = []
     for one in facts.signatures:
@@ -233,6 +250,8 @@ def _one_signature(
         ]
     if not one.intact:
         integrity = Check(name="integrity", state=BAD, key="integrity.broken")
+    elif not one.padded:
+        integrity = Check(name="integrity", state=BAD, key="integrity.padding")
     elif not one.valid:
         integrity = Check(name="integrity", state=BAD, key="integrity.invalid")
     else:

@@ -1,0 +1,139 @@
+"""A wider cage, for libraries that need threads and a few files: no network, programs or others.
+
+What parses documents stands in a narrower one (:mod:`pura.documents.cage`).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pura.base.linux import kernel, landlock, seccomp
+
+# Whatever reaches another process, the network, more rights, or what a file is beside its content.
+_REFUSED: Final = (
+    "acct",
+    "add_key",
+    "adjtimex",
+    "bpf",
+    "chmod",
+    "chown",
+    "chroot",
+    "clock_adjtime",
+    "clock_settime",
+    "delete_module",
+    "execve",
+    "execveat",
+    "fanotify_init",
+    "fchmod",
+    "fchmodat",
+    "fchown",
+    "fchownat",
+    "finit_module",
+    "fremovexattr",
+    "fsetxattr",
+    "fsopen",
+    "init_module",
+    "io_uring_setup",
+    "ioperm",
+    "iopl",
+    "kcmp",
+    "kexec_file_load",
+    "kexec_load",
+    "keyctl",
+    "kill",
+    "lchown",
+    "lremovexattr",
+    "lsetxattr",
+    "memfd_create",
+    "memfd_secret",
+    "mknod",
+    "mknodat",
+    "modify_ldt",
+    "mount",
+    "move_mount",
+    "mq_open",
+    "msgget",
+    "name_to_handle_at",
+    "open_by_handle_at",
+    "open_tree",
+    "perf_event_open",
+    "personality",
+    "pidfd_getfd",
+    "pidfd_open",
+    "pidfd_send_signal",
+    "pivot_root",
+    "process_madvise",
+    "process_vm_readv",
+    "process_vm_writev",
+    "ptrace",
+    "quotactl",
+    "reboot",
+    "removexattr",
+    "request_key",
+    "rt_sigqueueinfo",
+    "rt_tgsigqueueinfo",
+    "semget",
+    "setdomainname",
+    "setgid",
+    "setgroups",
+    "sethostname",
+    "setns",
+    "setregid",
+    "setresgid",
+    "setresuid",
+    "setreuid",
+    "settimeofday",
+    "setuid",
+    "setxattr",
+    "shmat",
+    "shmget",
+    "socket",
+    "socketpair",
+    "swapoff",
+    "swapon",
+    "syslog",
+    "tkill",
+    "umount2",
+    "unshare",
+    "userfaultfd",
+    "vhangup",
+)
+
+
+def shut(
+    *, readable: Sequence[Path], writable: Sequence[Path], memory: int = 0, seconds: int = 0
+) -> None:
+    """Shut this process in, for good; on Linux only, elsewhere just the limits that there are.
+
+    Args:
+        readable: Files and folders that may still be read.
+        writable: Folders in which files may be made and changed.
+        memory: Bytes of address space; 0 sets no limit.
+        seconds: Of processor time; 0 sets no limit.
+
+    Raises:
+        OSError: The system refused something that it should be able to do.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    if sys.platform == "linux":
+        kernel.own_namespaces()
+        kernel.keep_no_new_privileges()
+        kernel.hide()
+        landlock.restrict(readable=readable, writable=writable)
+    limits = [(resource.RLIMIT_CORE, 0)]
+    limits += [(resource.RLIMIT_CPU, seconds)] if seconds else []
+    limits += [(resource.RLIMIT_AS, memory)] if memory and sys.platform == "linux" else []
+    for kind, most in limits:
+        _, ceiling = resource.getrlimit(kind)
+        bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)
+        resource.setrlimit(kind, (bound, bound))
+    if sys.platform == "linux":
+        own = {"tgkill": seccomp.Unless(argument=0, other_than=os.getpid())}
+        seccomp.refuse(_REFUSED, own)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import PuraError
-from pura.desk.audits import UnreadFile, unread_file
+from pura.desk.audits import UnreadFile, unread_file, unread_parts
 from pura.documents import (
     FORMATS,
     Document,
@@ -33,10 +33,12 @@ class FileTexts:
     Attributes:
         documents: At least one; each of its parts is a text of its own.
         report: The file carries the record of a report.
+        unread: Parts that no text could be made of; each is a row as well.
     """
 
     documents: tuple[Document, ...]
     report: bool
+    unread: tuple[UnreadFile, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,6 +95,7 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
     return FileTexts(
         documents=tuple(extraction.chosen),
         report=extraction.format == "pdf" and _is_report(path),
+        unread=unread_parts(extraction),
     )
 
 

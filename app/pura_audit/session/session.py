@@ -184,6 +184,8 @@ class Session(QObject):
                 if texts.report:
                     self.report_seen.emit(item.path)
                 self._add_parts(item, others)
+                if not item.part:
+                    self._add_unread(item, texts.unread)
                 if wanted:
                     self._ask(item, first)
             case Failure():
@@ -211,6 +213,26 @@ class Session(QObject):
                 "Session", "Only the first {most:text} parts of that file were taken."
             )
             self.noticed.emit(filled(words, most=MAX_PARTS))
+
+    def _add_unread(self, item: Item, parts: Sequence[UnreadFile]) -> None:
+        """Put what could not be read of a file behind its row: that it was not is a finding."""
+        if not parts or self.queue.row(item) < 0:
+            return
+        rows = [
+            Item(
+                number=next(self._numbers),
+                name=f"{one.name} · {one.part}" if one.part else one.name,
+                path=item.path,
+                part=one.part,
+                state=ItemState.FAILED,
+                failure=Failure.of(one.error),
+            )
+            for one in parts[: MAX_PARTS - 1]
+        ]
+        self.queue.insert(rows, self.queue.row(item) + 1)
+        if self.ready:
+            for row, one in zip(rows, parts, strict=False):
+                self._ask(row, one)
 
     def take_documents(self, item: Item, documents: tuple[Document, ...]) -> None:
         """Let a row hold another reading of its file; further parts become rows behind it."""

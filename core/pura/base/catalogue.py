@@ -27,6 +27,8 @@ from pura.base.numerals import LANGUAGES
 from pura.base.resources import resource
 
 SCHEMA: Final = "pura-words/1"
+NOT_REGULAR: Final = -1
+"""Number of an :class:`OSError` of ours: what was to be read is a pipe, a device or a socket."""
 # The forms of a plural may hold blanks, and words in parentheses.
 _BLANK: Final = re.compile(r"\{(\w+):(\w+)(?:\(((?:[^()]|\([^()]*\))*)\))?\}")
 
@@ -265,8 +267,8 @@ def _count(_words: Catalogue, value: int, language: str, _: str) -> str:
 def _reason(_words: Catalogue, value: int, language: str, _: str) -> str:
     """Write what the operating system says of an error, from its number; 0 is none."""
     reasons = catalogue("reasons")
-    if not value:
-        return reasons["unknown"].texts[language]
+    if value in (0, NOT_REGULAR):
+        return reasons["special" if value else "unknown"].texts[language]
     name = errno.errorcode.get(value, "")
     if language == "en" or name not in reasons:
         # The system's own words are English for every program that sets no messages' locale.

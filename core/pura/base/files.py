@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
+from typing import BinaryIO, Final
 
+from pura.base.catalogue import NOT_REGULAR
 from pura.base.errors import InputError, PuraError
+
+# A pipe without a writer must not stop the program, and a terminal not become ours.
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
@@ -39,6 +52,26 @@ def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
         raise
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Open an ordinary file for reading; pipes, devices and folders are refused at once.
+
+    What counts is the file that is open, not its name, which may have moved meanwhile. Opening a
+    pipe never waits for its writer.
+
+    Raises:
+        OSError: It cannot be opened, or is none; then its number is
+            :data:`~pura.base.catalogue.NOT_REGULAR`.
+    """
+    handle = os.open(path, _FLAGS)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    raise OSError(NOT_REGULAR, "not an ordinary file")
+
+
 def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:
     """Read a file whole, unless it is larger than such a file can be.
 
@@ -51,7 +84,7 @@ def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) ->
         PuraError: It cannot be read, or is too large.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(limit + 1)
     except OSError as problem:
         raise error(

@@ -20,6 +20,10 @@ class AmbiguousError(ValueError):
     """JSON that two readers could understand differently, or not at all."""
 
 
+class TwiceError(AmbiguousError):
+    """A name stands twice in one object; the error's text is that name."""
+
+
 def read_json(data: bytes | str) -> Any:
     """Read JSON.
 
@@ -27,7 +31,7 @@ def read_json(data: bytes | str) -> Any:
         ValueError: Not JSON, not UTF-8, a name twice in one object, a number that is none, or
             nested too deeply.
     """
-    text = data if isinstance(data, str) else data.decode("utf-8")
+    text = data if isinstance(data, str) else data.decode(json.detect_encoding(data))
     try:
         found = json.loads(
             text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float
@@ -41,7 +45,8 @@ def read_json(data: bytes | str) -> Any:
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise AmbiguousError("a name twice")
+        names = [name for name, _ in pairs]
+        raise TwiceError(next(name for name in names if names.count(name) > 1))
     return found
 
 

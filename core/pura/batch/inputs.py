@@ -16,6 +16,7 @@ from pathlib import Path, PurePath
 from typing import IO, Any, Final
 
 from pura.base.errors import InputError, PuraError
+from pura.base.files import open_regular
 from pura.base.visible import visible
 from pura.batch.tables import STREAMS, Columns, Entry, as_refusal, opened
 from pura.batch.values import Chunk, Item, Refusal, Source, Text
@@ -115,7 +116,7 @@ def _names(inputs: Inputs) -> Iterator[str]:
     yield from inputs.names
     for listed in inputs.lists:
         try:
-            with listed.open("rb") as file:
+            with open_regular(listed) as file:
                 for name in _split(file, b"\0" if inputs.nul else b"\n"):
                     whole = name if inputs.nul else name.removesuffix(b"\r")
                     if whole:
@@ -145,6 +146,9 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
     """Return a file that one reader reads whole."""
 
     def read() -> list[Item]:
+        source = Source(input=number, item=1, piece=1, path=_full(path))
+        missed: list[Item] = []
+
         def documents() -> tuple[Document, ...]:
             options = inputs.columns.options
             if "://" in path:
@@ -153,9 +157,13 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
                 extraction = read_data(data, name=PurePath(path).name, options=options)
             else:
                 extraction = read_document(Path(path), options=options)
-            return choose(extraction, inputs.parts)
+            found = choose(extraction, inputs.parts)
+            for at, one in enumerate(extraction.missed(inputs.parts), len(found) + 1):
+                where = replace(source, piece=at, part=one.part)
+                missed.append(Refusal(source=where, error=one.error))
+            return found
 
-        return _items(documents, Source(input=number, item=1, piece=1, path=_full(path)))
+        return [*_items(documents, source), *missed]
 
     return Chunk(input=number, slice=0, mark=_state(path), weight=weight_of(path), read=read)
 

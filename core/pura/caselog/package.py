@@ -20,6 +20,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import CaseLogError
+from pura.base.strict import read_json
 from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
 from pura.caselog.cases import Case, read_case
 from pura.caselog.entries import Draft, Entry, parse
@@ -202,7 +203,7 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
             sizes = {info.filename: info.file_size for info in archive.infolist()}
             if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
                 raise _not_a_case(phrase("case.large-inside"))
-            index = json.loads(_part(archive, INDEX, MAX_INDEX))
+            index = read_json(_part(archive, INDEX, MAX_INDEX))
             _check_form(index)
             entries = {
                 (entry.log, entry.seq): entry

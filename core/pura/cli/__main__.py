@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from pura.base.errors import PuraError
-from pura.base.process import close_to_others
+from pura.base.process import Signals, close_to_others
 from pura.cli.passphrases import set_folder_passphrase
 from pura.cli.terminal import complain, err, notes, say, use_language
 from pura.cli.tree import App
@@ -104,6 +104,17 @@ def options(
 def main() -> None:
     """Run the command; errors become one sentence, a way out and an exit code."""
     close_to_others()
+    signals = Signals()
+    signals.catch()
+    try:
+        _run()
+    except SystemExit:
+        if signals.ended is not None:
+            sys.exit(signals.ended.status)
+        raise
+
+
+def _run() -> None:
     try:
         app()
     except PuraError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError
+from pura.base.files import open_regular
+from pura.base.strict import read_json
 from pura.base.visible import visible
 from pura.cli.terminal import notes, say
 
@@ -74,9 +75,9 @@ def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
     if len(names) != 1:
         raise InputError("command.ids-many", count=len(names), code="usage")
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_IDS_BYTES + 1)
-        found = json.loads(data) if len(data) <= MAX_IDS_BYTES else None
+        found = read_json(data) if len(data) <= MAX_IDS_BYTES else None
     except OSError as error:
         raise InputError("command.ids-read", why=error.errno or 0) from None
     except (ValueError, RecursionError):

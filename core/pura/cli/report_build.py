@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -11,6 +10,7 @@ import typer
 
 from pura.base.errors import InputError, RecordError
 from pura.base.files import read_bounded
+from pura.base.strict import read_json
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import workplace
 from pura.cli.passphrases import read_passphrase
@@ -134,10 +134,10 @@ def read_records(path: Path) -> list[Audit]:
 
     data = read_bounded(path, MAX_RECORD_BYTES)
     try:
-        found: list[Any] = [json.loads(data)]
+        found: list[Any] = [read_json(data)]
     except (ValueError, RecursionError):
         try:
-            found = [json.loads(line) for line in data.splitlines() if line.strip()]
+            found = [read_json(line) for line in data.splitlines() if line.strip()]
         except (ValueError, RecursionError):
             found = []
     rows: list[Any] = []
@@ -160,7 +160,7 @@ def read_request(path: Path | None) -> ReportRequest:
     if path is None:
         return ReportRequest()
     try:
-        data = json.loads(read_bounded(path, MAX_REQUEST_BYTES))
+        data = read_json(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
         raise InputError("request.json", code="report-request") from None
     if not isinstance(data, dict):

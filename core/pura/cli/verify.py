@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
     from pura.desk.cases import SaveTo, SavingRun
     from pura.desk.workplace import Workplace
-    from pura.documents import Document
+    from pura.documents import Extraction
     from pura.record.audit import Audit
     from pura.scheme import Profile
 
@@ -352,11 +352,13 @@ class _Run:
         ids: tuple[int, ...] | None,
     ) -> Iterator[tuple[tuple[str, str], AuditText | UnreadFile | PuraError]]:
         """Read files, say what to expect of each text, and hand it on under its name and part."""
-        from pura.desk.audits import AuditText, unread_file
+        from pura.desk.audits import AuditText, unread_file, unread_parts
+        from pura.documents import choose
 
         for name in names:
             try:
-                documents = self._read(name)
+                extraction = self._read(name)
+                documents = choose(extraction, self.parts)
             except PuraError as error:
                 yield (name, ""), unread_file(None if name == "-" else Path(name), error) or error
                 continue
@@ -369,16 +371,18 @@ class _Run:
                     yield (name, document.part), error
                 else:
                     yield (name, document.part), text
+            for missed in unread_parts(extraction, self.parts):
+                yield (name, missed.part), missed
 
     def _begin(self, title: str) -> None:
         self._keep(title, lambda saver: saver.start(title))
 
-    def _read(self, name: str) -> tuple[Document, ...]:
-        from pura.documents import choose, read_document, read_input
+    def _read(self, name: str) -> Extraction:
+        from pura.documents import read_document, read_input
 
         if name == "-":
-            return choose(read_input(self.reading), self.parts)
-        return choose(read_document(Path(name), options=self.reading), self.parts)
+            return read_input(self.reading)
+        return read_document(Path(name), options=self.reading)
 
     def _take(self, found: Audited, name: str) -> None:
         """Say a finding, then save it; one that nothing could be examined of is one as well."""

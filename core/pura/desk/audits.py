@@ -14,7 +14,7 @@ from pura.base.visible import visible
 from pura.desk import register
 from pura.desk.power import tables_of
 from pura.desk.workplace import OpenKey, Workplace
-from pura.documents import Document, digest_of, from_text
+from pura.documents import Document, Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
 from pura.scheme import Profile
@@ -89,12 +89,14 @@ class UnreadFile:
         error: Why.
         sha256: Of its bytes; empty where they could not be read.
         size_bytes: Their number; 0 where they could not be read.
+        part: Which part of the file; empty when none of it could be read.
     """
 
     name: str
     error: PuraError
     sha256: str = ""
     size_bytes: int = 0
+    part: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,6 +360,25 @@ def unread_file(
     return UnreadFile(name=path.name, error=error, sha256=sha256, size_bytes=size)
 
 
+def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[UnreadFile, ...]:
+    """Return the parts of a file that would be audited and of which no text could be made.
+
+    Args:
+        extraction: The file.
+        parts: Those that were asked for by name; none are the usual ones.
+    """
+    return tuple(
+        UnreadFile(
+            name=extraction.name,
+            error=one.error,
+            sha256=extraction.sha256,
+            size_bytes=extraction.size_bytes,
+            part=one.part,
+        )
+        for one in extraction.missed(parts)
+    )
+
+
 def not_examined(workplace: Workplace, setup: Setup, item: UnreadFile) -> Audited:
     """Return the record of a file that no text could be made of.
 
@@ -399,6 +420,7 @@ def _not_examined(item: UnreadFile, means: Means) -> Audited:
         tokens=0,
         encoding="",
         format="",
+        part=item.part,
     )
     return Audited(audit=unexamined(found, item.error, means, log, steps=STEPS), error=item.error)
 

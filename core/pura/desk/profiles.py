@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ProfileError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.strict import read_json
 from pura.desk.workplace import Workplace
 from pura.model.installed import InstalledModel
 from pura.scheme import Profile, parse_layout
@@ -234,7 +234,7 @@ def _layout(path: Path | None, bits: int) -> Any:
     if path is None:
         return ()
     try:
-        entries = json.loads(read_bounded(path, MAX_LAYOUT, ProfileError))
+        entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
     except ValueError:
         raise ProfileError("command.fields") from None
     return parse_layout(entries, bits)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError
+from pura.base.strict import read_json
 from pura.documents import ReadOptions, read_document
 
 
@@ -39,7 +40,7 @@ def candidates_of(text: str) -> tuple[str, ...]:
 
 def _json_prompt(number: int, line: str) -> str:
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):

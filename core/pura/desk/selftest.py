@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, PuraError
+from pura.base.strict import read_json
 from pura.decode.exact import decide
 from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
@@ -117,7 +118,7 @@ def check_file(path: Path) -> VectorResult:
     try:
         if path.stat().st_size > _MAX_FILE_BYTES:
             raise InputError("vector.large")
-        data = json.loads(path.read_bytes())
+        data = read_json(path.read_bytes())
         _check(path.name)(data)
     except PuraError as error:
         return VectorResult(name=path.name, problem=error)

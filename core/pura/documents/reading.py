@@ -14,7 +14,7 @@ from pura.documents.formats import FORMATS, Format, tell
 from pura.documents.isolate import read_caged
 from pura.documents.opening import read_bytes_of, read_standard_input
 from pura.documents.plain import check_size, check_text, from_bytes
-from pura.documents.values import Document, Extract, Extraction, ReadOptions
+from pura.documents.values import Document, Extract, Extraction, ReadOptions, UnreadPart
 
 _DEFAULT = ReadOptions()
 
@@ -101,7 +101,7 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
         return extraction.chosen
     if "all" in parts:
         return extraction.documents
-    known = {d.part for d in extraction.documents}
+    known = {d.part for d in extraction.documents} | {u.part for u in extraction.unread}
     if any(part not in known for part in parts):
         names = [d.part or phrase("input.whole") for d in extraction.documents]
         raise InputError("input.part", shown=quoted(names, most=12), code="input-part")
@@ -119,14 +119,15 @@ def _format(data: bytes, name: str, options: ReadOptions) -> Format:
 def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> Extraction:
     digest = hashlib.sha256(data).hexdigest()
     documents: list[Document] = []
-    skipped: list[tuple[str, str]] = []
+    unread: list[UnreadPart] = []
     first: InputError | None = None
     for extract in extracts:
         try:
             check_text(extract.text)
         except InputError as error:
             first = first or error
-            skipped.append((visible(extract.part), error.message))
+            part = UnreadPart(part=visible(extract.part), role=extract.role, error=error)
+            unread.append(part)
             continue
         documents.append(_document(extract, name, form, digest, len(data)))
     if not documents:
@@ -137,7 +138,7 @@ def _assemble(data: bytes, name: str, form: Format, extracts: list[Extract]) -> 
         size_bytes=len(data),
         format=form.name,
         documents=tuple(documents),
-        skipped=tuple(skipped),
+        unread=tuple(unread),
     )
 
 

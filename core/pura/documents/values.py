@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from pura.base.errors import InputError
 from pura.base.visible import visible
 
 MAIN: Final = "main"
@@ -129,6 +131,21 @@ class Document:
 
 
 @dataclass(frozen=True, kw_only=True)
+class UnreadPart:
+    """A part of a file that no text under audit can be made of.
+
+    Attributes:
+        part: Which; as of a :class:`Document`.
+        role: One of :data:`ROLES`.
+        error: Why.
+    """
+
+    part: str
+    role: str
+    error: InputError
+
+
+@dataclass(frozen=True, kw_only=True)
 class Extraction:
     """One file, read: all texts that it holds.
 
@@ -138,7 +155,7 @@ class Extraction:
         size_bytes: Of its bytes.
         format: Name of the format that it was read as.
         documents: All parts, in reading order; never empty.
-        skipped: Parts without a usable text: name and why.
+        unread: Parts without a usable text.
     """
 
     name: str
@@ -146,10 +163,22 @@ class Extraction:
     size_bytes: int
     format: str
     documents: tuple[Document, ...]
-    skipped: tuple[tuple[str, str], ...] = ()
+    unread: tuple[UnreadPart, ...] = ()
 
     @property
     def chosen(self) -> tuple[Document, ...]:
         """The parts that are audited when nobody asks for others."""
         found = tuple(d for d in self.documents if d.role in (MAIN, ATTACHMENT))
         return found or self.documents[:1]
+
+    def missed(self, parts: Sequence[str] = ()) -> tuple[UnreadPart, ...]:
+        """Return what would have been chosen, had it been readable.
+
+        Args:
+            parts: As for :func:`~pura.documents.reading.choose`.
+        """
+        if "all" in parts:
+            return self.unread
+        if parts:
+            return tuple(one for one in self.unread if one.part in parts)
+        return tuple(one for one in self.unread if one.role in (MAIN, ATTACHMENT))

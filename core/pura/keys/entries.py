@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import KeyStoreError
-from pura.base.files import write_atomic
+from pura.base.files import open_regular, write_atomic
 from pura.base.locks import file_lock
+from pura.base.strict import read_json
 
 MAX_NAME: Final = 80
 MAX_NOTE: Final = 500
@@ -87,8 +88,8 @@ class Index:
             KeyStoreError: The file is damaged.
         """
         try:
-            with self._path.open("rb") as file:
-                data = json.loads(file.read(_MAX_INDEX).decode("utf-8"))
+            with open_regular(self._path) as file:
+                data = read_json(file.read(_MAX_INDEX).decode("utf-8"))
             found = [_entry(row) for row in data]
         except FileNotFoundError:
             return ()

@@ -14,7 +14,7 @@ from typing import Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
-from pura.base.files import write_atomic
+from pura.base.files import open_regular, write_atomic
 from pura.base.locks import file_lock
 from pura.keys.faults import State, fault
 from pura.keys.keyfile import KeyFile, read_key_file, write_key_file
@@ -174,7 +174,7 @@ class KeyFolder:
 
     def _bytes(self, file: str, name: str) -> bytes:
         try:
-            with (self._folder / file).open("rb") as stream:
+            with open_regular(self._folder / file) as stream:
                 data = stream.read(MAX_FILE + 1)
         except OSError as error:
             raise _denied(error, name) from None

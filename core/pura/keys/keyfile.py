@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import KeyFormatError
+from pura.base.files import open_regular
+from pura.base.strict import read_json
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Role
 from pura.keys.sealed import MAX_FILE, USUAL, Cost, is_sealed, seal, unseal
 from pura.scheme import SecretKey
@@ -94,7 +96,7 @@ def read_key_file(data: bytes, passphrase: bytearray) -> KeyFile:
     secret = bytearray()
     try:
         kind, secret = plain[0], plain[1 : 1 + KEY_BYTES]
-        facts = json.loads(plain[1 + KEY_BYTES :].decode("utf-8"))
+        facts = read_json(plain[1 + KEY_BYTES :].decode("utf-8"))
         if kind not in (_KEY, _CHECK) or len(secret) != KEY_BYTES:
             raise ValueError
         return KeyFile(key=SecretKey(secret), verifier=kind == _CHECK, **_facts(facts))
@@ -161,7 +163,7 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
         KeyFormatError: It cannot be read, or as :func:`parse_key`.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
         raise KeyFormatError("key.file-read", why=error.errno or 0) from None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+from pura.base.linux.kernel import PARENT
 
 _BEAT_S: Final = 0.1
 _TAIL: Final = 4000
@@ -34,7 +37,7 @@ def run_child(
         child = subprocess.Popen(  # noqa: S603 - a fixed program, arguments of our own
             list(command),
             cwd=folder,
-            env=dict(environment),
+            env=dict(environment) | {PARENT: str(os.getpid())},
             stdin=subprocess.DEVNULL,
             stdout=sink,
             stderr=subprocess.STDOUT,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ModelError, PuraError
+from pura.base.linux import kernel
 from pura.model import offline
 from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
@@ -76,6 +77,7 @@ def packing(source: Path) -> str:
 
 def main() -> int:
     """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
+    kernel.die_with_parent()
     try:
         source = Path(sys.argv[1])
         convert_gguf(source, Path(sys.argv[2]))

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ModelError
-from pura.model.safety import read_json
+from pura.base.files import open_regular
+from pura.model.safety import read_object
 
 RECORD: Final = "pura-model.json"
 _BLOCK: Final = 4 << 20
@@ -97,7 +98,7 @@ def read_record(folder: Path) -> InstalledModel:
     Raises:
         ModelError: No record, or a damaged one: the folder is not a complete model.
     """
-    data = read_json(folder / RECORD, _MAX_RECORD)
+    data = read_object(folder / RECORD, _MAX_RECORD)
     for name, kind in _FIELDS.items():
         if type(data.get(name)) is not kind:
             raise ModelError("model.record-damaged", name=folder.name, code="model-damaged")
@@ -125,7 +126,7 @@ def file_hash(path: Path, checkpoint: Callable[[], None] | None = None) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while block := file.read(_BLOCK):
                 if checkpoint is not None:
                     checkpoint()

@@ -7,8 +7,9 @@ headers that promise more than the file holds). Nothing here imports torch.
 
 from __future__ import annotations
 
-import json
 import math
+import os
+import stat
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ModelError
+from pura.base.files import open_regular
+from pura.base.strict import read_json
 
 PICKLES: Final = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
 CODE: Final = (".py", ".pyc", ".so", ".dll", ".dylib")
@@ -73,11 +76,12 @@ def inspect_folder(folder: Path) -> FolderFacts:
     """
     names = _names(folder)
     _refuse_code(names)
-    config = read_json(folder / "config.json", MAX_CONFIG_BYTES)
+    _refuse_special(folder, names)
+    config = read_object(folder / "config.json", MAX_CONFIG_BYTES)
     _check_config(config)
     for name in ("tokenizer_config.json", "processor_config.json", "tokenizer.json"):
         if name in names:
-            data = read_json(folder / name, MAX_JSON_BYTES)
+            data = read_object(folder / name, MAX_JSON_BYTES)
             if name != "tokenizer.json":
                 _refuse_remote_code(data, name)
     if not any(n in names for n in ("tokenizer.json", "tokenizer.model", "vocab.json")):
@@ -114,7 +118,21 @@ def _refuse_code(names: set[str]) -> None:
             raise ModelError("model.program", name=name, code="model-unsafe")
 
 
-def read_json(path: Path, limit: int) -> dict[str, Any]:
+def _refuse_special(folder: Path, names: set[str]) -> None:
+    """Refuse what a library would wait for or never come to the end of; links to files may stay."""
+    for name in sorted(names):
+        try:
+            facts = (folder / name).stat()
+        except OSError:
+            raise ModelError("model.file-read", name=name) from None
+        if not (stat.S_ISREG(facts.st_mode) or stat.S_ISDIR(facts.st_mode)):
+            raise ModelError("model.special-file", name=name, code="model-unsafe")
+        loaded = name.endswith((".json", ".model", ".txt", ".jinja"))
+        if loaded and stat.S_ISREG(facts.st_mode) and facts.st_size > MAX_JSON_BYTES:
+            raise ModelError("model.file-large", name=name)
+
+
+def read_object(path: Path, limit: int) -> dict[str, Any]:
     """Read a JSON object of at most ``limit`` bytes.
 
     Raises:
@@ -122,9 +140,11 @@ def read_json(path: Path, limit: int) -> dict[str, Any]:
     """
     name = path.name
     try:
-        if path.stat().st_size > limit:
+        with open_regular(path) as file:
+            content = file.read(limit + 1)
+        if len(content) > limit:
             raise ModelError("model.file-large", name=name)
-        data = json.loads(path.read_bytes())
+        data = read_json(content)
     except FileNotFoundError:
         raise ModelError("model.lacks", name=name) from None
     except (OSError, ValueError, RecursionError):
@@ -165,7 +185,7 @@ def _check_config(config: dict[str, Any]) -> None:
 def _weight_files(folder: Path, names: set[str]) -> tuple[Path, ...]:
     index = "model.safetensors.index.json"
     if index in names:
-        mapping = read_json(folder / index, MAX_JSON_BYTES).get("weight_map")
+        mapping = read_object(folder / index, MAX_JSON_BYTES).get("weight_map")
         files = set(mapping.values()) if isinstance(mapping, dict) else set()
         if not files or not all(isinstance(f, str) and f == Path(f).name for f in files):
             raise ModelError("model.index-damaged", index=index)
@@ -188,12 +208,12 @@ def inspect_safetensors(path: Path) -> dict[str, int]:
     """
     damaged = ModelError("model.weights-damaged", name=path.name, code="model-damaged")
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
             (length,) = struct.unpack("<Q", file.read(8))
             if not 2 <= length <= min(MAX_HEADER_BYTES, size - 8):
                 raise damaged
-            header = json.loads(file.read(length))
+            header = read_json(file.read(length))
     except (OSError, ValueError, RecursionError, struct.error):
         raise damaged from None
     if not isinstance(header, dict):
@@ -234,8 +254,8 @@ def inspect_gguf(path: Path) -> None:
     """
     damaged = ModelError("model.not-gguf", name=path.name, code="model-damaged")
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
             magic, version, tensors, entries = struct.unpack("<4sIQQ", file.read(24))
     except (OSError, struct.error):
         raise damaged from None

@@ -18,6 +18,7 @@ import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError, RecordError
+from pura.base.strict import read_json
 from pura.record import audit as record
 from pura.record.audit import Audit
 from pura.record.encode import json_name
@@ -70,7 +71,7 @@ def from_json(text: str | bytes) -> Audit:
         RecordError: Not JSON, another schema, or a part is missing, unknown or of a wrong type.
     """
     try:
-        data = json.loads(text)
+        data = read_json(text)
     except (ValueError, RecursionError):
         raise RecordError("record.json") from None
     return from_dict(data)

@@ -9,6 +9,7 @@ would run as a formula are disarmed, and disarmed ones are read back as they wer
 from __future__ import annotations
 
 import csv
+import io
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from typing import Final, TextIO
 
 from pura.base.catalogue import phrase
 from pura.base.errors import PayloadError, RegisterError
+from pura.base.files import open_regular
 from pura.register.store import Issue, Problems, Register
 from pura.scheme import Profile, pack, parse_payload
 
@@ -51,10 +53,10 @@ def import_csv(
     """
     problems = Problems()
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             start = file.read(2)
         encoding = "utf-16" if start in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-        with path.open(encoding=encoding, newline="") as file:
+        with io.TextIOWrapper(open_regular(path), encoding=encoding, newline="") as file:
             rows = _read(file, profile, problems, checkpoint or (lambda: None))
             return register.add_many(rows, problems)
     except OSError as error:

@@ -18,6 +18,8 @@ from typing import Any, Final, Protocol
 from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError
+from pura.base.files import open_regular
+from pura.base.strict import TwiceError, read_json
 from pura.scheme.fields import Field, parse_layout
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD
@@ -227,7 +229,7 @@ class Profile:
             ProfileError: The file cannot be read, or is not a valid profile.
         """
         try:
-            with path.open("rb") as file:
+            with open_regular(path) as file:
                 data = file.read(MAX_PROFILE_BYTES + 1)
         except OSError as error:
             raise ProfileError("profile.read", why=error.errno or 0) from None
@@ -269,24 +271,11 @@ def _parse(text: str | bytes) -> object:
     if len(text) > MAX_PROFILE_BYTES:
         raise ProfileError("profile.large")
     try:
-        return json.loads(text, object_pairs_hook=_no_duplicates)
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, _DuplicateFieldError):
-            raise ProfileError("profile.twice", name=str(error)) from None
+        return read_json(text)
+    except TwiceError as error:
+        raise ProfileError("profile.twice", name=str(error)) from None
+    except ValueError:
         raise ProfileError("profile.json") from None
-
-
-class _DuplicateFieldError(ValueError):
-    pass
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in out:
-            raise _DuplicateFieldError(key)
-        out[key] = value
-    return out
 
 
 def _refusal(name: str, problem: Phrase) -> ProfileError:

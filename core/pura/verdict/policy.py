@@ -19,8 +19,9 @@ from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
-from pura.base.files import write_atomic
+from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
+from pura.base.strict import TwiceError, read_json
 
 SCHEMA: Final = "pura-policy/1"
 MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
@@ -158,8 +159,10 @@ class Policy:
         if len(text) > MAX_POLICY_BYTES:
             raise PolicyError("policy.large")
         try:
-            data = json.loads(text, object_pairs_hook=_no_duplicates)
-        except (ValueError, RecursionError):
+            data = read_json(text)
+        except TwiceError as error:
+            raise _refusal(str(error), phrase("what.twice")) from None
+        except ValueError:
             raise PolicyError("policy.json") from None
         return cls.from_dict(data)
 
@@ -198,15 +201,6 @@ class Rule:
 
     check: Callable[[object], Phrase | None]
     schema: dict[str, object]
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in out:
-            raise _refusal(key, phrase("what.twice"))
-        out[key] = value
-    return out
 
 
 def _refusal(name: str, problem: Phrase) -> PolicyError:
@@ -359,7 +353,7 @@ def load_policy(path: Path | None = None, *, must_exist: bool = False) -> Policy
 
 def _read(path: Path) -> Policy:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_POLICY_BYTES + 1)
     except OSError as error:
         raise _file_error("read", error) from None

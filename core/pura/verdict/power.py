@@ -35,7 +35,6 @@ likelihood table holds that too, as ``likelihood`` beside the entries.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -46,7 +45,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PolicyError
+from pura.base.files import open_regular
 from pura.base.resources import resource
+from pura.base.strict import read_json
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
@@ -448,9 +449,9 @@ def load_power(path: Path) -> PowerTable:
         PolicyError: The file cannot be read or is damaged; the entry is named.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             text = file.read(MAX_BYTES + 1)
-        data = json.loads(text) if len(text) <= MAX_BYTES else None
+        data = read_json(text) if len(text) <= MAX_BYTES else None
     except OSError as error:
         number = error.errno
         why = phrase("reason.system", why=number) if number else phrase("reason.absent")

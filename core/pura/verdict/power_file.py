@@ -23,6 +23,7 @@ from pura.base.canonical import canonical
 from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError
 from pura.base.files import read_bounded, write_or_refuse
+from pura.base.strict import read_json
 from pura.verdict.power import MAX_BYTES, PowerTable, parse_power
 
 SCHEMA: Final = "pura-power-file/1"
@@ -85,7 +86,7 @@ def parse_power_file(data: bytes) -> PowerFile:
         PolicyError: Not such a file, or its fingerprint is not that of the table in it.
     """
     try:
-        whole = json.loads(data)
+        whole = read_json(data)
     except (ValueError, RecursionError):
         raise PolicyError("power.file-json") from None
     if not isinstance(whole, dict) or whole.get("schema") != SCHEMA:

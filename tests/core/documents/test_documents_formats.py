@@ -414,3 +414,18 @@ def test_every_format_has_a_line_in_the_page() -> None:
     for form in FORMATS.values():
         assert f"| `{form.name}` |" in page
         assert all(ending in page for ending in form.endings)
+
+
+def test_every_part_that_cannot_be_read_is_told() -> None:
+    rows = [b'"An honest line."', b'"half \\ud800 a pair"', b'"a \\u0000 in it"', b'""']
+    data = b"\n".join(b'{"text": %s}' % row for row in rows)
+    found = read_data(data, name="a.jsonl")
+    assert [one.part for one in found.chosen] == ["row 1"]
+    told = [(one.part, one.error.key) for one in found.missed()]
+    assert told == [
+        ("row 2", "input.surrogates"),
+        ("row 3", "input.nul"),
+        ("row 4", "input.empty"),
+    ]
+    assert [one.part for one in found.missed(["row 3"])] == ["row 3"]
+    assert choose(found, ["row 3"]) == ()

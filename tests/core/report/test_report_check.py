@@ -191,6 +191,7 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
         "trust": [(GOOD, "trust.trusted")],
         "coverage": [(GOOD, "coverage.whole")],
         "changes": [(GOOD, "changes.none")],
+        "pages": [(OPEN, "pages.no-particulars")],
         "repeat": [(OPEN, "repeat.not-asked")],
     }
     assert result.sound

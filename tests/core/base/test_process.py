@@ -1,0 +1,33 @@
+"""How a run ends that somebody else ends."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import sys, time
+from pura.cli import __main__ as command
+def work():
+    try:
+        print("a row", flush=True)
+        time.sleep(600)
+    finally:
+        print("its end", flush=True)
+command.app = work
+command.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_terminate_and_hang_up_end_a_run_like_an_interruption() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        run = subprocess.Popen(
+            [sys.executable, "-c", CODE], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"a row\n"
+        run.send_signal(number)
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, out, err) == (128 + number, b"its end\n", b"Stopped.\n")

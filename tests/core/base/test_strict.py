@@ -1,0 +1,74 @@
+"""The one reader of JSON, and the one way to open a file that others name."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pura.base.errors import PuraError
+from pura.base.files import open_regular, read_bounded
+from pura.base.strict import AmbiguousError, TwiceError, read_json
+from pura.desk.prompts import read_candidates
+from pura.keys.keyfile import load_key
+from pura.model.safety import inspect_folder
+from pura.register.register_csv import import_csv
+from pura.scheme import Profile
+from pura.verdict.policy import load_policy
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": 1, "a": 2}', '[{"b": {"a": 1, "a": 1}}]', "NaN", "[Infinity]", "[-Infinity]", "1e999"],
+)
+def test_what_two_readers_could_understand_differently_is_refused(text: str) -> None:
+    with pytest.raises(AmbiguousError):
+        read_json(text)
+
+
+def test_depth_is_bounded_and_a_name_that_stands_twice_is_named() -> None:
+    for deep in ("[" * 200 + "]" * 200, "[" * 100_000):
+        with pytest.raises(ValueError):  # noqa: PT011 - too deep, or cut short and too deep
+            read_json(deep)
+    with pytest.raises(TwiceError, match=r"^payload$"):
+        read_json('{"payload": 1, "payload": 2}')
+    assert read_json(b'\xef\xbb\xbf{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}
+
+
+def _register(path: Path) -> object:
+    return import_csv(None, path, Profile(payload_bits=20, vocab_size=100, code="tbcc"))  # type: ignore[arg-type]
+
+
+READERS: dict[str, Callable[[Path], object]] = {
+    "any": lambda path: read_bounded(path, 100),
+    "key": load_key,
+    "policy": lambda path: load_policy(path, must_exist=True),
+    "profile": Profile.load,
+    "prompts": read_candidates,
+    "register": _register,
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes and devices of Unix")
+def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/zero")
+    for path in (pipe, link, Path("/dev/null")):
+        with pytest.raises(OSError, match="not an ordinary file"):
+            open_regular(path)
+        for name, read in READERS.items():
+            with pytest.raises(PuraError) as caught:
+                read(path)
+            words = caught.value.message
+            assert "ordinary file" in words or name == "prompts", (name, words)
+
+
+def test_a_model_folder_with_a_pipe_or_a_device_is_refused(tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json", "special_tokens_map.json"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).symlink_to("/dev/zero")
+        with pytest.raises(PuraError) as caught:
+            inspect_folder(folder)
+        assert caught.value.key == "model.special-file"

@@ -4078,14 +4078,6 @@
         <translation>Zertifikate (*.pem *.crt *.cer *.der)</translation>
     </message>
     <message>
-        <source>Of {checks:count} checks, none found anything that is not as it should be.</source>
-        <translation>Von {checks:count} Prüfschritten fand keiner etwas, was nicht ist, wie es sein soll.</translation>
-    </message>
-    <message>
-        <source>Do not rely on this report: of {checks:plural(one check|{checks:count} checks)}, {faults:count} found something amiss. Ask whoever issued it for the file as they have it.</source>
-        <translation>Verlassen Sie sich nicht auf diesen Bericht: Von {checks:plural(einer Prüfung|{checks:count} Prüfungen)} {faults:plural(fand|fanden)} {faults:count} etwas nicht in Ordnung. Bitten Sie den Aussteller um die Datei, wie er sie hat.</translation>
-    </message>
-    <message>
         <source>Nothing amiss in {n:plural(one check|{n:count} checks)}</source>
         <translation>Nichts zu beanstanden in {n:plural(einer Prüfung|{n:count} Prüfungen)}</translation>
     </message>

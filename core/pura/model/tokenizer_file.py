@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from pura.model.safety import MAX_CONFIG_BYTES, read_json
+from pura.model.safety import MAX_CONFIG_BYTES, read_object
 
 _CLASSES: Final = ("TokenizersBackend", "PreTrainedTokenizerFast")
 _NAMED: Final = ("bos_token", "eos_token", "pad_token", "unk_token", "sep_token", "mask_token")
@@ -129,7 +129,7 @@ def file_tokenizer(
         return None
     if {"special_tokens_map.json", "added_tokens.json"} & names or "stral" in model_type:
         return None
-    config = read_json(folder / "tokenizer_config.json", MAX_CONFIG_BYTES)
+    config = read_object(folder / "tokenizer_config.json", MAX_CONFIG_BYTES)
     if config.get("tokenizer_class") not in _CLASSES:
         return None
     if set(config) - _IDLE - {*_NAMED, *_LISTED, "added_tokens_decoder"}:

@@ -1,0 +1,82 @@
+"""Every promise of the pages has a row with its tests, and every test named there exists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+
+
+def part(page: Path, title: str) -> str:
+    """Return a part of a page, from its heading to the next of the same level."""
+    text = page.read_text(encoding="utf-8")
+    level = title.split(" ")[0]
+    return re.split(
+        rf"^{level} ", text.split(f"\n{title}\n", 1)[1], maxsplit=1, flags=re.MULTILINE
+    )[0]
+
+
+def first_cells(text: str, above: str) -> list[str]:
+    """Return the first column of the table under a row of headings."""
+    rows = text.split(above, 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [row.split("|")[1].strip() for row in rows]
+
+
+def rows(title: str) -> dict[str, str]:
+    """Return promise and tests of the rows of a part of the table of promises."""
+    found = re.findall(
+        r"^\| ([^|]+) \| (.+) \|$", part(DOCS / "security-tests.md", title), re.MULTILINE
+    )
+    return {promise: tests for promise, tests in found if promise != "promise"}
+
+
+def promises() -> dict[str, list[str]]:
+    """Return what the pages promise, by the part of the table that has to name it."""
+    security = ROOT / "SECURITY.md"
+    protected = part(security, "## What is protected, and from whom")
+    inputs = part(security, "### Untrusted input").split("\n## ")[0]
+    numbered = re.findall(r"^(\d)\. (\w+ \w+)", part(security, "## Promises"), re.MULTILINE)
+    headings = {
+        name: re.findall(r"^###? (.+)$", (DOCS / name).read_text(encoding="utf-8"), re.MULTILINE)
+        for name in ("custody.md", "caselog.md")
+    }
+    groups = {"Keys", "Models"}  # they only hold other parts
+    return {
+        "## SECURITY": [
+            *first_cells(protected, "| what | from | how |"),
+            *re.findall(r"^\* \*\*(.+?)\*\*", inputs, re.MULTILINE),
+            *(f"{number} {words}" for number, words in numbered),
+        ],
+        "## What holds the child": first_cells(
+            (DOCS / "documents.md").read_text(encoding="utf-8"), "| what holds the child |"
+        ),
+        "## Checking reports": first_cells(
+            (DOCS / "report-checking.md").read_text(encoding="utf-8"),
+            "| Check | What is examined |",
+        ),
+        "## Custody": [title for title in headings["custody.md"] if title not in groups],
+        "## The case log": headings["caselog.md"],
+    }
+
+
+def test_every_promise_has_a_row() -> None:
+    for title, wanted in promises().items():
+        assert len(wanted) >= 7, title
+        named = rows(title)
+        missing = [one for one in wanted if not any(row.startswith(one) for row in named)]
+        assert missing == [], title
+        assert len(named) == len(wanted), f"{title} has rows of promises that nobody makes"
+
+
+def test_every_row_names_tests_that_exist_or_says_that_there_is_none() -> None:
+    for title in promises():
+        for promise, tests in rows(title).items():
+            named = re.findall(r"`([\w/]+\.py)::(\w+)`", tests)
+            assert named or "*not held*" in tests or tests == "the rows below", promise
+            for path, name in named:
+                tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
+                there = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+                assert name in there, f"{promise}: {path}::{name}"

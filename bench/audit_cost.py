@@ -1,0 +1,179 @@
+"""What a whole audit costs beside the bare forward pass, many keys, many texts side by side.
+
+Run ``python bench/audit_cost.py``. All ways go over the same text in turn, in one thread; the times
+are processor seconds, so that a busy machine meets all of them alike. The bare pass is the model's
+own ``model(ids).logits``; an audit is everything from the text to its record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import cProfile
+import io
+import json
+import pstats
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+from pura.audit.run import Options, audit_text
+from pura.model.evidence import Request, read, read_documents
+from pura.model.tokenise import tokenise
+from pura.scheme import Profile, SecretKey
+
+SEED = 20_261_122
+LENGTHS = (200, 1000, 4000)
+BATCHES = (1, 4, 16)
+SAMPLES = Path(__file__).resolve().parents[1] / "tests" / "data" / "samples"
+QUOTES = str.maketrans({'"': "”", "'": "’"})
+
+
+def sample() -> tuple[str, SecretKey, Profile]:
+    """Return marked sample texts in a row, straight quotes only, their key and profile."""
+    data = json.loads((SAMPLES / "marked.json").read_text(encoding="utf-8"))
+    text = "\n\n".join(str(entry["text"]).strip() for entry in data["texts"])
+    for curly, straight in (("“", '"'), ("”", '"'), ("’", "'"), ("—", "-"), ("–", "-")):
+        text = text.replace(curly, straight)
+    return text, SecretKey.from_hex(data["key_hex"]), Profile.from_dict(data["profile"])
+
+
+def first_tokens(model: Any, text: str, tokens: int) -> str:
+    """Return as much of a text, repeated where it is too short, as makes so many tokens."""
+    while (found := tokenise(model.tokenizer, text)).ids.size < tokens:
+        text += "\n\n" + text
+    return text[: int(found.spans[tokens - 1, 1])]
+
+
+def with_quotes(text: str) -> str:
+    """Make a quote in every fifth sentence curly, as office software does now and then."""
+    parts = text.split(". ")
+    for number in range(0, len(parts), 5):
+        parts[number] = f"“{parts[number]}”"
+    return ". ".join(parts)
+
+
+def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
+    """Return the ways to go over the first tokens of the sample."""
+    import torch
+
+    whole, key, profile = sample()
+    text = first_tokens(model, whole, tokens)
+    ids = tokenise(model.tokenizer, text).ids
+    fed = torch.from_numpy(ids)[None].to(model.device.torch_device)
+    many = [SecretKey(SEED.to_bytes(28, "big") + i.to_bytes(4, "big")) for i in range(keys)]
+
+    def bare() -> Any:
+        with torch.inference_mode():
+            return model.network(fed).logits
+
+    def audited(words: str) -> Any:
+        return audit_text(
+            words, model=model, keys=[(key, None)], profile=profile, options=Options()
+        )
+
+    return {
+        "bare": bare,
+        "reading": lambda: read(model, ids, keys=[key], profile=profile),
+        f"{keys} keys": lambda: read(model, ids, keys=many, profile=profile),
+        "audit": lambda: audited(text),
+        "audit, some quotes": lambda: audited(with_quotes(text)),
+    }
+
+
+def taken(way: Callable[[], Any]) -> float:
+    """Return the processor seconds of one call."""
+    start = time.process_time()
+    way()
+    return time.process_time() - start
+
+
+def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
+    """Print processor seconds, and ratios to the bare pass of the same round."""
+    rows = []
+    for tokens in lengths:
+        ways = ways_of(model, tokens, keys)
+        if tokens == lengths[0]:  # it has warmed up what the longer ones use
+            for way in ways.values():
+                way()
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(rounds):
+            for name, way in ways.items():
+                times[name].append(taken(way))
+        row = [str(tokens), f"{statistics.median(times['bare']):.2f}"]
+        row += [f"{_common.median_ratio(times, n, 'bare'):.2f}" for n in ways if n != "bare"]
+        row.append(f"{_common.median_ratio(times, f'{keys} keys', 'reading'):.2f}")
+        rows.append(row)
+        print(" ".join(row), flush=True)
+    heads = ["tokens", "bare, s", *(f"{n} ×" for n in ways if n != "bare"), "keys : reading"]
+    _common.print_table(heads, rows)
+
+
+def batch_table(model: Any, batches: list[int], rounds: int) -> None:
+    """Print tokens a processor second of texts side by side against one at a time."""
+    whole, key, profile = sample()
+    ids = tokenise(model.tokenizer, first_tokens(model, whole, 4000)).ids
+    rng = np.random.default_rng(SEED)
+    ends = np.cumsum(rng.integers(60, 260, max(batches)))
+    texts = [ids[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    rows = []
+    for count in batches:
+        some = [Request(texts=[ids]) for ids in texts[:count]]
+        tokens = sum(text.size for text in texts[:count])
+
+        def alone(requests: list[Request] = some) -> None:
+            for request in requests:
+                read_documents(model, [request], keys=[key], profile=profile)
+
+        def together(requests: list[Request] = some) -> None:
+            read_documents(model, requests, keys=[key], profile=profile)
+
+        together()
+        pairs = [(taken(alone), taken(together)) for _ in range(rounds)]
+        ratio = statistics.median(a / b for a, b in pairs)
+        rates = [tokens / statistics.median(column) for column in zip(*pairs, strict=True)]
+        rows.append([str(count), str(tokens), *(f"{r:.0f}" for r in rates), f"{ratio:.2f}"])
+        print(" ".join(rows[-1]), flush=True)
+    heads = ["texts", "tokens", "one at a time, tokens/s", "side by side, tokens/s", "gain ×"]
+    _common.print_table(heads, rows)
+
+
+def print_profile(model: Any, tokens: int) -> None:
+    """Print where the processor time of one audit goes."""
+    way = ways_of(model, tokens, 1)["audit"]
+    profile = cProfile.Profile(timer=time.process_time)
+    profile.runcall(way)
+    out = io.StringIO()
+    pstats.Stats(profile, stream=out).strip_dirs().sort_stats("cumulative").print_stats(
+        r"run\.py|feeding|tiles|orders|trial|exact|chain|significance|tokenise|facts|schedule"
+    )
+    print("\n".join(line for line in out.getvalue().splitlines()[6:32] if line.strip()))
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS))
+    parser.add_argument("--keys", type=int, default=100)
+    parser.add_argument("--batches", type=int, nargs="+", default=list(BATCHES))
+    parser.add_argument("--rounds", type=int, default=3)
+    args = parser.parse_args()
+    import torch
+
+    torch.set_num_threads(1)
+    _common.print_facts("What an audit costs", SEED)
+    model = _common.load_builtin("cpu")
+    cost_table(model, args.lengths, args.keys, args.rounds)
+    print_profile(model, args.lengths[0])
+    batch_table(model, args.batches, args.rounds)
+
+
+if __name__ == "__main__":
+    main()

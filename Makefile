@@ -58,8 +58,8 @@ audit: install ## Look for known holes: security rules, published advisories (as
 	@packaging/setup/audit.sh
 
 bench: install ## Print the benchmarks, side by side, with the machine
-	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py bench/startup.py \
-	  bench/window.py; do \
+	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py \
+	  bench/startup.py bench/window.py; do \
 	  $(BIN)/python $$file || exit 1; done
 
 screenshots: install ## Take the pictures of the user guide

@@ -156,7 +156,9 @@ def test_the_same_record_gives_the_same_bytes(real: Audit) -> None:
 
 def test_the_record_is_inside_and_its_digest_is_printed(real: Audit, tmp_path: Path) -> None:
     report = build_report([real], ReportRequest())
-    assert attached(report.pdf, tmp_path) == {"record.json": report.json}
+    inside = attached(report.pdf, tmp_path)
+    assert inside.keys() == {"record.json", "particulars.json"}
+    assert inside["record.json"] == report.json
     assert hashlib.sha256(report.json).hexdigest() == report.digest
     assert json_io.from_json(report.json).payload.bits == real.payload.bits
 

@@ -183,5 +183,5 @@ def test_rows_of_the_queue_speak(window: Any, audit: Audit) -> None:
     window.session.add_audit(audit)
     index = window.session.queue.index(0)
     words = index.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert "A mark was found" in words
+    assert "Mark found" in words
     assert "memo.txt" in words

@@ -263,7 +263,9 @@ def test_a_key_leaves_no_trace(machine: Machine) -> None:
     )
     # A PDF is compressed; what it carries stands beside it in plain form.
     report = ("--pdf", home / "found.pdf", "--json-file", home / "found.json")
-    assert fingerprint in machine.pura("verify", text, *key, "--language", "de", *report)
+    assert fingerprint in machine.pura(
+        "verify", text, *key, "--language", "de", "--explain", *report
+    )
     machine.pura(
         "report",
         "build",

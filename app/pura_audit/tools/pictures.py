@@ -93,6 +93,8 @@ class _Pictures:
             ("audit-contrast", "contrast", big, self._audited),
             ("marks", "light", big, self._several),
             ("marks-dark", "dark", big, self._several),
+            ("pile", "light", big, self._pile),
+            ("pile-dark", "dark", big, self._pile),
             ("no-finding", "light", big, self._plain),
             ("error", "light", big, self._bad_file),
             ("error-dark", "dark", big, self._bad_file),
@@ -202,6 +204,15 @@ class _Pictures:
         item = self._add(window, _plain_text(1), "interview")
         window.session.audit([item])
         self._until(lambda: item.audit is not None)
+
+    def _pile(self, window: MainWindow) -> None:
+        """Show findings of several kinds as a table."""
+        self._several(window)
+        self._bad_file(window)
+        item = self._add(window, _plain_text(1), "interview")
+        window.session.audit([item])
+        self._until(lambda: item.audit is not None)
+        window.toggle_pile()
 
     @staticmethod
     def _add(window: MainWindow, text: str, name: str) -> Item:

@@ -8,7 +8,7 @@ are known to change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,9 +74,16 @@ class FileTokenizer:
         *,
         add_special_tokens: bool = True,
         split_special_tokens: bool = False,
-        **_: object,
-    ) -> dict[str, Any]:
+        **more: Any,
+    ) -> Any:
         """Return ``input_ids`` and ``offset_mapping`` of a text, or a list of each of several."""
+        if any(wish for name, wish in more.items() if name != "return_offsets_mapping"):
+            return self._whole()(
+                text,
+                add_special_tokens=add_special_tokens,
+                split_special_tokens=split_special_tokens,
+                **more,
+            )
         backend = self.backend_tokenizer
         backend.encode_special_tokens = split_special_tokens
         if isinstance(text, str):
@@ -98,17 +105,22 @@ class FileTokenizer:
         """Return the string of each token; None where an id has none."""
         return [self.backend_tokenizer.id_to_token(number) for number in ids]
 
-    def decode(self, ids: list[int], *, skip_special_tokens: bool = False, **_: object) -> str:
-        """Return the text of token ids, with nothing tidied."""
-        text: str = self.backend_tokenizer.decode(ids, skip_special_tokens=skip_special_tokens)
+    def decode(self, ids: Sequence[int], *, skip_special_tokens: bool = False, **_: object) -> str:
+        """Return the text of token ids, a tensor [L] too, with nothing tidied."""
+        text: str = self.backend_tokenizer.decode(
+            [int(number) for number in ids], skip_special_tokens=skip_special_tokens
+        )
         return text
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        return getattr(self._whole(), name)
+
+    def _whole(self) -> Any:
         if self._library is None:
             self._library = self._load(self._folder)
-        return getattr(self._library, name)
+        return self._library
 
 
 def file_tokenizer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -292,9 +293,11 @@ def test_a_text_that_was_read_in_smaller_pieces_is_said(
 ) -> None:
     said: list[str] = []
     window.session.noticed.connect(said.append)
-    for notices in ((), (Notice.SHORT_OF_MEMORY,)):
+    for number, notices in (("a", ()), ("b", (Notice.SHORT_OF_MEMORY,))):
         assert said == []
-        result = Audited(audit=audit, notices=notices)
+        # Each is a finding of its own: the case would refuse the same one twice.
+        found = dataclasses.replace(audit, id=number * 32)
+        result = Audited(audit=found, notices=notices)
         monkeypatch.setattr(engine, "audit", lambda *_, result=result: result)
         window.session.add_text("a text")
         item = window.session.current

@@ -529,7 +529,15 @@ def test_a_report_among_the_texts_is_pointed_out(
     saved(dialog, tmp_path / "r.pdf", qtbot)
     dialog.reject()
     window.session.add_paths([tmp_path / "r.pdf"])
-    qtbot.waitUntil(lambda: "Verify a report" in window.status.words.text(), timeout=WAIT)
+
+    def offer() -> QMessageBox | None:
+        return next((b for b in window.findChildren(QMessageBox) if b.isVisible()), None)
+
+    qtbot.waitUntil(lambda: offer() is not None, timeout=WAIT)
+    box = offer()
+    assert box is not None
+    assert "r.pdf" in box.text()
+    box.reject()
     assert window.session.current.path == tmp_path / "r.pdf"
 
 

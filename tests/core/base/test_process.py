@@ -7,7 +7,10 @@ import sys
 import pytest
 
 CODE = """
-import sys, time
+import signal, sys, time
+# Whoever runs the tests in the background, or under nohup, has these ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 from pura.cli import __main__ as command
 def work():
     try:

@@ -106,7 +106,7 @@ def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, A
     count = len(evidence)
     texts = np.isfinite(evidence).sum(axis=0) if count else np.zeros(0)
     # A class of few texts would say little, and drag down all those below it.
-    kept = texts >= max(1, min(count, LEAST_TEXTS))
+    kept = texts >= _least(count)
     if not kept.any():
         return []
     usable = [u for u, k in zip(plan.classes, kept, strict=True) if k]
@@ -118,6 +118,11 @@ def whole_entries(plan: PowerPlan, evidence: F64, edit: str) -> list[dict[str, A
         | extra
         for threshold in THRESHOLDS
     ]
+
+
+def _least(count: int) -> int:
+    """Return how many of so many texts a class needs; too few to show 0.95 show what they can."""
+    return LEAST_TEXTS if count >= LEAST_TEXTS else max(1, count - count // 4)
 
 
 def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
@@ -132,7 +137,7 @@ def inside_entries(plan: PowerPlan, inside: F64) -> list[dict[str, Any]]:
         inside: float64 [N, D, 3], of :attr:`~pura.lab.power.measure.TextEvidence.inside`.
     """
     out: list[dict[str, Any]] = []
-    least = max(1, min(len(inside), LEAST_TEXTS))
+    least = _least(len(inside))
     for tokens in sorted(set(plan.documents)):
         places = [i for i, (document, _) in enumerate(plan.cases) if document == tokens]
         groups = [inside[np.isfinite(inside[:, i, 0]), i] for i in places]

@@ -17,14 +17,28 @@ from pura.batch.inputs import Inputs
 from pura.batch.run import Standing
 from pura.batch.tables import Columns
 from pura.cli.common import (
+    DecoderOption,
     DeviceOption,
     DtypeOption,
+    EncodingOption,
+    Exclude,
+    FdrOption,
+    Hidden,
+    Include,
     KeyFile,
     KeyName,
+    Links,
     ModelOption,
+    PartOption,
+    PolicyOption,
     ProfileOption,
+    RegisterOption,
+    RestoreOption,
+    StopEarly,
     find_keys,
     load_profile,
+    refuse_choices,
+    refuse_rate,
     workplace,
 )
 from pura.cli.terminal import Language, err, language, out, say, write_row
@@ -37,7 +51,6 @@ from pura.words.sentences import title
 
 MARKED: Final = 3
 INDICATED: Final = 4
-_DECODERS: Final = ("exact", "paper")
 _SAID_EVERY_S: Final = 60.0
 
 app = App()
@@ -48,12 +61,6 @@ Output = Annotated[
 OutputFormat = Annotated[
     str | None,
     typer.Option("--format", metavar="NAME", help="jsonl or parquet, whatever the result's name."),
-]
-Fdr = Annotated[
-    float | None,
-    typer.Option(
-        metavar="ALPHA", help="Also choose from the batch with this false discovery rate (e-BH)."
-    ),
 ]
 ByOutcome = Annotated[
     bool,
@@ -99,7 +106,7 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="Also keep whole records, by digest of the text."),
     ] = None,
-    fdr: Fdr = None,
+    fdr: FdrOption = None,
     jobs: Annotated[
         int,
         typer.Option(
@@ -119,41 +126,18 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew, and replace a result that is there.")
     ] = False,
-    decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = "exact",
-    register: Annotated[
-        bool, typer.Option("--register", help="Ask the register of issued payloads.")
-    ] = False,
-    policy: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Policy instead of the stored one.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
-    ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
-    ] = None,
-    restore: Annotated[
-        bool,
-        typer.Option(help="Also read the text with the substitutions of office software undone."),
-    ] = True,
-    stop_early: Annotated[
-        bool,
-        typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
-    ] = False,
+    decoder: DecoderOption = "exact",
+    register: RegisterOption = False,
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    part: PartOption = None,
+    restore: RestoreOption = True,
+    stop_early: StopEarly = False,
     recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Folders: leave these names out."),
-    ] = None,
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Folders: take hidden files too.")
-    ] = False,
-    links: Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")] = False,
+    include: Include = None,
+    exclude: Exclude = None,
+    hidden: Hidden = False,
+    links: Links = False,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -164,11 +148,9 @@ def run(
     new. What cannot be examined is a row with an error. Exit codes: 0 every text was examined, 1
     some could not be, 2 usage.
     """
-    if decoder not in _DECODERS:
-        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
+    refuse_choices(decoder, fdr)
     if engine not in ENGINES:
         raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
-    _check_rate(fdr)
     part_of = _shard(shard)
     if not files and not files_from:
         raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
@@ -229,13 +211,13 @@ def merge(
         list[str], typer.Argument(metavar="RESULT…", help="Results, one of each shard.")
     ],
     form: OutputFormat = None,
-    fdr: Fdr = None,
+    fdr: FdrOption = None,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
 ) -> None:
     """Put the results of shards into one, in the order of the inputs; one result is converted."""
-    _check_rate(fdr)
+    refuse_rate(fdr)
     done = merge_batch(output, results, form=form, fdr=fdr)
     _end(done, by_outcome=by_outcome, as_json=as_json)
 
@@ -250,11 +232,6 @@ def summary(
 ) -> None:
     """Count what the result of a batch holds."""
     _end(summary_of(result, form), by_outcome=by_outcome, as_json=as_json)
-
-
-def _check_rate(fdr: float | None) -> None:
-    if fdr is not None and not 0 < fdr < 1:
-        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
 
 
 def _shard(asked: str) -> tuple[int, int]:

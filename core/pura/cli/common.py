@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -53,6 +53,71 @@ DtypeOption = Annotated[
     str,
     typer.Option("--dtype", help="Number format: float32; bfloat16 or float16 on a GPU."),
 ]
+
+
+DecoderOption = Annotated[
+    str, typer.Option("--decoder", help="exact, or paper (the published method).")
+]
+RegisterOption = Annotated[
+    bool, typer.Option("--register", help="Ask the register of issued payloads.")
+]
+PolicyOption = Annotated[
+    Path | None,
+    typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one."),
+]
+FdrOption = Annotated[
+    float | None,
+    typer.Option(
+        "--fdr",
+        metavar="ALPHA",
+        help="Also choose from the batch with this false discovery rate (e-BH).",
+    ),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="Encoding of text files, if it is known."),
+]
+PartOption = Annotated[
+    list[str] | None,
+    typer.Option("--part", metavar="NAME", help="Audit this part of a file, or “all” of them."),
+]
+RestoreOption = Annotated[
+    bool,
+    typer.Option(
+        "--restore/--no-restore",
+        help="Also read the text with the substitutions of office software undone.",
+    ),
+]
+StopEarly = Annotated[
+    bool,
+    typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--include", metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."
+    ),
+]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option("--exclude", metavar="PATTERN", help="Folders: leave these names out."),
+]
+Hidden = Annotated[bool, typer.Option("--hidden", help="Folders: take hidden files too.")]
+Links = Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")]
+_DECODERS: Final = ("exact", "paper")
+
+
+def refuse_choices(decoder: str, fdr: float | None) -> None:
+    """Refuse a decoder that is none, and a rate that is none, before any work."""
+    if decoder not in _DECODERS:
+        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
+    refuse_rate(fdr)
+
+
+def refuse_rate(fdr: float | None) -> None:
+    """Refuse a false discovery rate that is none."""
+    if fdr is not None and not 0 < fdr < 1:
+        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
 
 
 def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:

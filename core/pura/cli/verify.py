@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,14 +14,27 @@ from pura.base.errors import InputError, PuraError
 from pura.base.visible import visible
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import (
+    DecoderOption,
     DeviceOption,
     DtypeOption,
+    EncodingOption,
+    Exclude,
+    FdrOption,
+    Hidden,
+    Include,
     KeyFile,
     KeyName,
+    Links,
     ModelOption,
+    PartOption,
+    PolicyOption,
     ProfileOption,
+    RegisterOption,
+    RestoreOption,
+    StopEarly,
     find_keys,
     load_profile,
+    refuse_choices,
     workplace,
 )
 from pura.cli.inputs import named_files, read_ids
@@ -35,8 +48,6 @@ if TYPE_CHECKING:
     from pura.documents import Extraction
     from pura.record.audit import Audit
     from pura.scheme import Profile
-
-_DECODERS: Final = ("exact", "paper")
 
 
 def verify(
@@ -60,13 +71,9 @@ def verify(
             help="Candidate prompts, one a line, or JSON lines with “prompt”.",
         ),
     ] = None,
-    decoder: Annotated[str, typer.Option(help="exact, or paper (the published method).")] = "exact",
-    register: Annotated[
-        bool, typer.Option("--register", help="Ask the register of issued payloads.")
-    ] = False,
-    policy: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Policy instead of the stored one.")
-    ] = None,
+    decoder: DecoderOption = "exact",
+    register: RegisterOption = False,
+    policy: PolicyOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
     full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
     explain: Annotated[
@@ -75,39 +82,22 @@ def verify(
             "--explain", help="Say all: what is compared, all numbers, how they came about."
         ),
     ] = False,
-    fdr: Annotated[
-        float | None,
-        typer.Option(
-            metavar="ALPHA",
-            help="Also choose from the batch with this false discovery rate (e-BH).",
-        ),
-    ] = None,
+    fdr: FdrOption = None,
     language: Language = "",
-    encoding: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Encoding of text files, if it is known.")
-    ] = None,
+    encoding: EncodingOption = None,
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help="Read files as this format.")
     ] = None,
     field: Annotated[
         str | None, typer.Option(metavar="NAME", help="JSON: the field that holds the text.")
     ] = None,
-    part: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Audit this part of a file, or “all” of them."),
-    ] = None,
+    part: PartOption = None,
     ids: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Token ids that the generator saved (JSON); one text."),
     ] = None,
-    restore: Annotated[
-        bool,
-        typer.Option(help="Also read the text with the substitutions of office software undone."),
-    ] = True,
-    stop_early: Annotated[
-        bool,
-        typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
-    ] = False,
+    restore: RestoreOption = True,
+    stop_early: StopEarly = False,
     epochs: Annotated[
         str | None,
         typer.Option(
@@ -118,18 +108,10 @@ def verify(
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PATTERN", help="Folders: leave these names out."),
-    ] = None,
-    hidden: Annotated[
-        bool, typer.Option("--hidden", help="Folders: take hidden files too.")
-    ] = False,
-    links: Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")] = False,
+    include: Include = None,
+    exclude: Exclude = None,
+    hidden: Hidden = False,
+    links: Links = False,
     pdf: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write a PDF report of all findings.")
     ] = None,
@@ -164,7 +146,7 @@ def verify(
 
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
-    _refuse_choices(decoder, fdr)
+    refuse_choices(decoder, fdr)
     if pdf is not None or json_file is not None:
         from pura.cli.report_build import read_request
         from pura.desk.reports import refuse_replacing
@@ -221,13 +203,6 @@ def verify(
     if run.audits:
         _write_report(at, run, pdf, json_file, request, language, force=force)
     raise typer.Exit(1 if run.failed else 0)
-
-
-def _refuse_choices(decoder: str, fdr: float | None) -> None:
-    if decoder not in _DECODERS:
-        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
-    if fdr is not None and not 0 < fdr < 1:
-        raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
 
 
 def _save_to(case: str, auditor: str | None, keep_text: str) -> SaveTo:

@@ -105,12 +105,12 @@ def read_code(text: str) -> str:
 
 
 def test_parquet_is_read_in_groups_and_a_damaged_one_is_one_row(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
+    import pyarrow as pa
     import pyarrow.parquet as parquet
 
     path = tmp_path / "t.parquet"
     columns = {"id": [1, 2, None], "text": ["one", None, "three"], "x": [1, 2, 3]}
-    parquet.write_table(pyarrow.table(columns), path)
+    parquet.write_table(pa.table(columns), path)
     assert read(path) == [
         ((1, 1, 1), "1", "row 1", "one"),
         ((1, 2, 1), "2", "row 2", "input-field"),

@@ -83,7 +83,6 @@ def test_every_item_is_a_row_in_order_and_no_text_is_read_twice(fast: Any, tmp_p
 
 
 def test_parquet_and_json_lines_hold_the_same_rows(fast: Any, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
     inputs = pile(tmp_path)
     for name in ("out.jsonl", "out.parquet"):
         fast.work(str(tmp_path / name), tmp_path / "j", inputs)

@@ -7,17 +7,12 @@ single requests (``AdapterLogitsProcessor``) would not allow.
 
 from __future__ import annotations
 
-import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vllm.distributed import get_tp_group
 from vllm.v1.sample.logits_processor import LogitsProcessor, MoveDirectionality
 
-from pura.base.catalogue import phrase
-from pura.base.errors import GenerationError
-from pura.embed.serving.deployments import Deployments, checked, of_the_server
-from pura.embed.serving.marker import Marker
+from pura.embed.serving.vllm_requests import MarkedRequests
 
 if TYPE_CHECKING:
     import torch
@@ -25,28 +20,11 @@ if TYPE_CHECKING:
 UNKNOWN = -1  # vLLM's word for a token that has been drawn and is not on the host yet
 
 
-class PuraLogitsProcessor(LogitsProcessor):
+class PuraLogitsProcessor(MarkedRequests, LogitsProcessor):
     """Marks the requests whose ``extra_args`` name a payload."""
 
-    @classmethod
-    def deployments(cls) -> Deployments:
-        """Return what may be marked with; override it to read keys from a store of your own."""
-        return of_the_server()
-
-    @classmethod
-    def validate_params(cls, sampling_params: Any) -> None:
-        """Refuse a request that cannot be marked as it asks.
-
-        Raises:
-            ValueError: Says why.
-        """
-        checked(sampling_params.extra_args, cls.deployments())
-
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
-        if vllm_config.speculative_config is not None:
-            raise GenerationError("serving.breaks", what=phrase("decoding.assisted"))
-        entropy = get_tp_group().broadcast_object(secrets.randbits(128), src=0)
-        self._marker = Marker(self.deployments(), entropy)
+        self._marker = self.marker(vllm_config)
         self._texts: dict[int, tuple[int, list[int]]] = {}  # by index: row, vLLM's own list
 
     def is_argmax_invariant(self) -> bool:

@@ -54,6 +54,8 @@ cp "$here/pura-audit.desktop" "$app/share/applications/"
 cp resources/ui/icons/app.svg "$app/share/icons/hicolor/scalable/apps/pura-audit.svg"
 cp LICENSE NOTICE CHANGELOG.md "$app/share/doc/pura-audit/"
 "$venv/bin/python" "$here/licences.py" > "$app/share/doc/pura-audit/THIRD-PARTY.txt"
+"$venv/bin/python" -m pura.cli.manual "$app/share/man/man1"
+"$venv/bin/python" -m pura.cli.manual "$app/share/man/de/man1" de
 cp "$here/install.sh" "$app/"
 du -sh "$app" | sed 's/^/Built: /'
 [ "${1:-}" = "--no-proof" ] || "$here/prove.sh" "$app"

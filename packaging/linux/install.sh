@@ -20,6 +20,8 @@ desktop=$prefix/share/applications/pura-audit.desktop
 icon=$prefix/share/icons/hicolor/scalable/apps/pura-audit.svg
 if [ "$remove" = yes ]; then
     rm -f "$prefix/bin/pura-audit" "$prefix/bin/pura" "$desktop" "$icon"
+    rm -f "$prefix"/share/man/man1/pura.1 "$prefix"/share/man/man1/pura-*.1 \
+        "$prefix"/share/man/de/man1/pura.1 "$prefix"/share/man/de/man1/pura-*.1
     rm -rf "$place"
     echo "Removed. Keys, models, settings and the case log were left where they are."
     exit 0
@@ -33,6 +35,9 @@ ln -sf "$place/pura-audit" "$place/pura" "$prefix/bin/"
 sed "s#^Exec=pura-audit#Exec=\"$place/pura-audit\"#" \
     "$place/share/applications/pura-audit.desktop" > "$desktop"
 cp "$place/share/icons/hicolor/scalable/apps/pura-audit.svg" "$icon"
+mkdir -p "$prefix/share/man/man1" "$prefix/share/man/de/man1"
+cp "$place"/share/man/man1/*.1 "$prefix/share/man/man1/"
+cp "$place"/share/man/de/man1/*.1 "$prefix/share/man/de/man1/"
 if command -v update-desktop-database >/dev/null 2>&1; then
     update-desktop-database "$(dirname "$desktop")" || true
 fi

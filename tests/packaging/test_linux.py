@@ -72,6 +72,9 @@ def test_install_and_remove_leave_nothing_behind(tmp_path: Path) -> None:
     for name in ("pura", "pura-audit"):
         (app / name).write_text(f"#!/bin/sh\necho {name}\n")
         (app / name).chmod(0o755)
+    for manual in ("share/man/man1", "share/man/de/man1"):
+        (app / manual).mkdir(parents=True)
+        (app / manual / "pura-key.1").write_text(".TH PURA\n")
     prefix = tmp_path / "a prefix"
 
     def run(*command: str | Path) -> str:
@@ -82,5 +85,6 @@ def test_install_and_remove_leave_nothing_behind(tmp_path: Path) -> None:
     assert run(prefix / "bin/pura") == "pura\n"
     desktop = (prefix / "share/applications/pura-audit.desktop").read_text(encoding="utf-8")
     assert f'Exec="{prefix}/lib/pura-audit/pura-audit" %F' in desktop
+    assert (prefix / "share/man/de/man1/pura-key.1").is_file()
     run(app / "install.sh", "--prefix", prefix, "--remove")
     assert not [p for p in prefix.rglob("*") if not p.is_dir()]

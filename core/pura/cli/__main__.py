@@ -11,8 +11,8 @@ import typer
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others
 from pura.cli.passphrases import set_folder_passphrase
-from pura.cli.terminal import complain, err, notes, say, use_language
-from pura.cli.tree import App
+from pura.cli.terminal import complain, details, err, notes, say, use_language
+from pura.cli.tree import PROGRAM, App
 from pura.version import __version__
 
 app = App("Embed, read and defend the PURA watermark.")
@@ -49,6 +49,11 @@ _COMMANDS: Final = (
         "selftest:selftest",
         "Recompute every test vector; then try to get out of the cage for others' files.",
     ),
+    (
+        "completion",
+        "completion:completion",
+        "Print what makes a shell complete commands, options and stored names.",
+    ),
 )
 for _name, _home, _about in _COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
@@ -56,7 +61,7 @@ for _name, _home, _about in _COMMANDS:
 
 def _version(*, shown: bool) -> None:
     if shown:
-        typer.echo(f"pura {__version__}")
+        typer.echo(f"{PROGRAM} {__version__}")
         raise typer.Exit
 
 
@@ -85,6 +90,14 @@ def options(
         bool,
         typer.Option("--quiet", "-q", help="Say findings and errors only: no notes, no progress."),
     ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Also say what an audit did, step by step with seconds, and the codes of errors.",
+        ),
+    ] = False,
     _language: Annotated[
         str,
         typer.Option(
@@ -99,6 +112,7 @@ def options(
     """Embed, read and defend the PURA watermark."""
     set_folder_passphrase(passphrase_file)
     notes.quiet = quiet
+    details.quiet = not verbose
 
 
 def main() -> None:

@@ -17,10 +17,27 @@ if TYPE_CHECKING:
     from pura.keys import KeyRef
     from pura.scheme import Profile
 
+
+def _stored_keys() -> list[str]:
+    return [entry.name for entry in workplace().keys.list()]
+
+
+def _stored_profiles() -> list[str]:
+    return list(workplace().profiles.names())
+
+
+def _installed_models() -> list[str]:
+    return [model.name for model in workplace().models.list()]
+
+
 KeyName = Annotated[
     list[str] | None,
     typer.Option(
-        "--key", metavar="NAME", envvar="PURA_KEY", help="Stored key; may be given several times."
+        "--key",
+        metavar="NAME",
+        envvar="PURA_KEY",
+        help="Stored key; may be given several times.",
+        autocompletion=_stored_keys,
     ),
 ]
 KeyFile = Annotated[
@@ -34,7 +51,11 @@ KeyFile = Annotated[
 ProfileOption = Annotated[
     str,
     typer.Option(
-        "--profile", metavar="FILE", envvar="PURA_PROFILE", help="Profile: a file or a stored name."
+        "--profile",
+        metavar="FILE",
+        envvar="PURA_PROFILE",
+        help="Profile: a file or a stored name.",
+        autocompletion=_stored_profiles,
     ),
 ]
 ModelOption = Annotated[
@@ -44,6 +65,7 @@ ModelOption = Annotated[
         metavar="MODEL",
         envvar="PURA_MODEL",
         help="Installed model, or a local folder or GGUF.",
+        autocompletion=_installed_models,
     ),
 ]
 DeviceOption = Annotated[

@@ -105,6 +105,9 @@ out = Terminal()
 err = Terminal(stderr=True)
 notes = Terminal(stderr=True)
 """Standard error too, for what is neither finding nor error; ``--quiet`` stops it."""
+details = Terminal(stderr=True)
+"""Standard error once more, for what ``--verbose`` asks for."""
+details.quiet = True
 
 _language: Final = ["en"]
 
@@ -157,6 +160,7 @@ def complain(error: PuraError, name: str | None = None) -> None:
     err.print(f"{prefix}{message}", style="bold red")
     if hint:
         err.print(hint)
+    details.print(say("code", code=error.code))
 
 
 def confirm(question: str) -> None:

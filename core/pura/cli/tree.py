@@ -7,7 +7,6 @@ as Typer writes them, with blanks, so that one that was said is recognised and s
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -22,18 +21,12 @@ from typer.models import CommandFunctionType
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
+from pura.cli.page import as_text, page_of, paragraphs, typer_words, usage_of
 from pura.cli.terminal import err, language, say, use_language
 
+PROGRAM: Final = "pura"
+COMPLETING: Final = "_PURA_COMPLETE"  # as Typer makes it of the program's name
 _INTERRUPTED: Final = 130
-# Typer's help page takes its words from these names of its module; {} is where a value goes.
-_WORDS_OF_THE_PAGE: Final = {
-    "ARGUMENTS_PANEL_TITLE": "page.arguments",
-    "OPTIONS_PANEL_TITLE": "page.options",
-    "COMMANDS_PANEL_TITLE": "page.commands",
-    "REQUIRED_LONG_STRING": "page.required",
-    "DEFAULT_STRING": "page.default",
-    "ENVVAR_STRING": "page.variable",
-}
 
 
 class App(typer.Typer):
@@ -83,8 +76,7 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the page."""
-        _prepare_page()
-        super().format_help(ctx, formatter)
+        formatter.write(as_text(page_of(self, ctx)))
 
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Return ``--help``."""
@@ -119,8 +111,7 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the page."""
-        _prepare_page()
-        super().format_help(ctx, formatter)
+        formatter.write(as_text(page_of(self, ctx)))
 
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Return ``--help``."""
@@ -133,11 +124,20 @@ class Group(TyperGroup):
             command = command.fetched()
         return name, command, rest
 
-    def main(self, args: Sequence[str] | None = None, *rest: Any, **settings: Any) -> Any:
-        """Run the command that the arguments name; its usage errors are said here."""
-        use_language(asked_language(sys.argv[1:] if args is None else args))
+    def speak(self) -> None:
+        """Put the help into the language of the run."""
         if language() != "en":
             _translate(self)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **settings: Any) -> Any:
+        """Run the command that the arguments name; its usage errors are said here."""
+        settings = {"prog_name": PROGRAM} | settings
+        use_language(asked_language(sys.argv[1:] if args is None else args))
+        self.speak()
+        if COMPLETING in os.environ:
+            from typer._completion_classes import completion_init
+
+            completion_init()
         try:
             code = super().main(args, *rest, **(settings | {"standalone_mode": False}))
         except typer.TyperException as error:
@@ -161,23 +161,18 @@ def asked_language(args: Sequence[str]) -> str:
     return next((name for name in reversed(asked) if name in LANGUAGES), "en")
 
 
-def paragraphs(text: str) -> list[str]:
-    """Return the paragraphs of a help text, each on one line: the keys of the volume ``help``."""
-    return [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
-
-
 def _translate(command: TyperCommand | TyperGroup | Any) -> None:
     """Put the help of a command, and of those inside it, into the language of the run."""
     if command.help:
         command.help = _helped(command.help)
-    command.options_metavar = _typer("page.options-here")
+    command.options_metavar = typer_words("page.options-here")
     for param in command.params:
         if isinstance(param, TyperArgument | TyperOption):
             param.help = _helped(param.help or "")
             if param.metavar:
                 param.metavar = _helped(param.metavar)
     if isinstance(command, TyperGroup):
-        command.subcommand_metavar = _typer("page.command-here")
+        command.subcommand_metavar = typer_words("page.command-here")
         for inner in command.commands.values():
             _translate(inner)
 
@@ -187,25 +182,14 @@ def _helped(text: str) -> str:
     return "\n\n".join(texts[part].texts[language()] for part in paragraphs(text))
 
 
-def _typer(key: str, **values: str) -> str:
-    return catalogue("typer").fill(key, language(), values)
-
-
 def _format_usage(command: TyperCommand | TyperGroup, ctx: Any, formatter: Any) -> None:
-    pieces = " ".join(command.collect_usage_pieces(ctx))
-    formatter.write_usage(ctx.command_path, pieces, prefix=f"{_typer('page.usage')} ")
-
-
-def _prepare_page() -> None:
-    from typer import rich_utils  # costs a tenth of a second, and few calls print a page
-
-    for name, key in _WORDS_OF_THE_PAGE.items():
-        setattr(rich_utils, name, _typer(key, value="{}"))
+    used = usage_of(command, ctx)
+    formatter.write_usage(ctx.command_path, used, prefix=f"{typer_words('page.usage')} ")
 
 
 def _in_language(option: TyperOption | None) -> TyperOption | None:
     if option is not None:
-        option.help = _typer("page.help")
+        option.help = typer_words("page.help")
     return option
 
 
@@ -220,4 +204,4 @@ def _complain(error: typer.TyperException) -> None:
     said = catalogue("typer").retold("said", message, language())
     err.print(said, style="bold red")
     if context is not None:
-        err.print(_typer("page.try", command=context.command_path))
+        err.print(typer_words("page.try", command=context.command_path))

@@ -39,7 +39,7 @@ from pura.cli.common import (
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, complain, err, language, notes, out, say, write_row
+from pura.cli.terminal import Language, complain, details, err, language, notes, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
@@ -390,6 +390,12 @@ class _Run:
                 out.print(words, style=style)
             if error is not None:
                 complain(error, _whole(name, audit.input.part))
+        for step in audit.log:
+            if step.done:
+                seconds = f"{step.seconds:.2f}"
+                details.print(
+                    say("step", number=step.number, name=step.name, seconds=seconds, note=step.note)
+                )
 
     def _keep(self, name: str, write: Callable[[SavingRun], object]) -> None:
         """Write to the case log, if one is kept; what it refuses is said and costs no finding."""

@@ -14,8 +14,11 @@ from typer.core import TyperGroup
 from pura.base.catalogue import catalogue
 from pura.caselog import CUSTODY, HOUSE
 from pura.cli.__main__ import app, main
+from pura.cli.manual import write_manual
+from pura.cli.page import paragraphs
 from pura.cli.terminal import use_language
-from pura.cli.tree import Later, asked_language, paragraphs
+from pura.cli.tree import Later, asked_language
+from pura.scheme import Profile
 
 ENGLISH = re.compile(
     r"\b(the|of|is|are|not|with|cannot|there|this|and|from|no|by|for|usage|show|default|options"
@@ -93,8 +96,56 @@ def test_every_page_is_german(
         # What is typed stays as it is: options, types, names in examples.
         prose = re.sub(r"--?[\w-]+|<[^>]*>|»[^«]*«|\[Vorgabe: [^\]]*\]|\b[\w]+-[\w-]+\b", "", out)
         prose = prose.replace(f"pura {words}", "")
-        prose = re.sub(r"(?m)^│ [a-z]+ ", "", prose)
+        prose = re.sub(r"(?m)^  [a-z]+ ", "", prose)
         assert not ENGLISH.findall(prose), (words, ENGLISH.findall(prose), prose)
+
+
+@pytest.mark.programs("groff")
+def test_the_manual_has_a_clean_page_for_every_command_in_both_languages(tmp_path: Path) -> None:
+    commands = tree()
+    names = {words.split()[0] for words in commands if words}
+    for language in ("en", "de"):
+        pages = write_manual(tmp_path / language, language)
+        assert {page.name for page in pages} == {"pura.1", *(f"pura-{n}.1" for n in names)}
+        text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+        for words, command in commands.items():
+            assert f"pura {words}".strip().replace("-", "\\-") in text, words
+            for option in (name for param in command.params for name in param.opts):
+                assert not option.startswith("-") or option.replace("-", "\\-") in text, option
+        checked = subprocess.run(
+            ["groff", "-man", "-Kutf8", "-ww", "-b", "-z", *pages],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert checked.stderr == ""
+
+
+def test_a_shell_is_told_commands_options_and_stored_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PURA_HOME", str(tmp_path))
+    folder = tmp_path / "config" / "profiles"
+    folder.mkdir(parents=True)
+    (folder / "house.json").write_text(
+        Profile(payload_bits=36, vocab_size=50_000, code="tbcc").to_json()
+    )
+    for shell in ("bash", "zsh", "fish", "powershell"):
+        code, out, err = run(monkeypatch, capsys, "completion", shell)
+        assert (code, err) == (0, "")
+        assert f"_PURA_COMPLETE=complete_{shell}" in out.replace(' = "', "=")
+
+    def asked(*words: str) -> list[str]:
+        with monkeypatch.context() as patch:
+            patch.setenv("_PURA_COMPLETE", "complete_bash")
+            patch.setenv("COMP_WORDS", " ".join(("pura", *words)))
+            patch.setenv("COMP_CWORD", str(len(words)))
+            return run(patch, capsys)[1].split()
+
+    assert asked("ver") == ["verify"]
+    assert asked("key", "exp") == ["export"]
+    assert "--stop-early" in asked("verify", "--st")
+    assert asked("verify", "--profile", "h") == ["house"]
 
 
 def test_a_page_is_english_again_after_a_german_one(

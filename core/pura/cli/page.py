@@ -1,0 +1,170 @@
+"""What a command says of itself: gathered once, shown as a page of help or of the manual.
+
+The words are those of the run's language; where they stand is told in :mod:`pura.cli.tree`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from pura.base.catalogue import catalogue
+from pura.cli.terminal import language
+
+_WIDEST: Final = 100
+_LONGEST_NAME: Final = 26  # a longer one stands on a line of its own
+_INDENT: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """An argument, option or inner command: how it is written and what it is for."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What a command says of itself.
+
+    Attributes:
+        path: How it is called, as in ``pura key new``.
+        usage: What comes after that.
+        about: Its paragraphs, each on one line.
+        arguments: What stands without an option's name.
+        options: What begins with a dash.
+        commands: The commands inside it, if it is a group.
+    """
+
+    path: str
+    usage: str
+    about: tuple[str, ...]
+    arguments: tuple[Row, ...]
+    options: tuple[Row, ...]
+    commands: tuple[Row, ...]
+
+    @property
+    def tables(self) -> tuple[tuple[str, tuple[Row, ...]], ...]:
+        """The key of each table's title, and its rows; empty tables are left out."""
+        tables = (
+            ("page.arguments", self.arguments),
+            ("page.options", self.options),
+            ("page.commands", self.commands),
+        )
+        return tuple((title, rows) for title, rows in tables if rows)
+
+
+def paragraphs(text: str) -> list[str]:
+    """Return the paragraphs of a help text, each on one line: the keys of the volume ``help``."""
+    return [" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n")]
+
+
+def typer_words(key: str, **values: str) -> str:
+    """Return a text of the volume ``typer`` in the language of this run."""
+    return catalogue("typer").fill(key, language(), values)
+
+
+def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
+    """Gather what a command says of itself."""
+    params = [p for p in command.get_params(context) if not getattr(p, "hidden", False)]
+    rows = [(isinstance(p, TyperArgument), _row(p, context)) for p in params]
+    inner = command.commands.values() if isinstance(command, TyperGroup) else ()
+    return Page(
+        path=context.command_path,
+        usage=usage_of(command, context),
+        about=tuple(paragraphs(command.help or "")),
+        arguments=tuple(row for positional, row in rows if positional),
+        options=tuple(row for positional, row in rows if not positional),
+        commands=tuple(Row(name=c.name or "", about=paragraphs(c.help or "")[0]) for c in inner),
+    )
+
+
+def usage_of(command: TyperCommand | TyperGroup, context: Any) -> str:
+    """Return what comes after the command's name."""
+    arguments = [p for p in command.get_params(context) if isinstance(p, TyperArgument)]
+    pieces = [command.options_metavar or ""]
+    pieces += [_argument(p) if p.required else f"[{_argument(p)}]" for p in arguments]
+    if isinstance(command, TyperGroup):
+        pieces.append(command.subcommand_metavar)
+    return " ".join(pieces)
+
+
+def as_text(page: Page) -> str:
+    """Lay a page out for a terminal."""
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    used = f"{typer_words('page.usage')} {page.path} {page.usage}"
+    blocks = [_wrapped(used, width, later=4)]
+    blocks += [_wrapped(part, width, first=_INDENT, later=_INDENT) for part in page.about]
+    for title, rows in page.tables:
+        lines = (_in_columns(row, width) for row in rows)
+        blocks.append("\n".join((f"{typer_words(title)}:", *lines)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _in_columns(row: Row, width: int) -> str:
+    column = _INDENT + _LONGEST_NAME + 2
+    name = " " * _INDENT + row.name
+    if len(row.name) > _LONGEST_NAME:
+        return f"{name}\n{_wrapped(row.about, width, first=column, later=column)}"
+    return name.ljust(column) + _wrapped(row.about, width, first=column, later=column).lstrip()
+
+
+def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
+    return textwrap.fill(
+        text,
+        max(width, later + 20),
+        initial_indent=" " * first,
+        subsequent_indent=" " * later,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _row(param: Any, context: Any) -> Row:
+    positional = isinstance(param, TyperArgument)
+    return Row(
+        name=_argument(param) if positional else _option(param, context),
+        about=" ".join(filter(None, (param.help, *_notes(param, context)))),
+    )
+
+
+def _argument(param: Any) -> str:
+    name = param.metavar or param.name.upper()
+    return f"{name}…" if param.nargs != 1 and not name.endswith("…") else name
+
+
+def _option(param: Any, context: Any) -> str:
+    names = ", ".join(sorted(param.opts, key=len))
+    if param.secondary_opts:
+        names += f", {', '.join(param.secondary_opts)}"
+    if param.is_flag or param.count:
+        return names
+    return f"{names} {param.metavar or param.display_type(context)}"
+
+
+def _notes(param: Any, context: Any) -> Iterator[str]:
+    """Say what else is to be known: the variable, what holds when it is left out, the range."""
+    if param.envvar and param.show_envvar:
+        yield typer_words("page.variable", value=str(param.envvar))
+    before, context.resilient_parsing = context.resilient_parsing, True
+    try:
+        default = param.get_default(context, call=False)
+    finally:
+        context.resilient_parsing = before
+    plain = getattr(param, "is_flag", False) and not param.secondary_opts
+    if param.show_default and default not in (None, "") and not plain:
+        if param.param_type_name == "option" and param.secondary_opts:
+            default = (param.opts if default else param.secondary_opts)[0]
+        yield typer_words("page.default", value=str(default))
+    if param.min is not None or param.max is not None:
+        ends = ("" if end is None else str(end) for end in (param.min, param.max))
+        yield f"[{'–'.join(ends)}]"
+    if param.required:
+        yield typer_words("page.required")

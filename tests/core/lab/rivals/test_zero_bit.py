@@ -1,0 +1,166 @@
+"""Marks without a message: exact laws, evidence of mean one, the library's own classes."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pura.lab.rivals import evidence
+from pura.lab.rivals.base import draw, redraw_p
+from pura.lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
+from pura.lab.rivals.gumbel import GumbelMax, arg_gumbel
+from pura.lab.rivals.keyed import below, context_seed, first_contexts, uniforms, words
+from pura.lab.rivals.kuditipudi import Exp, Its
+from pura.lab.rivals.synthid import SynthId, SynthIdPublished, tournament
+from pura.scheme import SecretKey
+
+KEY = SecretKey(bytes(range(32)))
+V = 64
+
+
+def write(scheme, tokens, seed, payload=None, concentration=0.5):
+    """Write a text with random distributions of a tiny vocabulary."""
+    rng = np.random.default_rng(seed)
+    row = scheme.start(payload, np.random.default_rng(seed + 1))
+    for _ in range(tokens):
+        scheme.embed(row, rng.dirichlet(np.full(scheme.vocab_size, concentration)))
+    return np.array(row.tokens)
+
+
+def schemes():
+    made = (Kgw, Unigram, GumbelMax, SynthId, Exp, Its)
+    return [scheme(key=KEY, vocab_size=V) for scheme in made]
+
+
+def test_draws_are_fixed_and_a_context_counts_once():
+    # Numbers of this house, written down: another machine or version must draw the same.
+    assert context_seed(KEY, [1, 2, 3]) == 0xD1762A697744CEE7
+    drawn = words(0xD1762A697744CEE7, np.array([0, 49151])).tolist()
+    assert drawn == [0x58AFC3B1D7594078, 0xA78330EC77BC58C3]
+    seed = context_seed(KEY, [1, 23])
+    assert seed != context_seed(KEY, [12, 3]) != context_seed(KEY, [3, 12])
+    u = uniforms(words(seed, np.arange(1 << 14)))
+    assert 0 < u.min() < u.max() < 1
+    assert abs(u.mean() - 0.5) < 5 * np.sqrt(1 / 12 / u.size)
+    assert np.bincount(below(words(seed, np.arange(7000)), 7), minlength=7).min() > 850
+    token, contexts = first_contexts(np.array([5, 6, 7, 5, 6, 8, 5, 6]), 2)
+    assert token.tolist() == [2, 3, 4, 6, 7]
+    assert contexts.tolist() == [[5, 6], [6, 7], [7, 5], [6, 8], [8, 5]]
+    assert first_contexts(np.array([1, 2]), 2)[0].size == 0
+
+
+def test_a_tournament_leaves_every_probability_where_it_was_on_average():
+    p = np.array([0.5, 0.25, 0.2, 0.05])
+    coins = [np.array(c).reshape(2, 4) for c in itertools.product((0, 1), repeat=8)]
+    laws = [tournament(p, g) for g in coins]
+    assert np.allclose(np.mean(laws, axis=0), p, atol=1e-15)
+    # The textbook's way: two entrants a layer, the one with heads wins, a draw is thrown for.
+    for g, law in zip(coins[::17], laws[::17], strict=True):
+        slow = p
+        for layer in g:
+            wins = 0.5 + 0.5 * (layer[:, None] - layer[None, :])
+            slow = 2 * slow * (wins @ slow)
+        assert np.allclose(slow, law, atol=1e-15)
+
+
+def test_gumbel_choice_follows_the_distribution():
+    p = np.array([0.6, 0.0, 0.3, 0.1])
+    u = uniforms(words(np.arange(20_000, dtype=np.uint64)[:, None], np.arange(4)))
+    counts = np.bincount([arg_gumbel(p, row) for row in u], minlength=4)
+    assert counts[1] == 0
+    assert ((counts - 20_000 * p) ** 2 / np.maximum(20_000 * p, 1)).sum() < 20  # chance 2e-4
+
+
+def test_marks_are_found_and_plain_texts_are_not():
+    rng = np.random.default_rng(4)
+    for scheme in schemes():
+        ids = write(scheme, 120, 7)
+        other = replace(scheme, key=SecretKey(bytes([9] * 32)))
+        assert redraw_p(scheme, ids, rng, 29) == 1 / 30, scheme
+        assert redraw_p(other, ids, rng, 29) > 1 / 30, scheme
+        assert np.isfinite(scheme.decode(scheme.observe(ids[:1])).statistic), scheme
+        if hasattr(scheme, "log_e"):
+            assert scheme.log_e(scheme.observe(ids)) > 5, scheme
+            assert other.log_e(other.observe(ids)) < 3, scheme
+
+
+def test_evidence_has_mean_one():
+    # Coins: all outcomes of six, exactly.
+    outcomes = [np.array(c, dtype=bool) for c in itertools.product((0, 1), repeat=6)]
+    for chance in (0.25, 0.5):
+        weights = [chance ** c.sum() * (1 - chance) ** (6 - c.sum()) for c in outcomes]
+        mean = sum(
+            w * np.exp(evidence.coins(c, chance)) for w, c in zip(weights, outcomes, strict=True)
+        )
+        assert mean == pytest.approx(1.0, abs=1e-12)
+    layers = [
+        np.array(c, dtype=np.uint8).reshape(3, 2) for c in itertools.product((0, 1), repeat=6)
+    ]
+    assert np.mean([np.exp(evidence.layered_coins(g)) for g in layers]) == pytest.approx(
+        1, abs=1e-12
+    )
+    # Uniform numbers: the bets integrate to one, and so do products of two.
+    node, weight = np.polynomial.legendre.leggauss(64)
+    node, weight = (node + 1) / 2, weight / 2
+    mean = [[np.exp(evidence.high_uniforms(np.array([a, b]))) for a in node] for b in node]
+    assert weight @ np.array(mean) @ weight == pytest.approx(1.0, abs=1e-6)
+
+
+def test_p_values_hold_where_usual_ones_fail():
+    # A text that goes round: usual detectors count the same few draws again and again.
+    loop = np.tile(np.arange(9), 40)
+    keys = [SecretKey(bytes([k]) * 32) for k in range(1, 121)]
+    for scheme in (Kgw, Unigram, GumbelMax):
+        each = [scheme(key=key, vocab_size=V) for key in keys]
+        usual = np.mean([s.printed_p(loop) <= 0.05 for s in each])
+        e = np.mean([s.log_e(s.observe(loop)) >= np.log(20) for s in each])
+        assert usual > 0.15, scheme
+        assert e <= 0.05, scheme
+
+
+def test_synthid_is_that_of_transformers():
+    import torch
+    from transformers.generation.logits_process import SynthIDTextWatermarkLogitsProcessor
+
+    keys = (654, 400, 836, 123, 340, 443, 597, 160, 57, 2**33 + 5)
+    theirs = SynthIDTextWatermarkLogitsProcessor(5, list(keys), 2**16, 0, 1024, torch.device("cpu"))
+    ours = SynthIdPublished(key=KEY, vocab_size=V, keys=keys, depth=len(keys))
+    rng = np.random.default_rng(1)
+    ids = rng.integers(0, 6, 300)
+    g = theirs.compute_g_values(torch.from_numpy(ids)[None])[0].numpy()
+    fresh = theirs.compute_context_repetition_mask(torch.from_numpy(ids)[None])[0].numpy()
+    seen = ours.observe(ids)
+    assert (seen.token - 4).tolist() == np.flatnonzero(fresh).tolist()
+    assert (seen.draws == g[seen.token - 4]).all()
+    p = rng.dirichlet(np.full(V, 0.5))
+    context = torch.from_numpy(ids[None, :4])
+    theirs._init_state(1)
+    theirs.state.context = torch.cat([torch.zeros((1, 1), dtype=torch.long), context[:, :3]], dim=1)
+    law = torch.softmax(theirs(context, torch.from_numpy(np.log(p))[None]), dim=1)[0].numpy()
+    assert np.allclose(law, ours.law(np.zeros(0), p, ids[:4]), atol=1e-12)
+
+
+def test_kgw_is_that_of_transformers():
+    import torch
+    from transformers.generation.logits_process import WatermarkLogitsProcessor
+    from transformers.generation.watermarking import WatermarkDetector
+
+    ours = KgwOfTransformers(key=KEY, vocab_size=V)
+    theirs = WatermarkLogitsProcessor(V, "cpu", 0.25, 2.0, 15_485_863, "lefthash", 1)
+    rng = np.random.default_rng(3)
+    ids = np.concatenate([rng.integers(0, V, 50), np.tile(np.arange(5), 10)])
+    p = rng.dirichlet(np.full(V, 0.5))
+    scores = theirs(torch.from_numpy(ids)[None], torch.from_numpy(np.log(p))[None])
+    law = torch.softmax(scores, dim=1)[0].numpy()
+    assert np.allclose(law, ours.law(np.zeros(0), p, ids[-1:]), atol=1e-12)
+    settings = {"greenlist_ratio": 0.25, "bias": 2.0, "hashing_key": 15_485_863}
+    settings |= {"seeding_scheme": "lefthash", "context_width": 1}
+    model = SimpleNamespace(bos_token_id=-1, is_encoder_decoder=False, vocab_size=V)
+    found = WatermarkDetector(model, "cpu", settings)(torch.from_numpy(ids)[None], return_dict=True)
+    assert ours.printed_p(ids) == pytest.approx(float(found.p_value[0]), abs=1e-12)
+    assert normal_tail(0.0) == 0.5
+    assert draw(np.array([0.0, 1.0, 0.0]), 1.0) == 1

@@ -64,6 +64,22 @@
         <translation>mehrere Schlüssel geprüft</translation>
     </message>
     <message>
+        <source>several ways of reading it</source>
+        <translation>mehrere Lesarten</translation>
+    </message>
+    <message>
+        <source>all in small letters or capitals</source>
+        <translation>nur Klein- oder Großbuchstaben</translation>
+    </message>
+    <message>
+        <source>lines broken inside sentences</source>
+        <translation>Zeilen mitten im Satz umbrochen</translation>
+    </message>
+    <message>
+        <source>many unusual words</source>
+        <translation>viele ungewohnte Wörter</translation>
+    </message>
+    <message>
         <source>published decoder</source>
         <translation>veröffentlichtes Verfahren</translation>
     </message>
@@ -921,6 +937,10 @@
     <message>
         <source>Evidence along the text</source>
         <translation>Anhaltspunkte im Textverlauf</translation>
+    </message>
+    <message>
+        <source>Only what is on screen of the text</source>
+        <translation>Nur was vom Text zu sehen ist</translation>
     </message>
     <message>
         <source>decision threshold</source>
@@ -4813,6 +4833,38 @@ Anteil {share:text}</translation>
     <message>
         <source>Token {n:text} of {all:text}, “{token:text}”, {word:text}</source>
         <translation>Token {n:text} von {all:text}, »{token:text}«, {word:text}</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the passage</source>
+        <translation>Passage kopieren</translation>
+    </message>
+    <message>
+        <source>Choose all</source>
+        <translation>Alles auswählen</translation>
+    </message>
+    <message>
+        <source>The whole text</source>
+        <translation>Der ganze Text</translation>
+    </message>
+    <message>
+        <source>No passage is marked.</source>
+        <translation>Keine Passage ist markiert.</translation>
+    </message>
+    <message>
+        <source>{n:plural(One passage is|{n:count} passages are)} marked; the first begins at {share:text} % of the text.</source>
+        <translation>{n:plural(Eine Passage ist|{n:count} Passagen sind)} markiert; die erste beginnt bei {share:text} % des Textes.</translation>
+    </message>
+    <message>
+        <source>{share:text} % of the text</source>
+        <translation>{share:text} % des Textes</translation>
+    </message>
+    <message>
+        <source>mark {n:text}</source>
+        <translation>Markierung {n:text}</translation>
     </message>
 </context>
 <context>

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from pura.record.audit import Audit, BitEvidence
-from pura.record.marks import bits_of, mark_at
+from pura.record.audit import Audit, BitEvidence, Passage
+from pura.record.marks import bits_of, mark_at, standing
 
 
 class Selection(QObject):
@@ -18,12 +18,14 @@ class Selection(QObject):
         changed: Another token or bit is selected.
         mark_changed: Another mark of a text with several is selected.
         shown_from: The text is wanted on screen from this token on.
+        seen_changed: Other tokens of the text are on screen.
     """
 
     audit_changed = Signal()
     changed = Signal()
     mark_changed = Signal()
     shown_from = Signal(int)
+    seen_changed = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -31,29 +33,35 @@ class Selection(QObject):
         self.token: int | None = None
         self.bit: int | None = None
         self.mark: int | None = None
+        self.seen = (0, 0)
 
     def show(self, audit: Audit | None) -> None:
-        """Show an audit, with its strongest token selected."""
+        """Show an audit, with the strongest token of its strongest passage selected."""
         if audit is self.audit:
             return
         self.audit = audit
         self.bit = None
         self.token = None
         if audit is not None and audit.steps.token.size:
-            evidence = audit.tokens.log10_evidence[audit.steps.token]
-            self.token = int(audit.steps.token[int(np.argmax(evidence))])
+            passage = strongest_passage(audit)
+            tokens = audit.steps.token
+            if passage is not None:
+                inside = (tokens >= passage.first_token) & (tokens <= passage.last_token)
+                tokens = tokens[inside] if inside.any() else tokens
+            self.token = int(tokens[int(np.argmax(audit.tokens.log10_evidence[tokens]))])
         elif audit is not None and audit.tokens.ids.size:
             self.token = 0
-        several = audit is not None and len(audit.marks) > 1
-        self.mark = 0 if several else None
+        self.mark = None
+        if audit is not None and len(audit.marks) > 1:
+            self.mark = (mark_at(audit, self.token) if self.token is not None else None) or 0
         self.audit_changed.emit()
         self.changed.emit()
 
     def show_strongest(self) -> None:
-        """Bring the strongest passage on screen: the first one of the first mark."""
-        audit = self.audit
-        if audit is not None and audit.verdict == "mark" and audit.passages:
-            self.shown_from.emit(audit.passages[0].first_token)
+        """Bring the passage with the most evidence on screen."""
+        passage = strongest_passage(self.audit) if self.audit is not None else None
+        if passage is not None:
+            self.shown_from.emit(passage.first_token)
 
     def select_token(self, token: int) -> None:
         """Select a token; the bit is given up."""
@@ -84,6 +92,12 @@ class Selection(QObject):
     def bits(self) -> tuple[BitEvidence, ...]:
         """Return the bits of the selected mark, or of the text as a whole."""
         return () if self.audit is None else bits_of(self.audit, self.mark)
+
+    def see(self, first: int, end: int) -> None:
+        """Note which tokens are on screen, from the first to the one after the last."""
+        if (first, end) != self.seen:
+            self.seen = (first, end)
+            self.seen_changed.emit()
 
     def select_bit(self, position: int | None) -> None:
         """Select a position of the codeword; the tokens that read it light up."""
@@ -125,3 +139,10 @@ class Selection(QObject):
             return ()
         first, length = int(steps.index[place]), len(self.audit.bits)
         return tuple((first + j) % length for j in range(int(steps.arity[place])))
+
+
+def strongest_passage(audit: Audit) -> Passage | None:
+    """Return the passage with the most evidence, or None where no mark was found."""
+    passages = [passage for _, passage in standing(audit)] if audit.verdict == "mark" else []
+    sums = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))
+    return max(passages, key=lambda p: sums[p.last_token + 1] - sums[p.first_token], default=None)

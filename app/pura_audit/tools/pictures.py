@@ -37,10 +37,12 @@ Act: TypeAlias = "Callable[[MainWindow], QWidget | None]"
 
 
 def main() -> int:
-    """Take every picture."""
+    """Take every picture, or those that are named."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     if "--scaled" in sys.argv:
         return _Pictures(suffix="-200").take(("audit-light", "audit-dark"))
+    if names := tuple(sys.argv[1:]):
+        return _Pictures().take(names)
     done = _Pictures().take(())
     # The scale factor is read once, when Qt starts, so 200 % takes a process of its own.
     environment = os.environ | {"QT_SCALE_FACTOR": "2"}

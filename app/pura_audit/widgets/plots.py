@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
 
 pg.setConfigOptions(antialias=True)
-_STEPS: Final = {
-    Qt.Key.Key_Left: -1,
-    Qt.Key.Key_Right: 1,
-}
 
 
 class Plot(pg.PlotWidget):
@@ -26,12 +20,14 @@ class Plot(pg.PlotWidget):
         stepped: Left (-1) or right (+1) was pressed.
         jumped: Home (-1) or End (+1) was pressed.
         raised: Up (-1) or down (+1) was pressed.
+        zoomed: More (1) or less (-1) of it is wanted: + and -, or the wheel.
         pressed: A place of the plot was clicked, in data coordinates.
     """
 
     stepped = Signal(int)
     jumped = Signal(int)
     raised = Signal(int)
+    zoomed = Signal(int)
     pressed = Signal(float, float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -72,8 +68,16 @@ class Plot(pg.PlotWidget):
                 self.jumped.emit(-1 if key == keys.Key_Home else 1)
             case keys.Key_Up | keys.Key_Down as key:
                 self.raised.emit(-1 if key == keys.Key_Up else 1)
+            case keys.Key_Plus | keys.Key_Minus as key:
+                self.zoomed.emit(-1 if key == keys.Key_Minus else 1)
             case _:
                 event.ignore()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Tell that more or less is wanted."""
+        if turned := event.angleDelta().y():
+            self.zoomed.emit(1 if turned > 0 else -1)
+        event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Tell where it was clicked."""

@@ -11,13 +11,14 @@ import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QLine, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from pura.record.audit import Passage
 from pura.record.marks import standing
 from pura_audit.look import fonts
+from pura_audit.look.icons import icon
 from pura_audit.look.marks import BADGE, mark_pen
-from pura_audit.look.theme import Theme
+from pura_audit.look.theme import GRID, Theme
 from pura_audit.platform.i18n import decimal, filled, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import course, token_text
@@ -89,7 +90,16 @@ class CourseCard(PlotCard):
         self._looks: tuple[tuple[int, float], ...] = ()
         self._tokens = 0
         self._level: float | None = None
+        self.zoom = QToolButton()
         super().__init__(translate("Course", "Evidence along the text"), theme, parent)
+        self.zoom.setProperty("role", "quiet")
+        self.zoom.setCheckable(True)
+        words = translate("Course", "Only what is on screen of the text")
+        self.zoom.setAccessibleName(words)
+        self.zoom.setToolTip(words)
+        self.zoom.toggled.connect(self._look)
+        self.head.insertWidget(self.head.count() - 1, self.zoom)
+        self.head.setSpacing(GRID // 2)
         self.plot = Plot(theme)
         self._curve = self.plot.plot(skipFiniteCheck=True)
         self._threshold = pg.InfiniteLine(angle=0, movable=False)
@@ -97,15 +107,21 @@ class CourseCard(PlotCard):
         self._cursor = pg.InfiniteLine(angle=90, movable=False)
         self._caption = pg.TextItem(anchor=(1, 1))
         self._strip = PassageStrip(theme)
-        for item in (self._zero, self._threshold, self._strip, self._caption, self._cursor):
+        self._seen = pg.LinearRegionItem(movable=False)
+        for edge in self._seen.lines:
+            edge.setPen(pg.mkPen(None))
+        lines = (self._zero, self._threshold, self._strip, self._caption, self._cursor)
+        for item in (self._seen, *lines):
             self.plot.addItem(item, ignoreBounds=True)
         self.show_plot(self.plot)
         selection.audit_changed.connect(self._rebuild)
         selection.changed.connect(self._mark)
+        selection.seen_changed.connect(self._look)
         theme.changed.connect(self._rebuild)
         self.plot.stepped.connect(self._step)
         self.plot.jumped.connect(lambda d: selection.select_token(0 if d < 0 else 10**9))
         self.plot.raised.connect(selection.next_carrier)
+        self.plot.zoomed.connect(lambda way: self.zoom.setChecked(way > 0))
         self.plot.pressed.connect(lambda x, _y: selection.select_token(int(x)))
         self._rebuild()
 
@@ -148,6 +164,8 @@ class CourseCard(PlotCard):
         self._curve.setPen(pg.mkPen(theme.colour("support"), width=2))
         self._zero.setPen(pg.mkPen(theme.colour("line"), width=1))
         self._cursor.setPen(pg.mkPen(theme.colour("accent"), width=1))
+        self._seen.setBrush(pg.mkBrush(theme.colour("accent_soft")))
+        self.zoom.setIcon(icon("zoom", theme.tokens.muted))
         dash = pg.mkPen(theme.colour("against"), width=1, style=Qt.PenStyle.DashLine)
         self._threshold.setPen(dash)
         self._caption.setColor(theme.colour("against"))
@@ -159,9 +177,7 @@ class CourseCard(PlotCard):
         shown = self._values.size > 1
         for item in (self._threshold, self._cursor, self._caption, self._zero, self._strip):
             item.setVisible(shown)
-        self._curve.setData(*thinned(self._values))
-        if shown and audit is not None:
-            self._scale()
+        self._look()
         self.set_filled(shown, audit)
         self._mark()
 
@@ -169,34 +185,52 @@ class CourseCard(PlotCard):
         places = np.array([0, *(tokens for tokens, _ in self._looks)], dtype=float)
         values = np.array([0.0, *(value for _, value in self._looks)])
         self._curve.setData(places, values)
-        for item in (self._cursor, self._strip):
+        for item in (self._cursor, self._strip, self._seen, self.zoom):
             item.setVisible(False)
         self._zero.setVisible(True)
-        self._set_range(values, self._tokens)
+        self._set_range(values, 0, self._tokens)
         self.set_filled(True, None)
         self._mark()
 
-    def _scale(self) -> None:
+    def _look(self) -> None:
+        """Show the whole text and what of it is on screen, or that part alone."""
         audit = self._selection.audit
-        assert audit is not None
-        floor = self._set_range(self._values, self._values.size - 1)
-        self._strip.show_passages(standing(audit), floor)
+        if self.following:
+            return
+        if audit is None or self._values.size < 2:
+            self._curve.setData([], [])
+            for item in (self._seen, self.zoom):
+                item.setVisible(False)
+            return
+        first, end = self._selection.seen
+        part = 0 < end - first < self._values.size - 1 and end < self._values.size
+        zoomed = part and self.zoom.isChecked()
+        self.zoom.setVisible(part)
+        self._seen.setVisible(part and not zoomed)
+        self._seen.setRegion((first, end))
+        if not zoomed:
+            first, end = 0, self._values.size - 1
+        values = self._values[first : end + 1]
+        places, heights = thinned(values)
+        self._curve.setData(places + first, heights)
+        self._strip.show_passages(standing(audit), self._set_range(values, first, end))
 
-    def _set_range(self, values: npt.NDArray[np.float64], tokens: int) -> float:
-        """Make room for values over so many tokens, and return where the plot ends below."""
+    def _set_range(self, values: npt.NDArray[np.float64], first: int, end: int) -> float:
+        """Make room for values from one token to another; return where the plot ends below."""
         threshold = self.threshold()
         low, high = float(values.min()), float(values.max())
-        high = max(high, (threshold or 0.0) + 1, 1.0)
+        if not first:
+            high = max(high, (threshold or 0.0) + 1, 1.0)
         room = (high - low) * 0.12 + 0.5
         floor = low - room
-        self.plot.setRange(xRange=(0, tokens), yRange=(floor, high + room), padding=0)
+        self.plot.setRange(xRange=(first, end), yRange=(floor, high + room), padding=0)
         self._zero.setValue(0)
         self._threshold.setVisible(threshold is not None)
         self._caption.setVisible(threshold is not None)
         if threshold is not None:
             self._threshold.setValue(threshold)
             self._caption.setText(translate("Course", "decision threshold"))
-            self._caption.setPos(tokens, threshold)
+            self._caption.setPos(end, threshold)
         axis = self.plot.getPlotItem().getAxis("left")
         look = {"font-size": f"{fonts.LABEL}px", "color": self.theme.tokens.muted}
         axis.setLabel("log₁₀", **look)

@@ -48,10 +48,12 @@ class _Shaped:
     end: int
     units: npt.NDArray[np.int64] | None  # UTF-16 place of each character; None when they agree
 
-    def x(self, place: int) -> float:
+    def unit(self, place: int) -> int:
         inside = max(0, min(place, self.end) - self.start)
-        unit = inside if self.units is None else int(self.units[inside])
-        found: Any = self.line.cursorToX(unit)  # a pair, which the stub calls an object
+        return inside if self.units is None else int(self.units[inside])
+
+    def x(self, place: int) -> float:
+        found: Any = self.line.cursorToX(self.unit(place))  # a pair, which the stub calls an object
         return float(found[0] if isinstance(found, tuple) else found)
 
 
@@ -67,9 +69,13 @@ class TextCanvas(QAbstractScrollArea):
 
     Signals:
         zoomed: The size of the text was changed.
+        laid_out: Other lines, or other shades.
+        moved: Another part of the text is on screen, or other places are marked.
     """
 
     zoomed = Signal(int)
+    laid_out = Signal()
+    moved = Signal()
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -82,12 +88,13 @@ class TextCanvas(QAbstractScrollArea):
         self._breaker = Breaker("", np.zeros(1))
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
-        self._passages: tuple[tuple[int, Passage], ...] = ()
+        self.passages: tuple[tuple[int, Passage], ...] = ()
         self._several = False
         self._read = 0  # characters that were read; the others are greyed
         self._size = fonts.READING
-        self._matches: tuple[int, ...] = ()
+        self.matches: tuple[int, ...] = ()
         self._needle = 0
+        self.chosen = (0, 0)  # characters that a copy takes
         self.shading = True
         self.drawn = 0  # fragments of the last paint, for tests
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
@@ -96,6 +103,9 @@ class TextCanvas(QAbstractScrollArea):
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setAutoFillBackground(False)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        # The strip beside the text is its scroll bar.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().valueChanged.connect(lambda _: self.moved.emit())
         self.setAccessibleName(translate("Text", "Text"))
         theme.changed.connect(self.viewport().update)
         selection.mark_changed.connect(self.viewport().update)
@@ -106,6 +116,7 @@ class TextCanvas(QAbstractScrollArea):
         """Show a text; with an audit its tokens are shaded and can be selected."""
         if text is not self._text:
             self._text, self._safe = text, safe_text(text)
+            self.chosen = (0, 0)
             self._measure()
             self.verticalScrollBar().setValue(0)
         if audit is not None:
@@ -114,17 +125,19 @@ class TextCanvas(QAbstractScrollArea):
         else:
             self._levels = np.empty(0, dtype=np.int8)
             self._starts = self._ends = np.empty(0, dtype=np.int64)
-        self._passages = standing(audit) if audit is not None else ()
+        self.passages = standing(audit) if audit is not None else ()
         self._several = audit is not None and len(audit.marks) > 1
         early = audit is not None and audit.stopped is not None and self._ends.size
         self._read = int(self._ends[-1]) if early else len(text)
-        self._matches = ()
+        self.matches = ()
         self.viewport().update()
+        self.laid_out.emit()
 
     def set_shading(self, on: bool) -> None:
         """Shade tokens, or show the bare text."""
         self.shading = on
         self.viewport().update()
+        self.laid_out.emit()
 
     def set_text_size(self, size: int) -> None:
         """Set the size of the text in pixels."""
@@ -150,8 +163,9 @@ class TextCanvas(QAbstractScrollArea):
             while place >= 0 and len(found) < 10_000:
                 found.append(place)
                 place = haystack.find(needle, place + max(1, len(needle)))
-        self._matches, self._needle = tuple(found), len(words)
+        self.matches, self._needle = tuple(found), len(words)
         self.viewport().update()
+        self.moved.emit()
         return len(found)
 
     # Geometry
@@ -181,6 +195,37 @@ class TextCanvas(QAbstractScrollArea):
         bar.setSingleStep(self.line_height)
         bar.setRange(0, max(0, height - self.viewport().height()))
         self.viewport().update()
+        self.laid_out.emit()
+        self.moved.emit()
+
+    def line_starts(self) -> npt.NDArray[np.int64]:
+        """Return the first character of every line, and the text's end; int64 [N + 1]."""
+        return self._lines.starts
+
+    def token_starts(self) -> npt.NDArray[np.int64]:
+        """Return the first character of every token; int64 [L], empty without an audit."""
+        return self._starts
+
+    def lines_on_screen(self) -> tuple[float, float]:
+        """Return the lines at the upper and the lower edge."""
+        top, height = self.verticalScrollBar().value() - 4, self.viewport().height()
+        return max(0.0, top / self.line_height), min(
+            float(len(self._lines)), (top + height) / self.line_height
+        )
+
+    def tokens_on_screen(self) -> tuple[int, int]:
+        """Return the first token on screen and the one after the last; (0, 0) without an audit."""
+        visible = self._visible()
+        if not self._starts.size or not visible:
+            return 0, 0
+        start, end = (int(self._lines.starts[line]) for line in (visible.start, visible.stop))
+        inside = self._tokens_in(start, end)
+        return inside.start, inside.stop
+
+    def show_middle(self, line: float) -> None:
+        """Scroll so that a line stands in the middle."""
+        middle = line * self.line_height - self.viewport().height() / 2
+        self.verticalScrollBar().setValue(round(middle))
 
     def _visible(self) -> range:
         top = self.verticalScrollBar().value()
@@ -258,10 +303,22 @@ class TextCanvas(QAbstractScrollArea):
         painter.setPen(self._theme.colour("text"))
         ascent = shaped.line.ascent()
         top = y + (height - shaped.line.height()) / 2
-        shaped.layout.draw(painter, QPointF(MARGIN, top))
+        shaped.layout.draw(painter, QPointF(MARGIN, top), self._chosen_in(shaped))
         self.drawn += 1
         baseline = top + ascent
         self._paint_marks(painter, boxes, baseline, readers)
+
+    def _chosen_in(self, shaped: _Shaped) -> list[QTextLayout.FormatRange]:
+        """Return the colours of what a copy would take of a line."""
+        start, end = max(self.chosen[0], shaped.start), min(self.chosen[1], shaped.end)
+        if start >= end:
+            return []
+        first, last = (shaped.unit(place) for place in (start, end))
+        chosen = QTextLayout.FormatRange()
+        chosen.start, chosen.length = first, last - first
+        chosen.format.setBackground(self._theme.colour("accent"))
+        chosen.format.setForeground(self._theme.colour("on_accent"))
+        return [chosen]
 
     def _paint_shades(self, painter: QPainter, boxes: list[tuple[int, QRectF]]) -> None:
         tokens = self._theme.tokens
@@ -273,11 +330,11 @@ class TextCanvas(QAbstractScrollArea):
                 self.drawn += 1
 
     def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:
-        if not self._matches:
+        if not self.matches:
             return
         painter.setPen(QPen(self._theme.colour("repaired"), 1.5))
-        first = int(np.searchsorted(self._matches, shaped.start - self._needle, side="left"))
-        for place in self._matches[first:]:
+        first = int(np.searchsorted(self.matches, shaped.start - self._needle, side="left"))
+        for place in self.matches[first:]:
             if place >= shaped.end:
                 break
             left = shaped.x(max(place, shaped.start))
@@ -314,12 +371,12 @@ class TextCanvas(QAbstractScrollArea):
 
     def _paint_passages(self, painter: QPainter) -> None:
         visible = self._visible()
-        if not self._passages or not visible:
+        if not self.passages or not visible:
             return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         # By characters: there may be a thousand passages, and looking up the lines of each is slow.
         start, end = (int(self._lines.starts[line]) for line in (visible.start, visible.stop))
-        for number, passage in self._passages:
+        for number, passage in self.passages:
             foot = max(passage.start, passage.end - 1)
             if foot < start or passage.start >= end:
                 continue

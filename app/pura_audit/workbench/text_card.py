@@ -14,6 +14,7 @@ from pura_audit.look.theme import GRID, Theme
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
+from pura_audit.workbench.document_strip import DocumentStrip
 from pura_audit.workbench.text_view import TextView
 
 
@@ -160,7 +161,12 @@ class TextCard(Card):
         foot.addWidget(self._legend, 1)
         foot.addWidget(self._note, 1)
         foot.addWidget(self._shade)
-        self.body.addWidget(self.view, 1)
+        self.strip = DocumentStrip(self.view, selection, theme)
+        middle = QHBoxLayout()
+        middle.setSpacing(GRID)
+        middle.addWidget(self.view, 1)
+        middle.addWidget(self.strip)
+        self.body.addLayout(middle, 1)
         self.body.addWidget(self.find_bar)
         self.body.addLayout(foot)
         theme.changed.connect(self._dress)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QMouseEvent, QTextLine, QWheelEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QTextLine,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from pura.record.audit import Audit
+from pura.record.audit import Audit, Passage
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
@@ -21,9 +30,12 @@ class TextView(TextCanvas):
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(selection, theme, parent)
         self._fresh = False
+        self._anchor = 0
         selection.audit_changed.connect(self._begin)
         selection.changed.connect(self._follow)
         selection.shown_from.connect(self._show_from)
+        self.moved.connect(lambda: selection.see(*self.tokens_on_screen()))
+        self.laid_out.connect(lambda: selection.see(*self.tokens_on_screen()))
 
     def show_text(self, text: str, audit: Audit | None) -> None:
         """Show a text; with an audit its tokens are shaded and can be selected."""
@@ -32,9 +44,9 @@ class TextView(TextCanvas):
 
     def go_to_match(self, number: int) -> None:
         """Scroll to a found place and select its token."""
-        if not self._matches:
+        if not self.matches:
             return
-        place = self._matches[number % len(self._matches)]
+        place = self.matches[number % len(self.matches)]
         self._scroll_to(self._lines.of_character(place))
         token = self._token_at_character(place)
         if token is not None:
@@ -116,22 +128,117 @@ class TextView(TextCanvas):
         return min(shaped.start + inside, max(shaped.start, shaped.end - 1))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Select the token under the pointer."""
+        """Select the token under the pointer; what a copy takes begins here."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
         token = self.token_at(event.position())
-        if token is not None and event.button() == Qt.MouseButton.LeftButton:
+        if token is not None:
             self._selection.select_token(token)
+        self._anchor = self._nearest(event.position())
+        self._choose(self._anchor, self._anchor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Name characters that are shown as signs; drag along the tokens."""
+        """Name characters that are shown as signs; choose what a copy takes."""
         place = self._character_at(event.position())
         name = hidden_name(self._text[place]) if place is not None and self._text else None
         QToolTip.showText(event.globalPosition().toPoint(), name or "", self)
         if event.buttons() & Qt.MouseButton.LeftButton:
-            self.mousePressEvent(event) if place is not None else None
+            self._choose(self._anchor, self._nearest(event.position()))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Choose a word."""
+        place = self._character_at(event.position())
+        if place is not None and not self._text[place].isspace():
+            start, end = place, place + 1
+            while start and not self._text[start - 1].isspace():
+                start -= 1
+            while end < len(self._text) and not self._text[end].isspace():
+                end += 1
+            self._choose(start, end)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer to copy."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction(translate("Text", "Copy"), self.copy)
+        copy.setShortcut(QKeySequence.StandardKey.Copy)
+        copy.setEnabled(self.chosen[0] < self.chosen[1])
+        passage = menu.addAction(translate("Text", "Copy the passage"), self.copy_passage)
+        passage.setEnabled(self._passage() is not None)
+        menu.addAction(translate("Text", "Choose all"), lambda: self._choose(0, len(self._text)))
+        menu.popup(event.globalPos())
+
+    def copy(self) -> None:
+        """Put what is chosen on the clipboard, as it is in the text."""
+        start, end = self.chosen
+        if start < end:
+            QGuiApplication.clipboard().setText(self._text[start:end])
+
+    def copy_passage(self) -> None:
+        """Put the marked passage of the selected token on the clipboard."""
+        if (passage := self._passage()) is not None:
+            QGuiApplication.clipboard().setText(self._text[passage.start : passage.end])
+
+    def _passage(self) -> Passage | None:
+        token = self._selection.token
+        inside = (p for _, p in self.passages if p.first_token <= (token or 0) <= p.last_token)
+        return next(inside, None) if token is not None else None
+
+    def _nearest(self, point: QPointF) -> int:
+        """Return the place between two characters that is nearest to a point."""
+        line = int((point.y() - 4 + self.verticalScrollBar().value()) // self.line_height)
+        shaped = self._shape(max(0, min(line, len(self._lines) - 1)))
+        unit = shaped.line.xToCursor(point.x() - MARGIN)
+        inside = unit if shaped.units is None else int(np.searchsorted(shaped.units, unit))
+        return min(shaped.start + inside, shaped.end)
+
+    def _choose(self, anchor: int, place: int) -> None:
+        self._anchor = anchor
+        self.chosen = (min(anchor, place), max(anchor, place))
+        self.viewport().update()
+
+    def _extend(self, key: int) -> bool:
+        """Choose more or less with the keys; say whether the key did that."""
+        start, end = self.chosen
+        place = start if end == self._anchor else end
+        line = self._lines.of_character(min(place, max(0, len(self._text) - 1)))
+        offset = place - self._lines.span(line)[0]
+        match key:
+            case Qt.Key.Key_Left:
+                place -= 1
+            case Qt.Key.Key_Right:
+                place += 1
+            case Qt.Key.Key_Home:
+                place = 0
+            case Qt.Key.Key_End:
+                place = len(self._text)
+            case Qt.Key.Key_Up | Qt.Key.Key_Down:
+                there = line + (1 if key == Qt.Key.Key_Down else -1)
+                if not 0 <= there < len(self._lines):
+                    place = 0 if there < 0 else len(self._text)
+                else:
+                    first, last = self._lines.span(there)
+                    place = min(first + offset, last)
+            case _:
+                return False
+        self._choose(self._anchor, max(0, min(place, len(self._text))))
+        self._scroll_to(self._lines.of_character(max(0, min(place, len(self._text)) - 1)))
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from token to token, from line to line, to the ends; zoom."""
+        """Move from token to token, from line to line, to the ends; choose, copy, zoom."""
         token = self._selection.token
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+            return
+        if event.matches(QKeySequence.StandardKey.SelectAll):
+            self._choose(0, len(self._text))
+            return
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            if self.chosen[0] == self.chosen[1] and token is not None and token < self._starts.size:
+                self._choose(int(self._starts[token]), int(self._starts[token]))
+            if self._extend(event.key()):
+                return
         if event.matches(QKeySequence.StandardKey.ZoomIn):
             self.set_text_size(self._size + 1)
         elif event.matches(QKeySequence.StandardKey.ZoomOut):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,16 +15,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
+from pura.base.resources import resource
 from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage, Sentence, StopFacts
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.look import fonts
 from pura_audit.look.marks import mark_pen
+from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
+from pura_audit.workbench.answer_view import caution_words
 from pura_audit.workbench.bit_lanes import arrange
 from pura_audit.workbench.text_canvas import MARGIN, levels
 
@@ -96,8 +100,6 @@ def test_a_click_on_a_word_selects_its_token(shown_window: Any, qtbot: Any, audi
     token = 4
     shaped = view._shape(0)
     start, end = (int(x) for x in audit.tokens.spans[token])
-    from PySide6.QtCore import QPoint
-
     x = MARGIN + (shaped.x(start + 1) + shaped.x(end)) / 2
     qtbot.mouseClick(
         view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(round(x), view.line_height // 2)
@@ -381,6 +383,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     assert window.work.answer.heading.text() == "3 marks were found"
     rows = window.work.answer.marks.rows
     assert [row.isVisible() for row in rows] == [True] * 3
+    rows[0].click()
     assert [row.isChecked() for row in rows] == [True, False, False]
     assert "Archive" in rows[2].accessibleName()
     assert window.work.answer.payload_text() == several.marks[0].bits
@@ -488,3 +491,104 @@ def test_what_was_not_read_is_grey_and_said(window: Any, audit: Audit) -> None:
     muted = window.theme.colour("muted")
     greyed = view._signs(end, end + 5)
     assert [found.format.foreground().color() for found in greyed] == [muted] * 5
+
+
+def test_every_caution_has_a_pill_in_german() -> None:
+    words = json.loads(resource("words", "findings.json").read_text(encoding="utf-8"))
+    keys = [key for key in words["words"] if key.startswith("caution.")]
+    assert len(keys) > 15
+    set_language("de")
+    try:
+        bare = [key for key in keys if caution_words(Sentence(key=key)) in key.replace("-", " ")]
+    finally:
+        set_language("en")
+    assert not bare
+
+
+def two_passages(audit: Audit) -> Audit:
+    """Return the record with two passages; the second holds the evidence."""
+    size = audit.tokens.ids.size
+    ranges = ((size // 8, size // 4), (size // 2, 3 * size // 4))
+    evidence = np.full(size, -0.1)
+    evidence[ranges[1][0] : ranges[1][1]] = 0.5
+    passages = tuple(
+        Passage(
+            first_token=a,
+            last_token=b - 1,
+            start=int(audit.tokens.spans[a, 0]),
+            end=int(audit.tokens.spans[b - 1, 1]),
+        )
+        for a, b in ranges
+    )
+    tokens = replace(audit.tokens, log10_evidence=evidence)
+    return replace(audit, tokens=tokens, passages=passages)
+
+
+def test_the_strip_shades_passages_only_and_a_press_goes_there(
+    window: Any, qtbot: Any, audit: Audit
+) -> None:
+    made = two_passages(audit)
+    window.resize(1200, 640)
+    window.session.add_audit(made)
+    QApplication.processEvents()
+    view, strip = window.work.text.view, window.work.text.strip
+    levels = strip.levels()
+    starts, height = view.line_starts(), levels.size
+    first, second = (
+        slice(*(int(line / (starts.size - 1) * height) for line in (a + 1, b)))
+        for a, b in (
+            np.searchsorted(starts, (p.start, p.end - 1), side="right") - 1 for p in made.passages
+        )
+    )
+    assert (levels[first] < 0).all()  # speaks against, inside a passage
+    assert (levels[second] > 0).all()
+    assert not levels[: first.start - 2 * height // (starts.size - 1)].any()  # quiet elsewhere
+    # It opens where most of the evidence is, not at the first passage.
+    begin, end = window.selection.seen
+    assert made.passages[0].last_token < window.selection.token
+    assert begin <= made.passages[1].first_token < end
+    qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=strip.rect().topLeft() + QPoint(2, 1))
+    assert view.verticalScrollBar().value() == 0
+    assert "mark" not in strip.words_at(1)
+    assert strip.words_at(strip.height() * 0.6).endswith("mark 1")
+
+
+def test_the_course_shows_the_whole_or_what_is_on_screen(window: Any, audit: Audit) -> None:
+    window.resize(1200, 640)
+    window.session.add_audit(two_passages(audit))
+    QApplication.processEvents()
+    course_card = window.evidence.course
+    box = course_card.plot.getPlotItem().getViewBox()
+    assert box.viewRange()[0] == [0, audit.tokens.ids.size]
+    assert course_card._seen.getRegion() == window.selection.seen
+    press(course_card.plot, Qt.Key.Key_Plus)
+    assert box.viewRange()[0] == list(window.selection.seen)
+    before = window.selection.seen
+    window.work.text.view.show_middle(0)
+    assert box.viewRange()[0] == list(window.selection.seen) != list(before)
+    press(course_card.plot, Qt.Key.Key_Minus)
+    assert box.viewRange()[0] == [0, audit.tokens.ids.size]
+
+
+def test_text_is_chosen_and_copied_as_it_is(window: Any, qtbot: Any) -> None:
+    window.session.add_text("one two\u200b three\nfour", "copied")
+    QApplication.processEvents()
+    view = window.work.text.view
+    shaped = view._shape(0)
+    ends = [QPointF(MARGIN + shaped.x(p), view.line_height / 2).toPoint() for p in (4, 14)]
+    qtbot.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=ends[0])
+    qtbot.mouseMove(view.viewport(), ends[1])
+    move = QMouseEvent(
+        QMouseEvent.Type.MouseMove,
+        QPointF(ends[1]),
+        view.viewport().mapToGlobal(QPointF(ends[1])),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(view.viewport(), move)
+    qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == "two\u200b three"  # no sign in place of anything
+    qtbot.keyClick(view, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(view, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QApplication.clipboard().text() == "two\u200b three\n"

@@ -268,7 +268,7 @@ class Feeding:
             for p in fed
             for w in [self._windows[p]]
         )
-        tiles = tile_count(self.model.head, rows, self.profile, self.tiling)
+        tiles = tile_count(self.model.head, rows, len(self.orders), self.profile, self.tiling)
         return chunks * len(_layers(self.model)) + tiles
 
     def _attempt(self, batch: Batch) -> bool:

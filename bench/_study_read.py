@@ -15,9 +15,10 @@ from pura.lab.attacks import (
     attack_ids,
     edit_rate,
     splice,
-    split_sentences,
 )
+from pura.lab.attacks.local import model_tools
 from pura.lab.cells import CELLS, SEED, Cell
+from pura.lab.corpora import sentences_of
 from pura.lab.design import ATTACKED, DROPPED, NOISE, Condition, Job
 from pura.lab.proxy import drop_layers, perturb_weights
 from pura.lab.shelf import Shelf
@@ -102,26 +103,7 @@ class Reader:
 
     def tools(self) -> Tools:
         """Return what attacks need."""
-        decode = self._source.tokenizer.decode
-
-        return Tools(
-            vocab_size=self._source.vocab_size,
-            decode=lambda ids: decode(ids.tolist(), clean_up_tokenization_spaces=False),
-            tokenise=lambda text: tokenise(self._source.tokenizer, text).ids,
-            propose=self.logits,
-            foreign=tuple(
-                s for t in human_texts() for s in split_sentences(t)[0] if len(s.split()) > 3
-            ),
-        )
-
-    def logits(self, ids: Any) -> Any:
-        """Return float32 [L, V]; row ``t`` predicts token ``t``."""
-        import torch
-
-        with torch.inference_mode():
-            fed = torch.from_numpy(np.ascontiguousarray(ids))[None, :-1]
-            out = self._source.network(input_ids=fed, use_cache=False).logits[0].numpy()
-        return np.concatenate([np.zeros((1, out.shape[1]), dtype=out.dtype), out])
+        return model_tools(self._source, foreign=sentences_of(human_texts()))
 
     def read(self, cell: Cell, job: Job) -> None:
         """Read one cell's attacked texts and put the readings on the shelf."""

@@ -44,6 +44,7 @@ _COMMANDS: Final = (
         "batch:app",
         "Audit many texts into one file of rows, and put such files together.",
     ),
+    ("lab", "lab:app", "Attacks on texts, and what they do to marks."),
     (
         "selftest",
         "selftest:selftest",

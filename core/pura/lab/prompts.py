@@ -126,3 +126,35 @@ LEARNING: Final[tuple[str, ...]] = (
     "A good supervisor listens before",
     "The cathedral was built over three centuries, and its towers",
 )
+
+GERMAN: Final[tuple[str, ...]] = (
+    "Der Gemeinderat hat am Dienstag beschlossen, dass die alte Mühle",
+    "Sehr geehrte Frau Brandt, vielen Dank für Ihr Schreiben vom 3. Mai, in dem",
+    "Als die Fähre endlich anlegte, stand auf der Mole nur noch",
+    "Ein guter Sauerteig braucht vor allem Zeit. Man rührt",
+    "Die Mieterin ist verpflichtet, Schäden an der Wohnung",
+    "Nach drei Tagen Regen war der Weg zur Hütte",
+    "In der zweiten Halbzeit kam die Mannschaft besser ins Spiel, weil",
+    "Fledermäuse finden sich im Dunkeln zurecht, indem sie",
+    "Wer zum ersten Mal ein Instrument lernt, sollte",
+    "Liebe Kolleginnen und Kollegen, ab Juli ändern sich",
+    "Das Museum zeigt in diesem Winter Zeichnungen, die",
+    "Um den Filter zu wechseln, schalten Sie das Gerät aus und",
+)
+"""Openings in a second language."""
+
+TASKS: Final[tuple[str, ...]] = (
+    "Explain to a new colleague how our team should hand over work before a holiday.",
+    "Write a short letter to a landlord about a heating that does not work.",
+    "Describe a walk through a harbour town in the early morning.",
+    "What should somebody consider before buying a used bicycle?",
+    "Write the beginning of a story in which a lighthouse is sold.",
+    "Explain how a vaccine works to a twelve-year-old.",
+    "Give advice to a person who starts to work from home.",
+    "Write a report on a meeting at which a new tram line was discussed.",
+    "How do I keep herbs alive on a kitchen window?",
+    "Describe how a small bakery plans its day.",
+    "Write a complaint about a parcel that came too late and damaged.",
+    "Explain why glaciers matter to the rivers below them.",
+)
+"""Instructions, for models with a chat template."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,13 +19,17 @@ from pura.lab.attacks import (
     delete,
     edit_rate,
     insert,
+    paste_spans,
     sentence_shuffle,
     splice,
     split_sentences,
+    stress,
     substitute,
     substitute_plausible,
     truncate,
 )
+from pura.lab.attacks.characters import word_spans
+from pura.lab.attacks.spelling import read_mythes
 from pura.lab.attacks.table import AttackError
 
 VOCABULARY = 500
@@ -89,9 +98,9 @@ def test_substitution_changes_exactly_its_share(rate: float) -> None:
 
 
 def test_substitutes_are_uniform_over_the_other_tokens() -> None:
-    ids = np.full(20_000, 3)
-    out = substitute(ids, np.random.default_rng(3), rate=1.0, vocab_size=5).ids
-    counts = np.bincount(out, minlength=5)
+    ids, rng = np.full(200, 3), np.random.default_rng(3)
+    out = [substitute(ids, rng, rate=1.0, vocab_size=5).ids for _ in range(100)]
+    counts = np.bincount(np.concatenate(out), minlength=5)
     assert counts[3] == 0
     # 4 cells of 5000 expected, standard deviation 61: five of them, failure below 1e-5.
     assert np.all(np.abs(counts[[0, 1, 2, 4]] - 5000) < 310)
@@ -111,11 +120,13 @@ def test_plausible_substitutes_come_from_the_top_and_never_repeat_the_token() ->
 
 
 def test_plausible_substitutes_follow_the_probabilities() -> None:
-    ids = np.zeros(8001, dtype=np.int64)
+    ids, rng = np.zeros(201, dtype=np.int64), np.random.default_rng(6)
     logits = np.tile(np.log([0.5, 0.3, 0.15, 0.05]), (ids.size, 1))
-    out = substitute_plausible(ids, np.random.default_rng(6), rate=1.0, logits=logits, top_k=2).ids
+    out = [
+        substitute_plausible(ids, rng, rate=1.0, logits=logits, top_k=2).ids[1:] for _ in range(40)
+    ]
     # Of the three others the top two are offered, two to one; standard deviation 42.
-    counts = np.bincount(out[1:], minlength=4)
+    counts = np.bincount(np.concatenate(out), minlength=4)
     assert counts[0] == counts[3] == 0
     assert abs(counts[1] - 8000 * 2 / 3) < 5 * 42
 
@@ -192,7 +203,18 @@ def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> 
         copy_paste(TEXT, np.random.default_rng(0), share=0.9, foreign=FOREIGN[:3])
 
 
-@pytest.mark.parametrize("name", sorted(ATTACKS))
+OTHERS = {
+    "smoothing",
+    "synonyms",
+    "spelling",
+    "contractions",
+    "office",
+    *(a.name for a in ATTACKS.values() if a.rewrites),
+}
+"""Attacks with tests of their own: they need more tools, or other words."""
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - OTHERS))
 def test_every_attack_runs_both_ways_and_repeats_with_its_seed(name: str) -> None:
     params = {"host": characters("plain text around it")} if name == "splice" else {}
     ids = characters(TEXT)
@@ -221,6 +243,127 @@ def test_attacks_say_what_they_lack() -> None:
             attack_ids(name, text_ids(), np.random.default_rng(1), Tools())
         assert caught.value.hint
     with pytest.raises(AttackError, match="no attack"):
-        attack_ids("paraphrase", text_ids(), np.random.default_rng(1), TOOLS)
+        attack_ids("unknown", text_ids(), np.random.default_rng(1), TOOLS)
     with pytest.raises(ValueError, match="rate"):
         delete(text_ids(), np.random.default_rng(1), rate=1.5)
+
+
+PLAIN = replace(TOOLS, propose=None)
+
+
+def test_spellings_contractions_and_typography_go_there_and_back() -> None:
+    def run(name: str, text: str) -> str:
+        return stress(name, text, PLAIN, seed=1).text
+
+    british = "The colour of the harbour: she realised it, realising THEATRE centres."
+    american = "The color of the harbor: she realized it, realizing THEATER centers."
+    assert run("spelling", british) == american
+    assert run("spelling", american) == british
+    assert run("contractions", "Do not say it is late.") == "Don't say it's late."
+    assert run("contractions", "Don't say it's late.") == "Do not say it is late."
+    assert run("office", '"It\'s 3 km" -- ("far")...') == "“It’s 3\u00a0km” – (“far”)…"
+
+
+def test_attacks_on_characters_hit_their_share_and_nothing_else() -> None:
+    words = len(word_spans(TEXT))
+    for name in ("typos", "case", "homoglyphs", "zero-width", "punctuation"):
+        done = stress(name, TEXT, PLAIN, seed=2, strength=0.5)
+        assert done.damage.characters > 0, name
+        assert stress(name, TEXT, PLAIN, seed=2, strength=0.0).text == TEXT, name
+    cased = stress("case", TEXT, PLAIN, seed=3, strength=0.25).text
+    assert cased.lower() == TEXT.lower()
+    assert sum(a != b for a, b in zip(cased, TEXT, strict=True)) == round(words / 4)
+    hidden = stress("zero-width", TEXT, PLAIN, seed=3, strength=0.1).text
+    assert "".join(c for c in hidden if c not in "\u200b\u200c\u200d\u2060") == TEXT
+    assert len(hidden) == len(TEXT) + round(len(TEXT) / 10)
+    twins = stress("homoglyphs", TEXT, PLAIN, seed=3, strength=1.0).text
+    assert len(twins) == len(TEXT)
+    assert "a" not in twins
+
+
+def test_synonyms_are_single_words_in_the_case_of_the_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "th.dat"
+    file.write_bytes(
+        b"UTF-8\nferry|2\n(noun)|boat|craft (generic term)\n(verb)|ship\nbread|1\n(noun)|loaf\n"
+    )
+    known = read_mythes(file)
+    assert known == {"ferry": ("boat", "ship"), "bread": ("loaf",)}
+    tools = replace(PLAIN, thesaurus=lambda word: known.get(word, ()))
+    text = stress("synonyms", "The ferry. Ferry BREAD!", tools, seed=1, strength=1.0).text
+    assert re.fullmatch(r"The (boat|ship)\. (Boat|Ship) LOAF!", text)
+
+
+def test_pieces_stand_in_order_in_other_text() -> None:
+    ids, host = text_ids(120, 1), text_ids(300, 2)
+    out = paste_spans(ids, np.random.default_rng(3), host=host, share=0.4, spans=4)
+    own = out.origin >= 0
+    np.testing.assert_array_equal(out.origin[own], np.arange(120))
+    np.testing.assert_array_equal(out.ids[own], ids)
+    np.testing.assert_array_equal(out.ids[~own], host[:80])
+    edges = np.count_nonzero(np.diff(own.astype(int), prepend=0, append=0) == 1)
+    assert 1 <= edges <= 4
+    with pytest.raises(ValueError, match="short"):
+        paste_spans(ids, np.random.default_rng(3), host=host[:10], share=0.4, spans=4)
+
+
+class Said:
+    """A writer that repeats the passage with one word more; it remembers what it was asked."""
+
+    name = "said"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
+        self.asked.append(user)
+        return f"Well, {user.rpartition('Passage:')[2].strip()} {'x ' * (seed % 3)}".strip()
+
+    def log_likelihoods(self, system: str, user: str, answer: str) -> np.ndarray:
+        return np.full(len(answer), -1.0 if user else -2.0)
+
+
+def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
+    writer = Said()
+    tools = replace(PLAIN, writer=writer, propose=lambda ids: np.zeros((ids.size, 9000)))
+    done = stress("paraphrase", TEXT, tools, seed=1)
+    assert done.by == "said"
+    assert len(writer.asked) == 3  # of seven sentences
+    assert done.text.count("Well, ") == 3
+    assert stress("rlcracker", TEXT, tools, seed=1, tries=2).by == "said"
+    assert stress("sira", TEXT, tools, seed=1).by == "said"
+    assert stress("dipper", TEXT, tools, seed=1).by == "said"
+    codes: list[str] = []
+
+    def real(prompt: str, *, seed: int) -> str:
+        codes.append(prompt)
+        return "Said otherwise."
+
+    done = stress("dipper", TEXT, replace(tools, paraphraser=real), seed=1, lexical=40)
+    assert done.by == "DIPPER"
+    assert done.text == " ".join(["Said otherwise."] * 3)
+    assert codes[1].startswith("lexical = 60, order = 80 Said otherwise. <sent> ")
+
+
+def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() -> None:
+    ids = np.zeros(400, dtype=np.int64)
+
+    def stepper() -> Callable[[int | None], np.ndarray]:
+        count = iter(range(500))
+        # Every second step is sure of token 0, the others know nothing.
+        return lambda _: np.eye(1, 8)[0] * (30.0 if next(count) % 2 else 0.0)
+
+    done = attack_ids("smoothing", ids, np.random.default_rng(4), replace(PLAIN, stepper=stepper))
+    assert set(np.flatnonzero(done.ids) % 2) == {0}
+    assert 0.3 < np.count_nonzero(done.ids) / 400 < 0.5
+
+
+def test_what_an_attack_did_is_measured() -> None:
+    done = stress("delete", "abcd", PLAIN, seed=1, strength=0.25)
+    assert (done.damage.characters, done.damage.tokens, done.damage.words) == (0.25, 0.25, 1.0)
+    flat = replace(PLAIN, propose=lambda ids: np.zeros((ids.size, 9000)))
+    assert stress("case", TEXT, flat, seed=1).damage.perplexity == pytest.approx(9000)
+    assert stress("sentence-shuffle", "A b c. D e f.", PLAIN, seed=1).damage.similarity == 1.0
+    with pytest.raises(AttackError, match="strength"):
+        stress("sentence-shuffle", TEXT, PLAIN, seed=1, strength=0.1)
+    with pytest.raises(AttackError, match="parameter"):
+        stress("delete", TEXT, PLAIN, seed=1, spans=2)

@@ -2,15 +2,18 @@
 
 One function an attack, on token ids or on text; :data:`~pura.lab.attacks.table.ATTACKS` lists
 them, :func:`~pura.lab.attacks.table.attack_ids` and
-:func:`~pura.lab.attacks.table.attack_text` run any of them on either.
+:func:`~pura.lab.attacks.table.attack_text` run any of them on either, and
+:func:`~pura.lab.attacks.table.stress` measures what one did. The key-aware oracle, which needs what
+no attacker has, stands apart in :mod:`pura.lab.attacks.oracle`.
 """
 
-from pura.lab.attacks.base import Attacked, Tools, edit_rate
+from pura.lab.attacks.base import Attacked, Damage, Tools, damage, edit_rate, perplexity
 from pura.lab.attacks.sentences import copy_paste, sentence_shuffle, split_sentences
-from pura.lab.attacks.table import ATTACKS, Attack, attack_ids, attack_text
+from pura.lab.attacks.table import ATTACKS, Attack, Stressed, attack_ids, attack_text, stress
 from pura.lab.attacks.tokens import (
     delete,
     insert,
+    paste_spans,
     splice,
     substitute,
     substitute_plausible,
@@ -21,16 +24,22 @@ __all__ = [
     "ATTACKS",
     "Attack",
     "Attacked",
+    "Damage",
+    "Stressed",
     "Tools",
     "attack_ids",
     "attack_text",
     "copy_paste",
+    "damage",
     "delete",
     "edit_rate",
     "insert",
+    "paste_spans",
+    "perplexity",
     "sentence_shuffle",
     "splice",
     "split_sentences",
+    "stress",
     "substitute",
     "substitute_plausible",
     "truncate",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +30,41 @@ class Attacked:
     rate: float
 
 
+class Writer(Protocol):
+    """A local model that follows instructions."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
+
+    def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
+        """Answer a request.
+
+        Args:
+            system: The system prompt.
+            user: The request.
+            seed: Of the sampling.
+            tokens: The most tokens of the answer.
+        """
+
+    def log_likelihoods(self, system: str, user: str, answer: str) -> F64:
+        """Return the log probability of each token of an answer; float64 [A], nats."""
+
+
+class Paraphraser(Protocol):
+    """DIPPER: control codes and text in, text out."""
+
+    def __call__(self, prompt: str, *, seed: int) -> str:
+        """Answer."""
+
+
+class Stepper(Protocol):
+    """A model that is fed one token at a time."""
+
+    def __call__(self, token: int | None) -> npt.NDArray[np.floating]:
+        """Take a token, none at the beginning, and return the logits of the next; float [V]."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     """What attacks may need beside the text; each says what it lacks.
@@ -39,6 +76,10 @@ class Tools:
         propose: Token ids [L] to logits float [L, V]; row ``t`` predicts token ``t``. The small
             model that plausible edits are drawn from.
         foreign: Sentences by somebody else.
+        thesaurus: A word in small letters to its synonyms.
+        writer: A model that rewrites.
+        stepper: Begins a text with the model that stands in for another one.
+        paraphraser: DIPPER itself.
     """
 
     vocab_size: int = 0
@@ -46,6 +87,10 @@ class Tools:
     tokenise: Callable[[str], I64] | None = None
     propose: Callable[[I64], npt.NDArray[np.floating]] | None = None
     foreign: tuple[str, ...] = ()
+    thesaurus: Callable[[str], tuple[str, ...]] | None = None
+    writer: Writer | None = None
+    stepper: Callable[[], Stepper] | None = None
+    paraphraser: Paraphraser | None = None
 
 
 def edit_rate(before: I64, after: I64) -> float:
@@ -68,6 +113,60 @@ def edit_rate(before: I64, after: I64) -> float:
         row = np.concatenate([[number], best])
         row = np.minimum.accumulate(row - place) + place
     return float(row[-1] / before.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Damage:
+    """How hard an attack hit.
+
+    Attributes:
+        characters: Edit rate in characters (:func:`edit_rate`).
+        words: Edit rate in words.
+        tokens: Edit rate in tokens.
+        similarity: Cosine of the word counts, 0 … 1: the same words give 1, in any order.
+        perplexity_before: Of the text before, under the model at hand; None without one.
+        perplexity: Of the text after.
+    """
+
+    characters: float
+    words: float
+    tokens: float
+    similarity: float
+    perplexity_before: float | None = None
+    perplexity: float | None = None
+
+
+def damage(before: tuple[str, I64], after: tuple[str, I64], tools: Tools) -> Damage:
+    """Measure what happened between two texts, each given with its tokens."""
+    words = [text.split() for text, _ in (before, after)]
+    number = {word: i for i, word in enumerate(dict.fromkeys([*words[0], *words[1]]))}
+    old, new = (np.array([number[w] for w in some], dtype=np.int64) for some in words)
+    letters = [np.frombuffer(text.encode("utf-32-le"), "<u4") for text, _ in (before, after)]
+    return Damage(
+        characters=edit_rate(letters[0].astype(np.int64), letters[1].astype(np.int64)),
+        words=edit_rate(old, new),
+        tokens=edit_rate(before[1], after[1]),
+        similarity=_cosine(Counter(old.tolist()), Counter(new.tolist())),
+        perplexity_before=perplexity(before[1], tools),
+        perplexity=perplexity(after[1], tools),
+    )
+
+
+def perplexity(ids: I64, tools: Tools) -> float | None:
+    """Return the perplexity of a text from its second token on; None without a model or tokens."""
+    if tools.propose is None or ids.size < 2:
+        return None
+    logits = np.asarray(tools.propose(ids), dtype=np.float64)[1:]
+    top = logits.max(axis=1, keepdims=True)
+    log_z = top[:, 0] + np.log(np.exp(logits - top).sum(axis=1))
+    return float(np.exp(np.mean(log_z - logits[np.arange(ids.size - 1), ids[1:]])))
+
+
+def _cosine(a: Counter[int], b: Counter[int]) -> float:
+    if not a or not b:
+        return float(a == b)
+    norm = np.sqrt(sum(v * v for v in a.values()) * sum(v * v for v in b.values()))
+    return float(sum(v * b[k] for k, v in a.items()) / norm)
 
 
 def count_of(size: int, rate: float) -> int:

@@ -13,11 +13,13 @@ import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
-from pura.lab.attacks.base import I64, Attacked, Tools, result
+from pura.lab.attacks import characters, rewrite, spelling
+from pura.lab.attacks.base import I64, Attacked, Damage, Tools, Writer, damage, result
 from pura.lab.attacks.sentences import copy_paste, sentence_shuffle
 from pura.lab.attacks.tokens import (
     delete,
     insert,
+    paste_spans,
     splice,
     substitute,
     substitute_plausible,
@@ -57,10 +59,14 @@ class Attack:
         tokens: The attack on token ids, or None.
         text: The attack on text, or None.
         params: Defaults.
+        strength: Which of them says how hard it hits; empty where nothing does.
+        rewrites: A model writes the text anew: its name belongs into every result.
     """
 
     name: str
     label: str
+    strength: str = ""
+    rewrites: bool = False
     tokens: OnTokens | None = None
     text: OnText | None = None
     params: dict[str, Any] = field(default_factory=dict)
@@ -91,6 +97,17 @@ def _splice(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> 
     return splice(ids, rng, **params)
 
 
+def _paste_spans(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
+    tokenise = _need(tools.tokenise, phrase("attack.tokenise"))
+    host = tokenise(" ".join(tools.foreign[i] for i in rng.permutation(len(tools.foreign))))
+    return paste_spans(ids, rng, host=host, **params)
+
+
+def _smooth(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
+    stepper = _need(tools.stepper, phrase("attack.propose"))
+    return rewrite.smooth(ids, rng, step=stepper(), **params)
+
+
 def _shuffle(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
     return sentence_shuffle(text, rng, **params)
 
@@ -99,24 +116,205 @@ def _copy_paste(text: str, rng: np.random.Generator, tools: Tools, **params: Any
     return copy_paste(text, rng, foreign=tools.foreign, **params)
 
 
+def _plain(attack: Callable[..., str]) -> OnText:
+    """Return an attack on text that needs no tools."""
+
+    def run(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+        return attack(text, rng, **params)
+
+    return run
+
+
+def _synonyms(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    thesaurus = _need(tools.thesaurus, phrase("attack.thesaurus"))
+    return spelling.synonyms(text, rng, thesaurus=thesaurus, **params)
+
+
+def _paraphrase(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    return rewrite.paraphrase(text, rng, writer=_writer(tools), **params)
+
+
+def _dipper(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    writer = None if tools.paraphraser else _writer(tools)
+    return rewrite.dipper(text, rng, model=tools.paraphraser, writer=writer, **params)
+
+
+def _sira(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    _both_ways(tools)
+    _need(tools.propose, phrase("attack.propose"))
+    return rewrite.sira(text, rng, tools=tools, writer=_writer(tools), **params)
+
+
+def _best_of(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    _both_ways(tools)
+    return rewrite.best_of(text, rng, tools=tools, writer=_writer(tools), **params)
+
+
+_RATE: Final[dict[str, Any]] = {"strength": "rate", "params": {"rate": 0.1}}
+_ALL: Final[dict[str, Any]] = {"strength": "rate", "params": {"rate": 1.0}}
+"""Of the places that an attack can act on it takes all unless told otherwise."""
+
 ATTACKS: Final[dict[str, Attack]] = {
     attack.name: attack
     for attack in (
-        Attack(name="substitute", label="substitution", tokens=_substitute, params={"rate": 0.1}),
+        Attack(name="substitute", label="substitution", tokens=_substitute, **_RATE),
         Attack(
-            name="substitute-plausible",
-            label="plausible substitution",
-            tokens=_plausible,
-            params={"rate": 0.1},
+            name="substitute-plausible", label="plausible substitution", tokens=_plausible, **_RATE
         ),
-        Attack(name="insert", label="insertion", tokens=_insert, params={"rate": 0.1}),
-        Attack(name="delete", label="deletion", tokens=_delete, params={"rate": 0.1}),
+        Attack(name="insert", label="insertion", tokens=_insert, **_RATE),
+        Attack(name="delete", label="deletion", tokens=_delete, **_RATE),
+        Attack(name="synonyms", label="synonyms", text=_synonyms, **_RATE),
+        Attack(name="typos", label="typing errors", text=_plain(characters.typos), **_RATE),
+        Attack(name="case", label="large and small", text=_plain(characters.change_case), **_RATE),
+        Attack(
+            name="punctuation",
+            label="punctuation left out",
+            text=_plain(characters.drop_punctuation),
+            **_RATE,
+        ),
+        Attack(
+            name="spelling",
+            label="British and American spelling",
+            text=_plain(spelling.change_spelling),
+            **_ALL,
+        ),
+        Attack(
+            name="contractions",
+            label="contractions",
+            text=_plain(spelling.change_contractions),
+            **_ALL,
+        ),
+        Attack(
+            name="office",
+            label="office typography",
+            text=_plain(characters.office_typography),
+            **_ALL,
+        ),
+        Attack(name="homoglyphs", label="homoglyphs", text=_plain(characters.homoglyphs), **_RATE),
+        Attack(
+            name="zero-width",
+            label="characters of no width",
+            text=_plain(characters.zero_width),
+            **_RATE,
+        ),
         Attack(name="sentence-shuffle", label="sentence shuffle", text=_shuffle),
-        Attack(name="copy-paste", label="copy-paste", text=_copy_paste, params={"share": 0.3}),
-        Attack(name="truncate", label="truncation", tokens=_truncate, params={"tokens": 100}),
+        Attack(
+            name="copy-paste",
+            label="copy-paste",
+            text=_copy_paste,
+            strength="share",
+            params={"share": 0.3},
+        ),
+        Attack(
+            name="paste-spans",
+            label="pieces in other text",
+            tokens=_paste_spans,
+            strength="share",
+            params={"share": 0.3, "spans": 3},
+        ),
+        Attack(
+            name="truncate",
+            label="truncation",
+            tokens=_truncate,
+            strength="rate",
+            params={"rate": 0.5},
+        ),
         Attack(name="splice", label="splice into plain text", tokens=_splice),
+        Attack(
+            name="smoothing",
+            label="smoothing, post hoc",
+            tokens=_smooth,
+            strength="rate",
+            params={"rate": 0.28},
+        ),
+        Attack(name="paraphrase", label="paraphrase", text=_paraphrase, rewrites=True),
+        Attack(
+            name="dipper",
+            label="DIPPER",
+            text=_dipper,
+            rewrites=True,
+            params={"lexical": 20, "order": 20},
+        ),
+        Attack(
+            name="sira",
+            label="SIRA",
+            text=_sira,
+            rewrites=True,
+            strength="share",
+            params={"share": 0.7},
+        ),
+        Attack(
+            name="rlcracker",
+            label="RLCracker, untrained: best of several",
+            text=_best_of,
+            rewrites=True,
+            params={"tries": 4},
+        ),
     )
 }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stressed:
+    """A text before and after an attack.
+
+    Attributes:
+        text: The text after it.
+        ids: int64 [L'], its tokens as a verifier reads them.
+        damage: How hard it was hit.
+        by: The model that wrote it anew; empty for other attacks.
+    """
+
+    text: str
+    ids: I64
+    damage: Damage
+    by: str
+
+
+def stress(
+    name: str,
+    text: str,
+    tools: Tools,
+    *,
+    seed: int,
+    strength: float | None = None,
+    **params: Any,
+) -> Stressed:
+    """Run an attack on a text and measure what it did.
+
+    Args:
+        name: Of the table.
+        text: The text.
+        tools: What the attack needs; decode and tokenise always.
+        seed: Of all its randomness.
+        strength: How hard; None takes the attack's default.
+        **params: Replace further defaults.
+
+    Raises:
+        AttackError: Unknown attack or parameter, a value out of range, or something missing.
+    """
+    attack, _ = _find(name, {})
+    if strength is not None:
+        if not attack.strength:
+            raise AttackError("attack.strength", name=name)
+        params[attack.strength] = strength
+    if unknown := sorted(params.keys() - attack.params.keys()):
+        known = ", ".join(sorted(attack.params)) or "–"
+        raise AttackError("attack.parameter", name=unknown[0], known=known)
+    try:
+        changed, _ = attack_text(name, text, np.random.default_rng(seed), tools, **params)
+    except ValueError as error:
+        raise AttackError("attack.values", name=name, why=str(error)) from None
+    _, tokenise = _both_ways(tools)
+    ids = tokenise(changed)
+    real = attack.name == "dipper" and tools.paraphraser is not None
+    by = "" if not attack.rewrites else "DIPPER" if real else _writer(tools).name
+    return Stressed(
+        text=changed,
+        ids=ids,
+        damage=damage((text, tokenise(text)), (changed, ids), tools),
+        by=by,
+    )
 
 
 def attack_ids(
@@ -182,6 +380,10 @@ def _need(tool: T | None, what: Phrase) -> T:
     if tool is None:
         raise AttackError("attack.needs", what=what)
     return tool
+
+
+def _writer(tools: Tools) -> Writer:
+    return _need(tools.writer, phrase("attack.writer"))
 
 
 def _vocabulary(tools: Tools) -> int:

@@ -85,10 +85,41 @@ def delete(ids: I64, rng: np.random.Generator, *, rate: float) -> Attacked:
     return result(ids, ids[origin], origin)
 
 
-def truncate(ids: I64, *, tokens: int) -> Attacked:
-    """Keep the first tokens only."""
+def truncate(ids: I64, *, tokens: int | None = None, rate: float = 0.5) -> Attacked:
+    """Keep the first tokens only: so many, or all but a share."""
+    tokens = ids.size - count_of(ids.size, rate) if tokens is None else tokens
     kept = ids[: max(tokens, 0)]
     return result(ids, kept.copy(), np.arange(kept.size))
+
+
+def paste_spans(
+    ids: I64, rng: np.random.Generator, *, host: I64, share: float, spans: int
+) -> Attacked:
+    """Put pieces of the text, in their order, at random places of a host text.
+
+    Args:
+        ids: int64 [L].
+        rng: Randomness; cuts the text and chooses the places.
+        host: int64 [H], at least as long as its share asks for.
+        share: The host's share of the tokens of the result, in [0, 1).
+        spans: Pieces, 1 … L.
+
+    Raises:
+        ValueError: The host is too short, or there are more pieces than tokens.
+    """
+    foreign = round(ids.size * share / (1 - share))
+    if foreign > host.size or not 1 <= spans <= max(ids.size, 1):
+        raise ValueError("the host text is too short, or there are too many pieces")
+    cuts = np.sort(rng.choice(max(ids.size - 1, 0), spans - 1, replace=False)) + 1
+    places = np.sort(rng.integers(0, foreign + 1, spans))
+    own, around = np.split(np.arange(ids.size), cuts), np.split(np.arange(foreign), places)
+    origin = np.concatenate(
+        [np.full(around[0].size, -1)]
+        + [np.concatenate([o, np.full(a.size, -1)]) for o, a in zip(own, around[1:], strict=True)]
+    )
+    out = np.empty(origin.size, dtype=np.int64)
+    out[origin >= 0], out[origin < 0] = ids, host[:foreign]
+    return result(ids, out, origin)
 
 
 def splice(ids: I64, rng: np.random.Generator, *, host: I64, at: int | None = None) -> Attacked:

@@ -21,7 +21,9 @@ from pura.base.canonical import sha256
 from pura.base.errors import PolicyError
 from pura.base.progress import Checkpoint, Progress, Stage, counted
 from pura.decode import LikelihoodModel, default_model
-from pura.lab.attacks import Tools, attack_text, split_sentences
+from pura.lab.attacks import attack_text
+from pura.lab.attacks.local import model_tools
+from pura.lab.corpora import sentences_of
 from pura.lab.documents import PLACES, Passage, finding, joined, spliced
 from pura.lab.evaluate import TextReading, decide
 from pura.lab.learn import join, known_steps, learn_table, rounded
@@ -360,31 +362,9 @@ class _Reading:
         if not text.strip():
             return text
         rng = self._cell.generator(f"edit {edit.name}", number, self._plan.seed)
-        return attack_text(edit.attack, text, rng, self._tools(number), **edit.params)[0]
-
-    def _tools(self, number: int) -> Tools:
-        tokenizer: Any = self._reader.tokenizer
         other = self._texts[(number + 1) % len(self._texts)]
-        return Tools(
-            vocab_size=self._reader.vocab_size,
-            decode=lambda ids: str(
-                tokenizer.decode(ids.tolist(), clean_up_tokenization_spaces=False)
-            ),
-            tokenise=self._ids,
-            propose=self._logits,
-            foreign=tuple(s for s in split_sentences(other)[0] if len(s.split()) > 3),
-        )
-
-    def _logits(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.floating[Any]]:
-        """Return float32 [L, V]; row ``t`` predicts token ``t``."""
-        import torch
-
-        with torch.inference_mode():
-            fed = torch.from_numpy(np.ascontiguousarray(ids))[None, :-1]
-            fed = fed.to(self._reader.device.torch_device)
-            out = self._reader.network(input_ids=fed, use_cache=False).logits[0]
-        rows = out.float().cpu().numpy()
-        return np.concatenate([np.zeros((1, rows.shape[1]), dtype=rows.dtype), rows])
+        tools = model_tools(self._reader, foreign=sentences_of([other]))
+        return attack_text(edit.attack, text, rng, tools, **edit.params)[0]
 
 
 def read_as(

@@ -53,8 +53,7 @@ class Edit:
         """What the attack is told."""
         if self.rate is None:
             return {}
-        name = "share" if "share" in ATTACKS[self.attack].params else "rate"
-        return {name: self.rate}
+        return {ATTACKS[self.attack].strength: self.rate}
 
 
 def parse_edit(text: str) -> Edit:
@@ -64,17 +63,27 @@ def parse_edit(text: str) -> Edit:
         PolicyError: There is no such edit.
     """
     name, colon, number = text.strip().partition(":")
-    params = ATTACKS[name].params if name in ATTACKS else {}
+    attack = ATTACKS.get(name)
     try:
         rate = float(number) if colon else None
     except ValueError:
         rate = math.nan
-    # Cutting is what the classes are, and a text around a passage is what documents are.
-    usual = name in ATTACKS and name not in ("truncate", "splice")
-    if not usual or (rate is not None and not (params and 0 < rate < 1)):
-        known = ", ".join(sorted(ATTACKS.keys() - {"truncate", "splice"}))
-        raise PolicyError("power.edit", name=text[:40], known=known)
+    usual = _usual()
+    if name not in usual or (
+        rate is not None and not (attack and attack.strength and 0 < rate < 1)
+    ):
+        raise PolicyError("power.edit", name=text[:40], known=", ".join(usual))
     return Edit(attack=name, rate=rate)
+
+
+def _usual() -> list[str]:
+    """Return the attacks that a table can be measured with.
+
+    Cutting is what its classes are, a text around a passage is what its documents are, and what a
+    model writes anew hangs on that model.
+    """
+    others = ("truncate", "splice", "paste-spans")
+    return sorted(a.name for a in ATTACKS.values() if a.name not in others and not a.rewrites)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,120 @@
+"""The lab's use cases: what is done to texts on purpose, and what it does to their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pura.base.errors import InputError
+from pura.desk.workplace import Workplace
+
+if TYPE_CHECKING:
+    from pura.lab.attacks import Stressed, Tools
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabTools:
+    """What attacks may use.
+
+    Attributes:
+        model: The local model; None takes the usual one.
+        foreign: A text by somebody else, for what mixes texts; None takes one that Python brings.
+        thesaurus: A file of MyThes; None takes the system's.
+        dipper: Folder of DIPPER's model.
+    """
+
+    model: str | None = None
+    foreign: Path | None = None
+    thesaurus: Path | None = None
+    dipper: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackText:
+    """Attack one text.
+
+    Attributes:
+        attack: Its name.
+        text: The text.
+        seed: Of all randomness.
+        strength: How hard it hits; None takes its default.
+        params: Its further parameters.
+        tools: What it may use.
+    """
+
+    attack: str
+    text: str
+    seed: int = 1
+    strength: float | None = None
+    params: Mapping[str, float] = field(default_factory=dict)
+    tools: LabTools = field(default_factory=LabTools)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackLine:
+    """One line of the list of attacks.
+
+    Attributes:
+        name: As it is asked for.
+        params: Its parameters and what they are unless told otherwise.
+        strength: Which of them says how hard it hits.
+        rewrites: A model writes the text anew.
+    """
+
+    name: str
+    params: Mapping[str, float]
+    strength: str
+    rewrites: bool
+
+
+def list_attacks() -> tuple[AttackLine, ...]:
+    """Return the attacks in the order of the table."""
+    from pura.lab.attacks import ATTACKS
+
+    return tuple(
+        AttackLine(name=a.name, params=a.params, strength=a.strength, rewrites=a.rewrites)
+        for a in ATTACKS.values()
+    )
+
+
+def attack_text(workplace: Workplace, request: AttackText) -> Stressed:
+    """Attack a text and measure what that did to it.
+
+    Raises:
+        PuraError: There is no such attack, it lacks something, or no model is there.
+    """
+    from pura.lab.attacks import stress
+
+    tools = lab_tools(workplace, request.tools)
+    params = {k: int(v) if float(v).is_integer() else v for k, v in request.params.items()}
+    return stress(
+        request.attack,
+        request.text,
+        tools,
+        seed=request.seed,
+        strength=request.strength,
+        **params,
+    )
+
+
+def lab_tools(workplace: Workplace, request: LabTools) -> Tools:
+    """Return the tools of attacks, with the model loaded.
+
+    Raises:
+        PuraError: The model or a file is not there.
+    """
+    from pura.lab.attacks.local import model_tools
+    from pura.lab.corpora import corpus, sentences_of
+
+    model = workplace.model(request.model)
+    texts = corpus("manual" if request.foreign is None else str(request.foreign))
+    if request.thesaurus is not None and not request.thesaurus.is_file():
+        raise InputError("lab.thesaurus", name=request.thesaurus.name)
+    return model_tools(
+        model,
+        foreign=sentences_of(texts),
+        thesaurus=request.thesaurus,
+        dipper=request.dipper,
+    )

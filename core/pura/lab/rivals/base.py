@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pura.lab.rivals.keyed import F64, I64, first_contexts
+from pura.lab.rivals.keyed import F64, I64, U64, first_contexts
 from pura.scheme import Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES
 
@@ -56,6 +56,17 @@ class Observed:
     token: I64
     position: I64
     draws: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seeded(Observed):
+    """Draws that are too many to be held: what they follow from comes along.
+
+    Attributes:
+        seeds: uint64 [N], of the contexts.
+    """
+
+    seeds: U64
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -46,10 +46,11 @@ def context_seeds(key: SecretKey, contexts: I64, purpose: bytes = b"") -> U64:
 def mix(words: U64) -> U64:
     """Return the finished words of SplitMix64 for these states."""
     out = words ^ (words >> np.uint64(30))
-    out *= _FIRST
-    out ^= out >> np.uint64(27)
-    out *= _SECOND
-    out ^= out >> np.uint64(31)
+    with np.errstate(over="ignore"):  # asked of single numbers only; modulo 2^64 is meant
+        out *= _FIRST
+        out ^= out >> np.uint64(27)
+        out *= _SECOND
+        out ^= out >> np.uint64(31)
     return out
 
 
@@ -61,8 +62,14 @@ def layer_seeds(seeds: npt.ArrayLike, layers: int) -> U64:
 
 def words(seeds: npt.ArrayLike, ids: npt.ArrayLike) -> U64:
     """Return the word of each token under each seed, broadcast; uint64."""
-    counter = (np.asarray(ids).astype(np.uint64) + np.uint64(1)) * _GOLDEN
-    return mix(np.asarray(seeds, dtype=np.uint64) + counter)
+    with np.errstate(over="ignore"):
+        counter = (np.asarray(ids).astype(np.uint64) + np.uint64(1)) * _GOLDEN
+        return mix(np.asarray(seeds, dtype=np.uint64) + counter)
+
+
+def spare(seeds: npt.ArrayLike, number: int = 0) -> U64:
+    """Return words that belong to no token, one for each seed; uint64 like the seeds."""
+    return words(seeds, (1 << 40) + number)
 
 
 def uniforms(drawn: U64) -> F64:

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from pura.base.paths import user_paths
+from pura.base.resources import resource
 from pura.keys import sealed
 from pura.model import offline
 from pura.scheme import SecretKey
@@ -70,6 +71,30 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI") == "true":
                 pytest.fail(words, pytrace=False)
             pytest.skip(words)
+
+
+@pytest.fixture(scope="session")
+def rows() -> Callable[[str], list[dict[str, Any]]]:
+    """Reads what the command wrote with ``--json``; each row is held against its own schema."""
+    import jsonschema
+
+    kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))
+    schemas = {
+        kind["properties"]["schema"]["const"]: kinds | {"oneOf": [kind]}
+        for kind in kinds["$defs"].values()
+    }
+    for name in ("finding", "audit"):
+        schema = json.loads(resource(f"{name}.schema.json").read_text(encoding="utf-8"))
+        schemas[schema["properties"]["schema"]["const"]] = schema
+    checks = {name: jsonschema.Draft202012Validator(schemas[name]) for name in schemas}
+
+    def read(text: str) -> list[dict[str, Any]]:
+        found = [json.loads(line) for line in text.splitlines()]
+        for row in found:
+            checks[row["schema"]].validate(row)
+        return found
+
+    return read
 
 
 @pytest.fixture(scope="session")

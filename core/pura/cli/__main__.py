@@ -11,7 +11,7 @@ import typer
 from pura.base.errors import PuraError
 from pura.base.process import Signals, close_to_others
 from pura.cli.passphrases import set_folder_passphrase
-from pura.cli.terminal import complain, details, err, notes, say, use_language
+from pura.cli.terminal import complain, details, err, exit_code, notes, say, use_language
 from pura.cli.tree import PROGRAM, App
 from pura.version import __version__
 
@@ -49,6 +49,11 @@ _COMMANDS: Final = (
         "selftest",
         "selftest:selftest",
         "Recompute every test vector; then try to get out of the cage for others' files.",
+    ),
+    (
+        "doctor",
+        "doctor:doctor",
+        "Look at everything that an audit needs, and say what to do about what is wrong.",
     ),
     (
         "completion",
@@ -134,7 +139,7 @@ def _run() -> None:
         app()
     except PuraError as error:
         complain(error)
-        sys.exit(2 if error.code == "usage" else 1)
+        sys.exit(exit_code(error))
     except KeyboardInterrupt:
         err.print(say("stopped"))
         sys.exit(130)

@@ -41,7 +41,7 @@ from pura.cli.common import (
     refuse_rate,
     workplace,
 )
-from pura.cli.terminal import Language, err, language, out, say, write_row
+from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
 from pura.cli.tree import App
 from pura.desk.audits import Setup
 from pura.desk.batch import ENGINES, BatchDone, RunBatch, merge_batch, run_batch, summary_of
@@ -228,6 +228,7 @@ def summary(
     form: OutputFormat = None,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
+    _rows: RowsInto = None,
     _language: Language = "",
 ) -> None:
     """Count what the result of a batch holds."""
@@ -309,7 +310,8 @@ def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
                 "examined_now": done.found,
                 "seconds": round(done.seconds, 1),
                 "skipped": dict(sorted(done.skipped.items())),
-            }
+            },
+            "batch",
         )
     else:
         _say(done)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -14,7 +13,7 @@ from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
 from pura.cli.common import workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, language, out, say, write_row
+from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ def list_(
     until: Annotated[str, typer.Option(metavar="DAY", help="Opened until, YYYY-MM-DD.")] = "",
     state: Annotated[str, typer.Option(help="open, closed, held or unreviewed.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a case.")] = False,
+    _rows: RowsInto = None,
 ) -> None:
     """List the cases, the newest change first."""
     from rich.table import Table
@@ -57,7 +57,7 @@ def list_(
         cases = list_cases(log, query)
     if as_json:
         for case in cases:
-            _write(case_row(case))
+            write_row(case_row(case), "case")
         return
     table = Table(box=None, pad_edge=False)
     for head in ("case", "audits", "outcomes", "changed", "state", "tags", "identifier"):
@@ -84,6 +84,7 @@ def show(
     ] = None,
     auditor: Auditor = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON; an audit: its record.")] = False,
+    _rows: RowsInto = None,
     unlock: Annotated[
         bool, typer.Option("--unlock", help="Also the text that was kept encrypted.")
     ] = False,
@@ -96,7 +97,6 @@ def show(
     from pura.cli.words import audit_lines
     from pura.desk.cases import OpenAudits, case_named, items_of, open_audits, open_log
     from pura.keys import Secret
-    from pura.record import json_io
 
     at = workplace()
     if item is None:
@@ -104,7 +104,7 @@ def show(
             found = case_named(log, case)
             if as_json:
                 history = [entry.body for entry in log.entries(case=found.id)]
-                _write(case_row(found) | {"history": history})
+                write_row(case_row(found) | {"history": history}, "case")
             else:
                 _print_case(log, found)
         return
@@ -114,7 +114,7 @@ def show(
         secret = Secret(passphrase(passphrase_file, say("ask.text")))
     [audit] = open_audits(at, OpenAudits(items=items, auditor=auditor, passphrase=secret))
     if as_json:
-        sys.stdout.write(json_io.to_json(audit) + "\n")
+        write_row(audit.to_dict())
     else:
         for words, style in audit_lines(audit, language):
             out.print(words, style=style)
@@ -138,6 +138,7 @@ def verify(
     ] = False,
     auditor: Auditor = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    _rows: RowsInto = None,
     language: Language = "",
 ) -> None:
     """Check the log: the first altered, missing or reordered entry is named.
@@ -153,14 +154,15 @@ def verify(
     width = max(len(say(f"check.{state}")) for state in _STYLES)
     for check in checks:
         if as_json:
-            _write(
+            write_row(
                 {
                     "check": check.name,
                     "state": check.state,
                     "code": check.key,
                     **check.values,
                     "text": check.text(language),
-                }
+                },
+                "log-check",
             )
         else:
             mark = say(f"check.{check.state}")
@@ -307,7 +309,3 @@ def _day(text: str, option: str) -> str:
         except ValueError:
             raise typer.BadParameter(say("choose.day"), param_hint=option) from None
     return text
-
-
-def _write(row: dict[str, Any]) -> None:
-    write_row(row)

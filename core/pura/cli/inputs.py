@@ -79,9 +79,9 @@ def read_ids(path: Path, names: Sequence[str]) -> tuple[int, ...]:
             data = file.read(MAX_IDS_BYTES + 1)
         found = read_json(data) if len(data) <= MAX_IDS_BYTES else None
     except OSError as error:
-        raise InputError("command.ids-read", why=error.errno or 0) from None
+        raise InputError("command.ids-read", name=path.name, why=error.errno or 0) from None
     except (ValueError, RecursionError):
-        raise InputError("command.ids-json") from None
+        raise InputError("command.ids-json", name=path.name) from None
     listed = found.get("ids") if isinstance(found, dict) else found
     if not isinstance(listed, list) or not all(type(i) is int for i in listed):
         raise InputError("command.ids-list", code="input-ids")

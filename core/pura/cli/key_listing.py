@@ -9,7 +9,7 @@ import typer
 
 from pura.base.errors import KeyStoreError
 from pura.cli.common import workplace
-from pura.cli.terminal import err, language, out, say, write_row
+from pura.cli.terminal import RowsInto, err, language, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.keys import KeyEntry, State
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 
-def list_(as_json: AsJson = False) -> None:
+def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
     """List the known keys: name, fingerprint, date. Secrets are never shown."""
     from rich.table import Table
 
@@ -25,7 +25,7 @@ def list_(as_json: AsJson = False) -> None:
     entries = store.list()
     if as_json:
         for entry in entries:
-            _write({k: v for k, v in asdict(entry).items() if k != "account"})
+            write_row({k: v for k, v in asdict(entry).items() if k != "account"}, "key")
         return
     if not out.is_terminal:
         for entry in entries:
@@ -54,6 +54,7 @@ def state(
         bool, typer.Option("--check", help="Read every key too; a prompt may come up.")
     ] = False,
     as_json: AsJson = False,
+    _rows: RowsInto = None,
 ) -> None:
     """Say which key store is in use and in what state it is.
 
@@ -68,14 +69,15 @@ def state(
     spoken = "en" if as_json else language()
     said, way_out = words(standing.state, standing.title, spoken, files=not store.has_keyring)
     if as_json:
-        _write(
+        write_row(
             {
                 "store": standing.title,
                 "state": standing.state.value,
                 "files": standing.files.value,
                 "message": said,
                 "hint": way_out,
-            }
+            },
+            "key-store",
         )
     else:
         out.print(said)
@@ -103,14 +105,15 @@ def kind(entry: KeyEntry) -> str:
 def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json: bool) -> None:
     if as_json:
         said, way_out = (error.message, error.hint) if error else ("", "")
-        _write(
+        write_row(
             {
                 "name": entry.name,
                 "fingerprint": entry.fingerprint,
                 "state": found.value,
                 "message": said,
                 "hint": way_out,
-            }
+            },
+            "key-check",
         )
     elif error is None:
         out.print(f"{entry.name}  {entry.fingerprint}  {say('key.readable')}")
@@ -118,7 +121,3 @@ def _tell(entry: KeyEntry, found: State, error: KeyStoreError | None, *, as_json
         message, hint = error.words(language())
         out.print(f"{entry.name}  {entry.fingerprint}  {message}")
         err.print(hint)
-
-
-def _write(row: dict[str, str]) -> None:
-    write_row(row)

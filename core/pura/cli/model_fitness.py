@@ -17,7 +17,7 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
-from pura.cli.terminal import language, out, say, write_row
+from pura.cli.terminal import RowsInto, language, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.lab.fitness.measure import ProxyFitness
@@ -42,6 +42,7 @@ def fitness(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    _rows: RowsInto = None,
 ) -> None:
     """Measure how well a model reads the marks of a profile, on texts with known payloads."""
     from pura.cli.progress import bars
@@ -68,7 +69,7 @@ def fitness(
     finally:
         at.session_keys.wipe()
     if as_json:
-        write_row(found.to_dict())
+        write_row(found.to_dict(), "fitness")
     else:
         _print(found)
 

@@ -13,7 +13,7 @@ from pura.base.catalogue import catalogue
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import confirm, err, language, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, err, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def add(
 @app.command("list")
 def list_(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    _rows: RowsInto = None,
 ) -> None:
     """List the installed models."""
     from rich.table import Table
@@ -109,8 +110,7 @@ def list_(
     models = workplace().models.list()
     if as_json:
         for m in models:
-            facts = m.to_dict() | {"memory": asdict(_room(m))}
-            write_row(facts)
+            write_row(m.to_dict() | {"memory": asdict(_room(m))}, "model")
     elif not out.is_terminal:
         for m in models:
             out.print(f"{m.fingerprint}  {m.name}")

@@ -93,7 +93,10 @@ def read_passphrase(file: Path) -> bytearray:
                 line = stream.readline(_MAX)
     except OSError as error:
         raise KeyFormatError(
-            "command.passphrase-read", why=error.errno or 0, code="passphrase-missing"
+            "command.passphrase-read",
+            name=str(file),
+            why=error.errno or 0,
+            code="passphrase-missing",
         ) from None
     except UnicodeDecodeError:
         raise KeyFormatError("command.passphrase-text", code="passphrase-missing") from None

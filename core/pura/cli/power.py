@@ -10,7 +10,7 @@ import typer
 from pura.base import numerals
 from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import confirm, language, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A file, a name, or the beginning of a fingerprint.")],
     trust: Trust = None,
     as_json: Annotated[bool, typer.Option("--json", help="The whole table as JSON.")] = False,
+    _rows: RowsInto = None,
 ) -> None:
     """Show what a table says, what it was measured on, and whether its seal is whole."""
     from pura.desk.power import show_power

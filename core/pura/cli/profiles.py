@@ -45,6 +45,13 @@ def new(
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.desk.profiles import CreateProfile, create_profile
 
+    for option, value, known in (
+        ("--code", code, ("tbcc", "spc")),
+        ("--history", history, ("used", "all")),
+        ("--prefix", prefix, ("none", "bos")),
+    ):
+        if value not in known:
+            raise typer.BadParameter(say("choose", known=", ".join(known)), param_hint=option)
     request = CreateProfile(
         name=name,
         output=output,

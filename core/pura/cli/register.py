@@ -79,4 +79,4 @@ def find(payload: Payload, profile: ProfileOption) -> None:
     issue = entry.issue
     row = {"entry": entry.number, "payload": issue.payload.text, "who": issue.who}
     row |= {"when": issue.when, "model": issue.model}
-    write_row(row)
+    write_row(row, "issue")

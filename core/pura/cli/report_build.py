@@ -162,7 +162,7 @@ def read_request(path: Path | None) -> ReportRequest:
     try:
         data = read_json(read_bounded(path, MAX_REQUEST_BYTES))
     except (ValueError, RecursionError):
-        raise InputError("request.json", code="report-request") from None
+        raise InputError("request.json", name=path.name, code="report-request") from None
     if not isinstance(data, dict):
         raise InputError("request.not-object", code="report-request")
     data = dict(data)

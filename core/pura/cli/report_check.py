@@ -12,7 +12,7 @@ from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, out, say, write_row
+from pura.cli.terminal import Language, RowsInto, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.report.check import Check, ReportCheck
@@ -86,6 +86,7 @@ def verify(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    _rows: RowsInto = None,
     language: Language = "",
 ) -> None:
     """Check a report: each check with its own result, in words.
@@ -99,7 +100,7 @@ def verify(
     request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
     found = check_report(workplace(device, dtype), request)
     if as_json:
-        write_row(_plain(file, found, language))
+        write_row(_plain(file, found, language), "report-check")
     else:
         _print(found, language)
     raise typer.Exit(1 if not found.sound else 0 if found.signed else _UNSIGNED)

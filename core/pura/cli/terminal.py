@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
 import typer
 
 from pura.base.catalogue import Value, catalogue
-from pura.base.errors import PuraError
+from pura.base.errors import InputError, PuraError
+from pura.base.files import refuse_taken
 from pura.base.numerals import LANGUAGES
 from pura.base.visible import visible, visible_lines
 
@@ -141,16 +143,66 @@ def say(key: str, /, **values: Value) -> str:
     return catalogue("command").fill(key, language(), values)
 
 
-def write_row(row: Mapping[str, Any]) -> None:
-    """Write one JSON object and a newline on standard output, whatever that can encode."""
-    line = json.dumps(row, ensure_ascii=False, allow_nan=False)
+_rows_into: list[TextIO] = []
+
+
+@contextmanager
+def rows_into(path: Path) -> Iterator[None]:
+    """Have rows written to a new file instead of standard output; each is there at once.
+
+    Raises:
+        InputError: The file is there, or cannot be made.
+    """
+    refuse_taken(path, InputError)
     try:
-        line.encode(sys.stdout.encoding or "utf-8")
+        file = path.open("x", encoding="utf-8")
+    except OSError as error:
+        raise InputError("command.rows-file", name=path.name, why=error.errno or 0) from None
+    with file:
+        _rows_into.append(file)
+        try:
+            yield
+        finally:
+            _rows_into.pop()
+
+
+def write_row(row: Mapping[str, Any], kind: str = "") -> None:
+    """Write one JSON object and a newline, whatever the output can encode.
+
+    Args:
+        row: The object; it says its ``schema`` itself, or is of this kind:
+        kind: Its name in ``resources/rows.schema.json``.
+    """
+    stream = _rows_into[-1] if _rows_into else sys.stdout
+    whole = {"schema": f"pura-{kind}/1", **row} if kind else row
+    line = json.dumps(whole, ensure_ascii=False, allow_nan=False)
+    try:
+        line.encode(stream.encoding or "utf-8")
     except UnicodeEncodeError:
-        line = json.dumps(row, allow_nan=False)
+        line = json.dumps(whole, allow_nan=False)
     with _written():
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+        stream.write(f"{line}\n")
+        stream.flush()
+
+
+RowsInto = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write the JSON objects into this new file; implies --json.",
+    ),
+]
+
+
+# What was typed is at fault, and nothing that lies here.
+_TYPED: Final = ("usage", "payload", "key-epoch", "key-missing", "device-name")
+
+
+def exit_code(error: PuraError) -> int:
+    """Return the exit code of an error: 2 when the command was called wrongly, else 1."""
+    return 2 if error.code in _TYPED else 1
 
 
 def complain(error: PuraError, name: str | None = None) -> None:

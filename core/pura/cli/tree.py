@@ -22,7 +22,7 @@ from typer.models import CommandFunctionType
 from pura.base.catalogue import catalogue
 from pura.base.numerals import LANGUAGES
 from pura.cli.page import as_text, page_of, paragraphs, typer_words, usage_of
-from pura.cli.terminal import err, language, say, use_language
+from pura.cli.terminal import err, language, rows_into, say, use_language
 
 PROGRAM: Final = "pura"
 COMPLETING: Final = "_PURA_COMPLETE"  # as Typer makes it of the program's name
@@ -81,6 +81,15 @@ class Command(TyperCommand):
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Return ``--help``."""
         return _in_language(super().get_help_option(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one that writes rows into a file writes rows."""
+        path = ctx.params.get("_rows")
+        if path is None:
+            return super().invoke(ctx)
+        ctx.params["as_json"] = True
+        with rows_into(path):
+            return super().invoke(ctx)
 
 
 class Later(TyperCommand):

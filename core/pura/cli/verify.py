@@ -39,7 +39,19 @@ from pura.cli.common import (
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
-from pura.cli.terminal import Language, complain, details, err, language, notes, out, say, write_row
+from pura.cli.terminal import (
+    Language,
+    RowsInto,
+    complain,
+    details,
+    err,
+    exit_code,
+    language,
+    notes,
+    out,
+    say,
+    write_row,
+)
 
 if TYPE_CHECKING:
     from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
@@ -75,6 +87,7 @@ def verify(
     register: RegisterOption = False,
     policy: PolicyOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
+    _rows: RowsInto = None,
     full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
     explain: Annotated[
         bool,
@@ -193,10 +206,12 @@ def verify(
             saved = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))
         except PuraError as error:
-            # Without key, profile and model no input can be audited; each of them says so.
-            for name in files:
-                run.refuse(name, error, once=not as_json)
-            raise typer.Exit(1) from None
+            # Without key, profile and model no input can be audited; that is no fault of theirs.
+            if as_json:
+                write_row({"error": error.to_dict()}, "error")
+            else:
+                complain(error)
+            raise typer.Exit(exit_code(error)) from None
         run.audit(ready, setup.profile, files, prompts=known, ids=saved)
     if fdr is not None:
         run.choose(fdr)
@@ -220,9 +235,14 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
     from pura.desk.prompts import read_candidates
     from pura.documents import read_file
 
-    if several is not None:
-        return read_candidates(several)
-    return () if one is None else (read_file(one).text,)
+    path = several if several is not None else one
+    if path is None:
+        return ()
+    try:
+        return read_candidates(path) if several is not None else (read_file(path).text,)
+    except InputError as error:
+        why = error.phrase
+        raise InputError("command.prompt-read", name=path.name, why=why, code=error.code) from None
 
 
 @contextmanager
@@ -289,7 +309,6 @@ class _Run:
 
         self._json, self._full, self._explain = as_json, full, explain
         self._keeping, self._choosing = keep, choose
-        self._said: set[str] = set()
         self._strengths: list[tuple[str, float]] = []
         self.audits: list[Audit] = []
         self.failed = False
@@ -421,7 +440,8 @@ class _Run:
         for line in found.lines(language()):
             notes.print(line)
 
-    def refuse(self, name: str, error: PuraError, *, part: str = "", once: bool = False) -> None:
+    def refuse(self, name: str, error: PuraError, *, part: str = "") -> None:
+        """Say why an input is no finding, and note it in the case."""
         self.failed = True
         shown = visible("-" if name == "-" else Path(name).name)
         if self._json:
@@ -431,13 +451,9 @@ class _Run:
             }
             if part:
                 row["input"]["part"] = part
-            write_row(row)
-        elif once:
-            if str(error) not in self._said:
-                complain(error)
+            write_row(row, "error")
         else:
             complain(error, _whole(name, part))
-        self._said.add(str(error))
         self._keep(name, lambda saver: saver.fail(shown, error))
 
     def choose(self, alpha: float) -> None:
@@ -448,7 +464,7 @@ class _Run:
         names = [name for (name, _), yes in zip(self._strengths, chosen, strict=True) if yes]
         if self._json:
             row = {"fdr": alpha, "texts": len(self._strengths), "chosen": names}
-            write_row({"batch": row})
+            write_row(row, "choice")
         else:
             out.print(
                 say(

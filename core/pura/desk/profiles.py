@@ -236,5 +236,5 @@ def _layout(path: Path | None, bits: int) -> Any:
     try:
         entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
     except ValueError:
-        raise ProfileError("command.fields") from None
+        raise ProfileError("command.fields", name=path.name) from None
     return parse_layout(entries, bits)

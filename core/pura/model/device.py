@@ -65,9 +65,13 @@ def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
         DeviceError: The device that was asked for is not there, or the dtype does not fit it.
     """
     if request not in KINDS:
-        raise DeviceError("device.unknown", request=f"{request!r}", known=", ".join(KINDS))
+        raise DeviceError(
+            "device.unknown", request=f"{request!r}", known=", ".join(KINDS), code="device-name"
+        )
     if dtype not in DTYPES:
-        raise DeviceError("device.dtype", dtype=f"{dtype!r}", known=", ".join(DTYPES))
+        raise DeviceError(
+            "device.dtype", dtype=f"{dtype!r}", known=", ".join(DTYPES), code="device-name"
+        )
     kind, reason = _pick(request)
     if kind == "cpu" and dtype != "float32":
         raise DeviceError("device.dtype-gpu", dtype=dtype)

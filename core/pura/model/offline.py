@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import Final
 
 # Forced: a setting of the user's shell must not open the door again.
@@ -27,6 +28,11 @@ _DEFAULTS: Final = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TRANSFORMERS_VERBOSITY": "error",
 }
+
+
+def switches() -> Mapping[str, str]:
+    """Return the switches that are forced, with what they are set to."""
+    return _FORCED
 
 
 def prepare() -> None:

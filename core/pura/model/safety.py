@@ -106,7 +106,7 @@ def _names(folder: Path) -> set[str]:
     try:
         return {path.name for path in folder.iterdir()}
     except OSError:
-        raise ModelError("model.folder") from None
+        raise ModelError("model.folder", name=folder.name) from None
 
 
 def _refuse_code(names: set[str]) -> None:

@@ -56,7 +56,7 @@ class ProfileFolder:
             lock = file_lock(self.folder / ".lock", _PATIENCE)
             lock.acquire()
         except OSError as error:
-            raise _unwritable(error) from None
+            raise _unwritable(path, error) from None
         try:
             if path.exists() and not replace:
                 raise ProfileError("profile.taken", name=stem, code="file-exists")
@@ -120,8 +120,8 @@ def _write(path: Path, profile: Profile) -> None:
     try:
         write_atomic(path, profile.to_json().encode())
     except OSError as error:
-        raise _unwritable(error) from None
+        raise _unwritable(path, error) from None
 
 
-def _unwritable(error: OSError) -> ProfileError:
-    return ProfileError("profile.write", why=error.errno or 0)
+def _unwritable(path: Path, error: OSError) -> ProfileError:
+    return ProfileError("profile.write", name=path.name, why=error.errno or 0)

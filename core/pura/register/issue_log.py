@@ -182,7 +182,7 @@ def import_log(
     try:
         return register.add_many(rows, problems)
     except OSError as error:
-        raise RegisterError("register.log-read", why=error.errno or 0) from None
+        raise RegisterError("register.log-read", name=path.name, why=error.errno or 0) from None
 
 
 def _fresh(rows: Iterator[tuple[int, Issue]], register: Register) -> Iterator[tuple[int, Issue]]:

@@ -60,7 +60,7 @@ def import_csv(
             rows = _read(file, profile, problems, checkpoint or (lambda: None))
             return register.add_many(rows, problems)
     except OSError as error:
-        raise RegisterError("register.table-read", why=error.errno or 0) from None
+        raise RegisterError("register.table-read", name=path.name, why=error.errno or 0) from None
     except UnicodeError:
         raise RegisterError("register.table-text") from None
     except csv.Error:
@@ -93,7 +93,7 @@ def export_csv(register: Register, path: Path, payload_bits: int | None = None) 
                 Path(name).unlink()
             raise
     except OSError as error:
-        raise RegisterError("register.table-write", why=error.errno or 0) from None
+        raise RegisterError("register.table-write", name=path.name, why=error.errno or 0) from None
     return written
 
 

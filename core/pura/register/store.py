@@ -71,7 +71,9 @@ class Register(Handle):
             try:
                 path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise RegisterError("register.folder", why=error.errno or 0) from None
+                raise RegisterError(
+                    "register.folder", name=path.parent.name, why=error.errno or 0
+                ) from None
         self._clock = clock
         self._db = connect(path, create=create, read_only=read_only, timeout=timeout)
 

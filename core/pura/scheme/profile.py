@@ -232,7 +232,7 @@ class Profile:
             with open_regular(path) as file:
                 data = file.read(MAX_PROFILE_BYTES + 1)
         except OSError as error:
-            raise ProfileError("profile.read", why=error.errno or 0) from None
+            raise ProfileError("profile.read", name=path.name, why=error.errno or 0) from None
         return cls._read(_parse(data))
 
     def to_dict(self) -> dict[str, Any]:

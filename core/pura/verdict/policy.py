@@ -187,7 +187,7 @@ class Policy:
         try:
             write_atomic(path, self.to_json().encode())
         except OSError as error:
-            raise _file_error("written", error) from None
+            raise _file_error("written", path, error) from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,8 +207,8 @@ def _refusal(name: str, problem: Phrase) -> PolicyError:
     return PolicyError("policy.setting", name=name, problem=problem)
 
 
-def _file_error(what: str, error: OSError) -> PolicyError:
-    return PolicyError(f"policy.not-{what}", why=error.errno or 0)
+def _file_error(what: str, path: Path, error: OSError) -> PolicyError:
+    return PolicyError(f"policy.not-{what}", name=path.name, why=error.errno or 0)
 
 
 def _number(low: float, high: float) -> Rule:
@@ -344,10 +344,10 @@ def load_policy(path: Path | None = None, *, must_exist: bool = False) -> Policy
         path.stat()
     except FileNotFoundError as error:
         if must_exist:
-            raise _file_error("read", error) from None
+            raise _file_error("read", path, error) from None
         return default_policy()
     except OSError as error:
-        raise _file_error("read", error) from None
+        raise _file_error("read", path, error) from None
     return _read(path)
 
 
@@ -356,5 +356,5 @@ def _read(path: Path) -> Policy:
         with open_regular(path) as file:
             data = file.read(MAX_POLICY_BYTES + 1)
     except OSError as error:
-        raise _file_error("read", error) from None
+        raise _file_error("read", path, error) from None
     return Policy.from_json(data)

@@ -455,7 +455,7 @@ def load_power(path: Path) -> PowerTable:
     except OSError as error:
         number = error.errno
         why = phrase("reason.system", why=number) if number else phrase("reason.absent")
-        raise PolicyError("power.read", why=why) from None
+        raise PolicyError("power.read", name=path.name, why=why) from None
     except (ValueError, RecursionError):
         raise PolicyError("power.json") from None
     return parse_power(data)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -64,16 +63,17 @@ def sign(desk: Path) -> Any:
 
 
 @pytest.mark.slow
-def test_sign_then_verify(desk: Path) -> None:
+def test_sign_then_verify(desk: Path, rows: Any) -> None:
     done = sign(desk)
     assert done.exit_code == 0, done.output
     assert "Signed as Reports Desk (ECDSA secp256r1" in done.output
     checked = pura("verify", desk / "s.pdf", "--trust", desk / "org.pem", "--json")
-    rows = {row["name"]: row for row in json.loads(checked.output)["checks"]}
+    [row] = rows(checked.output)
+    found = {row["name"]: row for row in row["checks"]}
     assert checked.exit_code == 1
-    assert rows["record"]["finding"] == "record.none"
+    assert found["record"]["finding"] == "record.none"
     for name in ("file", "integrity", "trust", "coverage", "changes"):
-        assert rows[name]["state"] == "good", rows[name]
+        assert found[name]["state"] == "good", found[name]
 
 
 @pytest.mark.slow

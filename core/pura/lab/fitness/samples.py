@@ -46,7 +46,7 @@ def read_samples(path: Path) -> tuple[Sample, ...]:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise InputError("fitness.read", why=error.errno or 0) from None
+        raise InputError("fitness.read", name=path.name, why=error.errno or 0) from None
     lines = [line for line in data.splitlines() if line.strip()]
     if len(data) > MAX_BYTES or len(lines) > MAX_SAMPLES:
         raise InputError("fitness.many")

@@ -1,0 +1,168 @@
+"""Every kind of row that the command writes satisfies the schema that it names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pura.base.errors import PuraError
+from pura.base.paths import user_paths
+from pura.base.resources import resource
+from pura.batch.rows import Row
+from pura.cli.__main__ import app
+from pura.cli.terminal import exit_code, rows_into, use_language, write_row
+from pura.lab.fitness.measure import ProxyFitness, TextResult
+from pura.lab.fitness.statistics import share
+from pura.scheme import Profile
+from pura.verdict.power_file import seal
+
+Rows = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with a key, a profile, a model, a register, a case and the result of a batch."""
+    models = user_paths().models
+    models.parent.mkdir(parents=True, exist_ok=True)
+    models.symlink_to(installed_models)
+    monkeypatch.chdir(tmp_path)
+    profile = Profile(payload_bits=36, vocab_size=50_000, code="tbcc")
+    Path("house.json").write_text(profile.to_json())
+    Path("words.txt").write_text("four words in a row\n")
+    done = Row(
+        input=1,
+        item=1,
+        piece=1,
+        id=None,
+        path="/a.txt",
+        part="",
+        digest=None,
+        verdict="not-examinable",
+        error="input-empty",
+        message="There is no text.",
+    )
+    Path("found.jsonl").write_bytes(done.to_json())
+    return tmp_path
+
+
+def pura(*words: object, codes: tuple[int, ...] = (0,)) -> str:
+    given = ["--passphrase-file", "words.txt", *map(str, words)]
+    done = CliRunner().invoke(app, given)
+    assert done.exit_code in codes, (words, done.output, done.exception)
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("desk")
+def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> None:
+    pura("key", "new", "house", "--in-file")
+    pura("register", "add", "0" * 36, "--profile", "house.json", "--who", "A.")
+    pura("caselog", "new", "Thesis", "--auditor", "Anna")
+    texts = [TextResult(tokens=9, usable=5, log10_e=7.0, matched=True, bits_right=1.0)]
+    one = share(1, 1)
+    fitness = ProxyFitness(
+        model="tiny",
+        model_fingerprint="a",
+        profile="b",
+        dtype="float32",
+        made_here=False,
+        results=tuple(texts),
+        found=one,
+        matched=one,
+        evidence=one,
+        evidence_per_100=one,
+        bits_right=one,
+        kl_bits=None,
+        source=None,
+        word="undecided",
+        rule="…",
+    )
+    with rows_into(Path("fitness.jsonl")):  # which takes a model to measure
+        write_row(fitness.to_dict(), "fitness")
+    audit = pura(
+        "verify", "a.txt", "b.txt", "--profile", "house.json", "--key", "x", "--json", codes=(1,)
+    )
+    said = [
+        Path("fitness.jsonl").read_text(),
+        audit,
+        pura("doctor", "--json"),
+        pura("model", "list", "--json"),
+        pura("key", "list", "--json"),
+        pura("key", "state", "--check", "--json"),
+        pura("register", "find", "0" * 36, "--profile", "house.json"),
+        pura("power", "show", sealed(), "--json"),
+        pura("caselog", "list", "--json"),
+        pura("caselog", "show", "Thesis", "--json"),
+        pura("caselog", "verify", "--json"),
+        pura("batch", "summary", "found.jsonl", "--json", codes=(1,)),
+    ]
+    assert len(rows(audit)) == 1  # a fault of the set-up is no fault of each text
+    seen = {row["schema"] for text in said for row in rows(text)}
+    kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
+    known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
+    elsewhere = {"pura-choice/1", "pura-report-check/1"}  # test_command.py, test_report_check_…
+    assert seen == known - elsewhere
+
+
+def sealed() -> Path:
+    table = json.loads(resource("power", "english-chat-t1-p95.json").read_text(encoding="utf-8"))
+    path = Path("table.json")
+    path.write_bytes(seal(table).to_bytes())
+    return path
+
+
+@pytest.mark.usefixtures("desk")
+def test_rows_go_into_a_new_file(rows: Rows) -> None:
+    assert pura("doctor", "-o", "rows.jsonl") == ""
+    written = rows(Path("rows.jsonl").read_text())
+    assert {row["grade"] for row in written} <= {"ok", "warning"}
+    assert next(row for row in written if row["check"] == "model")["grade"] == "ok"
+    done = CliRunner().invoke(app, ["model", "list", "--output", "rows.jsonl"])
+    assert isinstance(done.exception, PuraError)
+    assert done.exception.code == "file-exists"
+    assert rows(Path("rows.jsonl").read_text()) == written
+
+
+@pytest.mark.usefixtures("desk")
+def test_what_is_typed_wrongly_is_a_usage_error() -> None:
+    Path("house.key").write_text("ab" * 32)
+    given = ("--profile", "house.json", "--key-file", "house.key")
+    for words in (
+        ("verify", "words.txt", "--profile", "house.json"),
+        ("verify", "words.txt", *given, "--epochs", "2026-11-03..2026-11-01"),
+        ("verify", "words.txt", *given, "--device", "abacus"),
+        ("verify", "words.txt", *given, "--dtype", "float3"),
+        ("generate", *given, "--prompt", "x", "--payload", "zz"),
+        ("register", "find", "zz", "--profile", "house.json"),
+        ("profile", "new", "--code", "morse"),
+        ("completion", "tcsh"),
+    ):
+        done = CliRunner().invoke(app, words)
+        wrong = done.exception
+        code = exit_code(wrong) if isinstance(wrong, PuraError) else done.exit_code
+        assert code == 2, (words, done.output, wrong)
+
+
+def test_the_doctor_names_what_is_wrong_and_the_way_out(
+    monkeypatch: pytest.MonkeyPatch, rows: Rows
+) -> None:
+    paths = user_paths()
+    (paths.models / "broken").mkdir(parents=True)
+    paths.profiles.mkdir(parents=True)
+    (paths.profiles / "torn.json").write_text("{")
+    paths.policy.write_text('{"schema": "pura-policy/1", "power_tables": ["0123456789abcdef"]}')
+    paths.register.write_bytes(b"no database")
+    monkeypatch.setattr("pura.model.offline._FORCED", {"DO_NOT_TRACK": "1"})
+    found = rows(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    faults = {row["check"]: row for row in found if row["grade"] == "fault"}
+    assert set(faults) == {"model", "profile", "policy", "register"}
+    assert all(row["hint"] for row in faults.values()), faults
+    german = CliRunner().invoke(app, ["--language", "de", "doctor"])
+    assert german.exit_code == 1
+    assert "4 Fehler" in german.stdout
+    use_language("en")

@@ -37,10 +37,9 @@ from _study_generate import generate_cells
 from pura.audit.run import Options, audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
-from pura.embed.generate import decode
 from pura.lab.cells import CELLS, SEED
 from pura.lab.shelf import Shelf
-from pura.model.tokenise import tokenise, usual_spelling
+from pura.model.tokenise import decode, tokenise, usual_spelling
 from pura.verdict.policy import Policy
 
 CELL = "tbcc-36"

@@ -76,11 +76,9 @@ def _split_words(text: str, pieces: Pieces) -> float:
 
 def pieces_of(model: LanguageModel) -> Pieces:
     """Return how a model's tokenizer splits words that stand behind a blank."""
+    from pura.model.tokenise import word_ids
 
     def pieces(words: Sequence[str]) -> list[int]:
-        if not words:
-            return []
-        ids = model.tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]
-        return [len(mine) for mine in ids]
+        return [len(ids) for ids in word_ids(model.tokenizer, words)]
 
     return pieces

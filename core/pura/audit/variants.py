@@ -22,11 +22,11 @@ from pura.documents.casing import restore_case
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
 from pura.documents.rewriting import Restored, Substitution, unchanged
+from pura.model.tokenise import Tokens, decode, tokenise
 from pura.record.audit import ChangeFacts, VariantFacts
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
-    from pura.model.tokenise import Tokens
 
 I64 = npt.NDArray[np.int64]
 
@@ -189,8 +189,6 @@ def tokens_of(model: LanguageModel, variant: Variant) -> Tokens:
     Raises:
         InputError: The text cannot be tokenised.
     """
-    from pura.model.tokenise import Tokens, tokenise
-
     if variant.ids is None:
         return tokenise(model.tokenizer, variant.text)
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
@@ -208,7 +206,7 @@ def check_ids(model: LanguageModel, ids: Sequence[int] | I64) -> tuple[I64, str]
     if found.min() < 0 or found.max() >= model.vocab_size:
         raise InputError("audit.ids-range", vocab_size=model.vocab_size, code="input-ids")
     found = found.astype(np.int64)
-    return found, _decode(model, found.tolist())
+    return found, decode(model.tokenizer, found.tolist())
 
 
 def spans_of_ids(model: LanguageModel, ids: I64, text: str) -> I64:
@@ -227,7 +225,8 @@ def spans_of_ids(model: LanguageModel, ids: I64, text: str) -> I64:
     begun, place = 0, 0
     for t in range(ids.size):
         before = listed[max(0, begun - _AROUND) : begun]
-        piece = _decode(model, before + listed[begun : t + 1])[len(_decode(model, before)) :]
+        whole = decode(model.tokenizer, before + listed[begun : t + 1])
+        piece = whole[len(decode(model.tokenizer, before)) if before else 0 :]
         # Half a character decodes to a replacement sign; its other half comes with the next token.
         if piece.endswith("\ufffd") and not text.startswith(piece, place) and t + 1 < ids.size:
             continue
@@ -235,11 +234,3 @@ def spans_of_ids(model: LanguageModel, ids: I64, text: str) -> I64:
         spans[begun : t + 1] = place, end
         begun, place = t + 1, end
     return spans
-
-
-def _decode(model: LanguageModel, ids: list[int]) -> str:
-    if not ids:
-        return ""
-    return str(
-        model.tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
-    )

@@ -10,6 +10,8 @@ from typing import Final, NoReturn
 from pura.base.linux import kernel
 
 _ENDING: Final = ("SIGTERM", "SIGHUP")
+NOT_SHUT_STATUS: Final = 77
+"""Exit status of a child that could not shut its cage; it has read nothing."""
 
 
 class EndedError(KeyboardInterrupt):

@@ -18,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.caged_child import converse, start_child
 from pura.base.errors import InputError, PuraError
+from pura.base.process import NOT_SHUT_STATUS
 from pura.base.strict import read_json
 from pura.decode.exact import decide
 from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
-from pura.documents.caged_child import converse, start_child
-from pura.documents.limits import NOT_SHUT_STATUS
 from pura.extract.local import local_evidence
 from pura.scheme import (
     Gate,

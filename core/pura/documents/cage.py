@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base.linux import kernel, landlock, seccomp
+from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import limits
 
 if sys.platform != "win32":
@@ -92,7 +93,7 @@ class NotShutError(SystemExit):
     """
 
     def __init__(self, why: str) -> None:
-        super().__init__(limits.NOT_SHUT_STATUS)
+        super().__init__(NOT_SHUT_STATUS)
         self.why = why
 
 

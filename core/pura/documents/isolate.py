@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, Final
 
+from pura.base.caged_child import converse, start_child
 from pura.base.catalogue import phrase
 from pura.base.errors import InputError, PuraError
+from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import limits
-from pura.documents.caged_child import converse, start_child
 from pura.documents.formats import Format
 from pura.documents.refusals import check, damaged, memory
 from pura.documents.values import ROLES, Extract, ReadOptions, Transform
@@ -63,7 +64,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         raise limits.over("limit.answer", mebibytes=limits.MAX_ANSWER_BYTES >> 20)
     if status == -getattr(signal, "SIGXCPU", 0) != 0:
         raise limits.over("limit.computing", seconds=limits.CHILD_CPU_SECONDS)
-    if status == limits.NOT_SHUT_STATUS:
+    if status == NOT_SHUT_STATUS:
         raise InputError("reader.cage", code="input-crash")
     if status != 0:
         # Python says MemoryError, C code dies of it: by abort, by a bad access, or by a status.

@@ -30,8 +30,6 @@ CHILD_WALL_SECONDS: Final = 60.0
 """Time on the clock, from start to answer."""
 CHILD_OPEN_FILES: Final = 3
 """Descriptors of the child: input, output, errors. With these taken it can open nothing."""
-NOT_SHUT_STATUS: Final = 77
-"""Exit status of a child that could not shut its cage; it has read nothing."""
 
 MAX_UNPACKED_BYTES: Final = 64 << 20
 """Bytes that one part of a packed document (docx, odt) may unpack to."""

@@ -20,6 +20,7 @@ from pura.embed.engine import Drawn, MarkingEngine
 from pura.embed.prompts import Prompt, check_fit, end_ids, prompt_ids
 from pura.embed.rows import Seed, check_count, dice_for
 from pura.model import offline
+from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class _Part:
             out.append(
                 Generated(
                     ids=ids,
-                    text=decode(self._model.tokenizer, ids),
+                    text=decode(self._model.tokenizer, ids.tolist()),
                     prompt_ids=np.array(start, dtype=np.int64),
                     entropy_bits=entropy[row, :length].copy(),
                     arity=arity[row, :length].copy(),
@@ -284,15 +285,6 @@ class _Feed:
             logits = output.logits[:, -1]
         assert isinstance(logits, torch.Tensor)
         return logits
-
-
-def decode(tokenizer: Any, ids: npt.NDArray[np.int64]) -> str:
-    """Return the text of token ids, with nothing tidied and nothing left out."""
-    text = tokenizer.decode(
-        ids.tolist(), skip_special_tokens=False, clean_up_tokenization_spaces=False
-    )
-    assert isinstance(text, str)
-    return text
 
 
 def _check_lengths(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pura.base.errors import GenerationError, ProfileError
-from pura.model.tokenise import beginning_ids, tokenise
+from pura.model.tokenise import beginning_ids, tokenise, tokenizing
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -105,7 +105,8 @@ def end_ids(model: LanguageModel) -> frozenset[int]:
 
 
 def _opening(model: LanguageModel) -> list[int]:
-    added: list[int] = model.tokenizer("", add_special_tokens=True)["input_ids"]
+    with tokenizing():
+        added: list[int] = model.tokenizer("", add_special_tokens=True)["input_ids"]
     return [model.bos_id] if model.bos_id is not None and added[:1] == [model.bos_id] else []
 
 
@@ -113,10 +114,11 @@ def _chat_ids(model: LanguageModel, prompt: str) -> list[int]:
     tokenizer: Any = model.tokenizer
     if not getattr(tokenizer, "chat_template", None):
         raise GenerationError("generate.chat", name=model.name)
-    encoded = tokenizer.apply_chat_template(
-        [{"role": "user", "content": prompt}],
-        add_generation_prompt=True,
-        tokenize=True,
-        return_dict=True,
-    )
+    with tokenizing():
+        encoded = tokenizer.apply_chat_template(
+            [{"role": "user", "content": prompt}],
+            add_generation_prompt=True,
+            tokenize=True,
+            return_dict=True,
+        )
     return [int(v) for v in encoded["input_ids"]]

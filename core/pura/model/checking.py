@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pura.base.errors import ModelError
 from pura.model.installed import RECORD, InstalledModel, file_hash
-from pura.model.safety import inspect_folder
+from pura.model.safety import MAX_JSON_BYTES, inspect_folder
 
 
 def verify(
@@ -48,9 +48,35 @@ def verify(
         )
 
 
+def refuse_changed(model: InstalledModel) -> None:
+    """Refuse a model whose settings or tokenizer are not what was installed and rehearsed.
+
+    Weights are large and hold numbers only; :func:`verify` hashes them too.
+
+    Raises:
+        ModelError: What is missing, changed or new, by name.
+    """
+    there = {path.name: path for path in _files(model.path) if _is_settings(path.name)}
+    known = {name: digest for name, digest in model.files.items() if _is_settings(name)}
+    faults = sorted(there.keys() ^ known.keys())
+    faults += [
+        name
+        for name in sorted(there.keys() & known.keys())
+        if there[name].stat().st_size > MAX_JSON_BYTES or file_hash(there[name]) != known[name]
+    ]
+    if faults:
+        raise ModelError(
+            "model.changed", name=model.name, faults=", ".join(faults), code="model-changed"
+        )
+
+
 def _files(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.is_file() and path.name != RECORD]
 
 
 def _is_loaded(name: str) -> bool:
-    return name.endswith((".safetensors", ".json", ".model", ".txt", ".jinja"))
+    return name.endswith(".safetensors") or _is_settings(name)
+
+
+def _is_settings(name: str) -> bool:
+    return name.endswith((".json", ".model", ".txt", ".jinja"))

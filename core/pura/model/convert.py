@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pura.base.errors import ModelError, PuraError
 from pura.base.linux import kernel
-from pura.model import offline
+from pura.model import offline, rehearsal
 from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
 
@@ -32,8 +32,6 @@ def convert_gguf(source: Path, target: Path) -> None:
     Raises:
         ModelError: Damaged, or of an architecture that cannot be expanded.
     """
-    inspect_gguf(source)
-    offline.prepare()
     try:
         _convert(source, target)
     except PuraError:
@@ -75,11 +73,33 @@ def packing(source: Path) -> str:
     return sizes.most_common(1)[0][0] if sizes else ""
 
 
+def _shut_in(source: Path, target: Path) -> Path:
+    """Shut the cage around this process, a file and a folder.
+
+    Returns:
+        The file's name in a folder of its own: the libraries look for others beside it.
+
+    Raises:
+        ModelError: It is no GGUF file, or the cage cannot be shut.
+    """
+    inspect_gguf(source)
+    offline.prepare()
+    alone, scratch = target.with_name("source"), target.with_name("scratch")
+    alone.mkdir()
+    scratch.mkdir()
+    link = rehearsal.linked_alone(source, alone)
+    try:
+        rehearsal.shut_in(link, scratch=scratch, writable=[target])
+    except OSError:
+        raise ModelError("model.rehearsal-start") from None
+    return link
+
+
 def main() -> int:
     """Run as ``python -m pura.model.convert SOURCE TARGET``; the last line of stderr says why."""
     kernel.die_with_parent()
     try:
-        source = Path(sys.argv[1])
+        source = _shut_in(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
         convert_gguf(source, Path(sys.argv[2]))
         with contextlib.suppress(Exception):  # a detail for the record, nothing depends on it
             sys.stderr.write(f"\n{PACKED}{packing(source)}\n")

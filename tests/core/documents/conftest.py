@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pura.base.caged_child import Ending
 from pura.documents import child, isolate
-from pura.documents.caged_child import Ending
 from pura.documents.formats import FORMATS
 from pura.documents.values import ReadOptions
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import InputError
+from pura.base.process import NOT_SHUT_STATUS
 from pura.desk.selftest import check_cage
 from pura.documents import formats, isolate, limits, read_data
 from pura.documents.isolate import read_caged
@@ -102,7 +103,7 @@ def test_a_cage_that_cannot_be_shut_reads_nothing() -> None:
         timeout=60,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (limits.NOT_SHUT_STATUS, b"")
+    assert (done.returncode, done.stdout) == (NOT_SHUT_STATUS, b"")
 
 
 @linux

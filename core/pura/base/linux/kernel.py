@@ -1,7 +1,7 @@
 """One process's standing: privileges, user, namespaces, who looks into it, whose end it shares.
 
 The system's C library is asked through ctypes. Nothing here works on another system than Linux;
-callers ask :data:`sys.platform` first.
+callers ask :data:`sys.platform` first, but for :func:`die_with_parent`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import errno
 import functools
 import os
 import signal
+import sys
 from typing import Final
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -88,13 +89,15 @@ def is_hidden() -> bool:
 def die_with_parent() -> None:
     """Be killed when the program that started this one ends, however it ends.
 
-    That program says its number in the environment (:data:`PARENT`); without it, nothing is done.
+    That program says its number in the environment (:data:`PARENT`); without it, and on another
+    system than Linux, nothing is done.
     When it has already ended, this process leaves at once.
 
     Raises:
         NotConfinedError: The kernel refused.
     """
-    if parent := os.environ.get(PARENT):
+    parent = os.environ.get(PARENT)
+    if parent and sys.platform == "linux":
         prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):
             os._exit(1)

@@ -104,6 +104,12 @@ _REFUSED: Final = (
 )
 
 
+def libraries() -> list[Path]:
+    """Return where Python and its libraries lie; they import parts of themselves late."""
+    named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    return [Path(name) for name in sorted(named) if Path(name).exists()]
+
+
 def shut(
     *, readable: Sequence[Path], writable: Sequence[Path], memory: int = 0, seconds: int = 0
 ) -> None:
@@ -112,7 +118,8 @@ def shut(
     Args:
         readable: Files and folders that may still be read.
         writable: Folders in which files may be made and changed.
-        memory: Bytes of address space; 0 sets no limit.
+        memory: Bytes of address space beyond what is mapped now; 0 sets no limit. Libraries for
+            GPUs map far more than they touch.
         seconds: Of processor time; 0 sets no limit.
 
     Raises:
@@ -122,14 +129,16 @@ def shut(
         return
     import resource
 
+    limits = [(resource.RLIMIT_CORE, 0)]
+    limits += [(resource.RLIMIT_CPU, seconds)] if seconds else []
     if sys.platform == "linux":
+        if memory:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            limits += [(resource.RLIMIT_AS, pages * os.sysconf("SC_PAGE_SIZE") + memory)]
         kernel.own_namespaces()
         kernel.keep_no_new_privileges()
         kernel.hide()
         landlock.restrict(readable=readable, writable=writable)
-    limits = [(resource.RLIMIT_CORE, 0)]
-    limits += [(resource.RLIMIT_CPU, seconds)] if seconds else []
-    limits += [(resource.RLIMIT_AS, memory)] if memory and sys.platform == "linux" else []
     for kind, most in limits:
         _, ceiling = resource.getrlimit(kind)
         bound = most if ceiling == resource.RLIM_INFINITY else min(most, ceiling)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pura.base.errors import ModelError
 from pura.lab.attacks.base import F64, I64, Paraphraser, Tools
 from pura.lab.attacks.spelling import MYTHES, read_mythes
-from pura.model.tokenise import tokenise
+from pura.model.tokenise import decode, tokenise, tokenizing
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
@@ -39,9 +39,7 @@ def model_tools(
     """
     tools = Tools(
         vocab_size=model.vocab_size,
-        decode=lambda ids: str(
-            model.tokenizer.decode(ids.tolist(), clean_up_tokenization_spaces=False)
-        ),
+        decode=lambda ids: decode(model.tokenizer, ids.tolist()),
         tokenise=lambda text: np.asarray(tokenise(model.tokenizer, text).ids),
         propose=lambda ids: logits_of(model, ids),
         foreign=tuple(foreign),
@@ -127,10 +125,11 @@ class ModelWriter:
 
     def _request(self, system: str, user: str) -> list[int]:
         talk = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        text = self._model.tokenizer.apply_chat_template(
-            talk, tokenize=False, add_generation_prompt=True
-        )
-        return [int(i) for i in self._model.tokenizer.encode(text, add_special_tokens=False)]
+        with tokenizing():
+            text = self._model.tokenizer.apply_chat_template(
+                talk, tokenize=False, add_generation_prompt=True
+            )
+            return [int(i) for i in self._model.tokenizer.encode(text, add_special_tokens=False)]
 
 
 class Dipper(Paraphraser):

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
+from pura.base.caged_child import Ending, converse, start_child
 from pura.base.errors import ReportFileError
-from pura.documents.caged_child import Ending, converse, start_child
-from pura.documents.limits import NOT_SHUT_STATUS
+from pura.base.process import NOT_SHUT_STATUS
 from pura.report.check.child import MAX_FILE_BYTES
 from pura.report.check.facts import FileFacts, from_plain
 

@@ -16,8 +16,8 @@ from typing import Final
 
 from pura.base.errors import PuraError
 from pura.base.linux import kernel, workroom
+from pura.base.process import NOT_SHUT_STATUS
 from pura.base.resources import resource
-from pura.documents.limits import NOT_SHUT_STATUS
 
 MEMORY_BYTES: Final = 4 << 30
 CPU_SECONDS: Final = 60
@@ -35,7 +35,7 @@ def main() -> None:
     tempfile.tempdir = request["folder"]
     try:
         workroom.shut(
-            readable=[resource("report"), resource("ui"), resource("words"), *_libraries()],
+            readable=[resource("report"), resource("ui"), resource("words"), *workroom.libraries()],
             writable=[Path(request["folder"])],
             memory=MEMORY_BYTES,
             seconds=CPU_SECONDS,
@@ -50,12 +50,6 @@ def main() -> None:
     sys.stdout.buffer.write(made)
     sys.stdout.buffer.flush()
     os._exit(0)
-
-
-def _libraries() -> list[Path]:
-    """Return where Python and its libraries lie; they import parts of themselves late."""
-    named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
-    return [Path(name) for name in sorted(named) if Path(name).exists()]
 
 
 if __name__ == "__main__":

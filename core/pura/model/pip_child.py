@@ -1,0 +1,11 @@
+"""pip, in a child that ends with the program that started it."""
+
+from __future__ import annotations
+
+import runpy
+
+from pura.base.linux import kernel
+
+if __name__ == "__main__":
+    kernel.die_with_parent()
+    runpy.run_module("pip", run_name="__main__", alter_sys=True)

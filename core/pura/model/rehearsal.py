@@ -1,0 +1,185 @@
+"""A stranger's model is loaded and used once in a child with limits, before it is here.
+
+What a folder holds can be looked at without loading it (:mod:`pura.model.safety`), but whether the
+libraries come to an end with it cannot: an expression in ``tokenizer.json`` that takes for ever, a
+configuration of a kilobyte that lays out a million layers, a fault in native code. The child
+(``python -m pura.model.rehearsal``) meets these; here they are one error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pura.base.caged_child import converse, start_child
+from pura.base.errors import ModelError
+from pura.base.linux import kernel, workroom
+from pura.base.process import NOT_SHUT_STATUS
+from pura.base.strict import read_json
+
+CHILD: Final = "pura.model.rehearsal"
+MAX_ANSWER_BYTES: Final = 1 << 16
+START_SECONDS: Final = 60
+# Bytes of weights that the slowest machine takes in a second, and memory for each of them: GGUF
+# packs a weight into two bits or more, and its expanded form is there twice for a while.
+PLAIN_PACE: Final = 10_000_000
+PACKED_PACE: Final = 1_000_000
+PLAIN_GROWTH: Final = 4
+PACKED_GROWTH: Final = 40
+SPARE_BYTES: Final = 2 << 30
+"""Memory beyond that of the weights, for the libraries' own work."""
+# What trips expressions that try everything: long runs of one sign, of alternating ones, and
+# letters of many scripts. The last line is plain prose.
+_PROBE: Final = "\n".join(
+    (
+        *(sign * 2000 for sign in ("a", "A", " ", "0", "!", "\n", "\t", "ä", "中", "🙂", "\u0301")),
+        *(pair * 1000 for pair in ("aA", "a ", "a1", "a'", "1.", "\r\n", " \n", "<|", "aé")),
+        "<s></s><|im_start|><|endoftext|>[INST]\u200b\ufeff\u202e\x00\x1b",
+        "It was a bright day; the clocks weren't striking 13, and 3.1416 isn't 22/7.",
+    )
+)
+
+_DTYPES: Final = {"BF16": "bfloat16", "F16": "float16"}  # as stored, so that memory suffices
+
+
+def rehearse(path: Path, *, beat: Callable[[], None] | None = None) -> None:
+    """Load a model in a child process, tokenise with it, and let it read a few tokens.
+
+    Args:
+        path: An inspected folder of safetensors, or a GGUF file.
+        beat: Called twenty times a second; whatever it raises kills the child first.
+
+    Raises:
+        ModelError: The child refused the model, broke a limit, or died of it.
+    """
+    with tempfile.TemporaryDirectory(prefix="pura-rehearsal-") as folder:
+        alone, scratch = Path(folder, "alone"), Path(folder, "scratch")
+        alone.mkdir()
+        scratch.mkdir()
+        _converse(linked_alone(path, alone) if path.is_file() else path, scratch, beat)
+
+
+def linked_alone(file: Path, folder: Path) -> Path:
+    """Return a link to a file in an empty folder: libraries look for others beside it."""
+    link = folder / file.name
+    link.symlink_to(file.resolve())
+    return link
+
+
+def _converse(path: Path, scratch: Path, beat: Callable[[], None] | None) -> None:
+    try:
+        child = start_child(CHILD)
+    except OSError:
+        raise ModelError("model.rehearsal-start") from None
+    ending = converse(
+        child,
+        json.dumps([str(path.absolute()), str(scratch)]).encode() + b"\n",
+        seconds=2 * _seconds(path) + START_SECONDS,  # on the clock; the machine may be busy
+        most=MAX_ANSWER_BYTES,
+        beat=beat,
+    )
+    if ending.status == NOT_SHUT_STATUS:
+        raise ModelError("model.rehearsal-start")
+    if ending.late or ending.status == -getattr(signal, "SIGXCPU", 0) != 0:
+        raise ModelError("model.rehearsal-slow", code="model-unsafe")
+    try:
+        if ending.status != 0:
+            raise ValueError("status")
+        refusal = read_json(ending.answer)
+    except ValueError:
+        raise ModelError("model.rehearsal-died", code="model-unsafe") from None
+    if refusal is not None:
+        raise _refusal(refusal)
+
+
+def _refusal(packed: object) -> ModelError:
+    try:
+        error = ModelError.unpacked(packed)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return ModelError("model.rehearsal-died", code="model-unsafe")
+    assert isinstance(error, ModelError)
+    return error
+
+
+def shut_in(path: Path, *, scratch: Path, writable: Sequence[Path] = ()) -> None:
+    """Shut this process in with one model, within limits that follow from its size.
+
+    Args:
+        path: A folder, or a GGUF file, or a link to one, that lies alone in its folder.
+        scratch: A folder for the libraries' own files.
+        writable: Other folders in which files may be made.
+
+    Raises:
+        OSError: The cage cannot be shut.
+    """
+    tempfile.tempdir = str(scratch)
+    files = [file.resolve() for file in _files(path)]
+    folder = path.parent if path.is_file() else path
+    workroom.shut(
+        readable=[folder, *files, *workroom.libraries()],
+        writable=[scratch, *writable],
+        memory=SPARE_BYTES + (PACKED_GROWTH if path.is_file() else PLAIN_GROWTH) * _size(path),
+        seconds=_seconds(path),
+    )
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [file for file in path.iterdir() if file.is_file()]
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in _files(path))
+
+
+def _seconds(path: Path) -> int:
+    return START_SECONDS + _size(path) // (PACKED_PACE if path.is_file() else PLAIN_PACE)
+
+
+def main() -> None:
+    """Read the request, bring the libraries, shut the cage, load, tokenise, read."""
+    kernel.die_with_parent()
+    from pura.model import lean, offline
+
+    offline.prepare()
+    lean.allow()
+    import torch
+
+    from pura.model import load
+    from pura.model.device import Device
+    from pura.model.safety import inspect
+    from pura.model.tokenise import tokenise
+
+    path, scratch = map(Path, json.loads(sys.stdin.buffer.readline(65536)))
+    torch.set_num_threads(1)
+    try:
+        shut_in(path, scratch=scratch)
+    except OSError:
+        os._exit(NOT_SHUT_STATUS)
+    answer = None
+    try:
+        facts = inspect(path)
+        stored = "" if facts is None else facts.dtype
+        here = Device(kind="cpu", name="", dtype=_DTYPES.get(stored, "float32"), reason="")
+        model = load.load_model(path, here)
+        ids = tokenise(model.tokenizer, _PROBE).ids[-8:]
+        with torch.inference_mode():
+            model.network(torch.from_numpy(ids)[None] % model.vocab_size)
+    except ModelError as error:
+        answer = error.packed()
+    except MemoryError:
+        answer = ModelError("model.memory").packed()
+    except Exception as error:  # of the network itself; the library's words may quote anything
+        answer = ModelError("model.weights-load", kind=type(error).__name__).packed()
+    sys.stdout.buffer.write(json.dumps(answer).encode())
+    sys.stdout.buffer.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A stranger's model meets its faults in a child with limits, never here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.errors import ModelError
+from pura.model import rehearsal
+from pura.model.device import choose_device
+from pura.model.held import HeldModel
+from pura.model.load import load_model, load_tokenizer
+from pura.model.store import ModelStore
+from pura.model.tokenise import decode, tokenise, tokenizer_fingerprint, word_ids
+
+BOMB = r"(a|a)*b|(a+)+$x"
+
+
+def with_expression(folder: Path, expression: str) -> Path:
+    path = folder / "tokenizer.json"
+    data = json.loads(path.read_text())
+    split = {"Regex": expression}
+    bomb = {"type": "Split", "pattern": split, "behavior": "Isolated", "invert": False}
+    data["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [bomb, data["pre_tokenizer"]]}
+    path.write_text(json.dumps(data))
+    return folder
+
+
+def test_an_expression_that_never_ends_is_met_in_the_child(
+    small_folder: Path, tmp_path: Path
+) -> None:
+    with_expression(small_folder, BOMB)
+    cpu = choose_device("cpu")
+    for door in (ModelStore(tmp_path / "store").add, lambda p: HeldModel().get(p, cpu)):
+        with pytest.raises(ModelError) as caught:
+            door(small_folder)
+        assert caught.value.key == "model.tokenizer-failed"
+
+
+def test_a_panic_of_the_tokenizer_is_an_error_wherever_it_runs(small_folder: Path) -> None:
+    tokenizer = load_tokenizer(with_expression(small_folder, BOMB))
+    assert len(tokenise(tokenizer, "ordinary words")) == 14
+    with pytest.raises(ModelError, match="failed on this text"):
+        tokenise(tokenizer, "a" * 2000)
+    with pytest.raises(ModelError, match="failed on this text"):
+        word_ids(tokenizer, ["a" * 2000])
+
+    class Panic(BaseException):
+        pass
+
+    class Panicking:
+        def __len__(self) -> int:
+            return 3
+
+        def __getattr__(self, name: str) -> Any:
+            raise Panic(name)
+
+    for ask in (lambda t: decode(t, [1]), tokenizer_fingerprint):
+        with pytest.raises(ModelError, match="failed on this text"):
+            ask(Panicking())
+
+
+def test_an_installed_model_whose_settings_changed_is_not_loaded(
+    small_folder: Path, tmp_path: Path
+) -> None:
+    model = ModelStore(tmp_path / "store").add(small_folder)
+    with_expression(small_folder, "c")
+    with pytest.raises(ModelError, match=r"tokenizer\.json") as caught:
+        load_model(model, choose_device("cpu"))
+    assert caught.value.code == "model-changed"
+
+
+@pytest.mark.parametrize(
+    ("fault", "key"),
+    [
+        ("import os; os.abort()", "died"),
+        ("print('{')", "died"),
+        ("import time; time.sleep(60)", "slow"),
+        ("import sys; sys.exit(77)", "start"),
+    ],
+)
+def test_a_child_that_fails_is_one_error(
+    small_folder: Path, monkeypatch: pytest.MonkeyPatch, fault: str, key: str
+) -> None:
+    def child(_: str) -> Any:
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-S", "-c", fault]
+        return subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, bufsize=0
+        )
+
+    monkeypatch.setattr(rehearsal, "start_child", child)
+    monkeypatch.setattr(rehearsal, "START_SECONDS", 1)
+    (small_folder / "other").touch()  # another folder than any that was rehearsed
+    with pytest.raises(ModelError) as caught:
+        rehearsal.rehearse(small_folder)
+    assert caught.value.key == f"model.rehearsal-{key}"

@@ -38,10 +38,9 @@ from pura.lab.documents import (
     Passage,
     SplicedDocument,
     finding,
-    joined,
     spliced,
 )
-from pura.lab.evaluate import TextReading
+from pura.lab.evaluate import TextReading, joined
 from pura.lab.intervals import wilson
 from pura.lab.power.table import power_entry
 from pura.lab.shelf import Shelf

@@ -60,7 +60,7 @@ def generate(
     """Write a marked text: the payload hides in the sampling, not the probabilities."""
     at = workplace(device, dtype)
     shared = load_profile(at, profile)
-    bits = _payload(shared, payload, field)
+    bits = payload_of(shared, payload, field)
     one = find_key(at, key, key_file, "command.one-key")
     start = _prompt(prompt, prompt_file)
 
@@ -103,7 +103,8 @@ def _prompt(text: str | None, file: Path | None) -> str:
     return read_file(file).text
 
 
-def _payload(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
+def payload_of(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:
+    """Return the payload that the options name, as bits, in hex or by its fields."""
     from pura.scheme import Payload, pack
 
     if (text is None) == (not fields):

@@ -11,7 +11,17 @@ import typer
 
 from pura.base.errors import InputError
 from pura.base.files import write_atomic
-from pura.cli.common import DeviceOption, DtypeOption, ModelOption, workplace
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    KeyFile,
+    KeyName,
+    ModelOption,
+    ProfileOption,
+    find_key,
+    load_profile,
+    workplace,
+)
 from pura.cli.terminal import err, out, say, write_row
 from pura.cli.tree import App
 
@@ -97,6 +107,69 @@ def attack(
     )
     if done.by:
         err.print(say("lab.by", name=done.by))
+
+
+@app.command("decompose")
+def decompose(
+    original: Annotated[str, typer.Argument(help="The marked text as it was written.")],
+    edited: Annotated[str, typer.Argument(help="What became of it; “-” is standard input.")],
+    profile: ProfileOption,
+    payload: Annotated[
+        str, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
+    ],
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    as_json: JsonOption = False,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
+    from pura.cli.generate import payload_of
+    from pura.desk.lab import DecomposeText, decompose_text
+
+    at = workplace(device, dtype)
+    shared = load_profile(at, profile)
+    request = DecomposeText(
+        original=read_text(original),
+        edited=read_text(edited),
+        payload=payload_of(shared, payload, None),
+        key=find_key(at, key, key_file, "command.one-key"),
+        profile=shared,
+        model=model,
+    )
+    try:
+        done = decompose_text(at, request)
+    finally:
+        at.session_keys.wipe()
+    if as_json:
+        readings = done.readings
+        write_row(
+            {
+                "paper": vars(done.paper.margin),
+                "exact": vars(done.exact.margin),
+                "outcome": vars(done.outcome),
+                "token": readings.token.tolist(),
+                "position": readings.position.tolist(),
+                "z": readings.z.tolist(),
+                "synchronised": readings.kept.tolist(),
+            }
+        )
+        return
+    for name, found in (("lab.paper", done.paper), ("lab.exact", done.exact)):
+        margin = found.margin
+        out.print(say(name))
+        values = {k: f"{v:.3f}" for k, v in vars(margin).items()}
+        out.print(say("lab.margin", **values))
+    right = done.outcome
+    out.print(
+        say(
+            "lab.right",
+            paper=_percent(right.paper_bits),
+            exact=_percent(right.exact_bits),
+            evidence=f"{right.log10_e:.1f}",
+        )
+    )
 
 
 def read_text(name: str) -> str:

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 
 from pura.base.errors import InputError
 from pura.desk.workplace import Workplace
+from pura.keys import KeyRef
+from pura.scheme import Payload, Profile
 
 if TYPE_CHECKING:
     from pura.lab.attacks import Stressed, Tools
+    from pura.lab.decomposition import BitReadings, Decomposition
+    from pura.lab.evaluate import Outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +71,86 @@ class AttackLine:
     params: Mapping[str, float]
     strength: str
     rewrites: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecomposeText:
+    """Say what an edit did to the evidence of a text whose payload is known.
+
+    Attributes:
+        original: The marked text.
+        edited: What became of it.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        model: The verifier's model; None takes the profile's.
+    """
+
+    original: str
+    edited: str
+    payload: Payload
+    key: KeyRef
+    profile: Profile
+    model: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decomposed:
+    """The decomposition of one text, by the paper's LLRs and by the exact log ratios.
+
+    Attributes:
+        paper: By the paper's.
+        exact: By the exact ones; their ``Z`` is on a scale of its own.
+        readings: The paper's readings, one by one.
+        outcome: What both decoders made of the edited text.
+    """
+
+    paper: Decomposition
+    exact: Decomposition
+    readings: BitReadings
+    outcome: Outcome
+
+
+def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
+    """Read an edited text and decompose its evidence; docs/lab.md says what the numbers are.
+
+    Raises:
+        PuraError: Key, payload, profile or model cannot be used.
+    """
+    import numpy as np
+
+    from pura.base.progress import unstopped
+    from pura.lab.decomposition import (
+        align,
+        bit_readings,
+        decompose,
+        exact_llrs,
+        paper_llrs,
+        survived,
+    )
+    from pura.lab.evaluate import evaluate
+    from pura.lab.power.measure import read_as
+    from pura.model.tokenise import tokenise
+    from pura.scheme import encode, schedule
+
+    profile, code = request.profile, encode(request.payload, request.profile)
+    model = workplace.model(request.model, profile=profile)
+    before = np.asarray(tokenise(model.tokenizer, request.original).ids)
+    after = np.asarray(tokenise(model.tokenizer, request.edited).ids)
+    kept = survived(align(before, after), profile.context_window)
+    with workplace.opened_keys([request.key]) as [(key, _)]:
+        reading = read_as(model, after, key, profile, unstopped)
+        steps = schedule(after, reading.entropy_bits, key, profile)
+        outcome = evaluate(reading, key, request.payload, profile, prompt_known=False)
+    paper = bit_readings(steps, *paper_llrs(reading, steps, profile), code, kept)
+    sharp = exact_llrs(reading, steps, profile, prompt_known=False)
+    dice = np.random.default_rng(1)
+    return Decomposed(
+        paper=decompose([paper], dice),
+        exact=decompose([bit_readings(steps, *sharp, code, kept)], dice),
+        readings=paper,
+        outcome=outcome,
+    )
 
 
 def list_attacks() -> tuple[AttackLine, ...]:

@@ -33,7 +33,7 @@ MAX_FILE: Final = 64 << 20
 _LEAST_WORDS: Final = 40
 _MOST_ODD: Final = 0.02
 _COLUMNS: Final = ("prompt", "text")
-_NOTED: Final = ("scipy.stats", "scipy.optimize", "scipy.signal", "numpy", "numpy.linalg")
+_NOTED: Final = ("numpy", "numpy.linalg", "scipy.stats")
 OPENING_WORDS: Final = 12
 """Words of a text that open another one."""
 

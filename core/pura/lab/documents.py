@@ -10,14 +10,13 @@ they are independent of the asked key's phases, as its own would be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from pura.decode import ExactDecision
-from pura.lab.evaluate import TextReading
+from pura.lab.evaluate import TextReading, joined
 from pura.scheme import Payload
 
 PLACES: Final = ("start", "middle", "end")
@@ -26,12 +25,6 @@ PLACES: Final = ("start", "middle", "end")
 READ_WHOLE: Final = 0.8
 """What counts of the evidence of a spliced document: read whole, documents had up to a quarter less
 (docs/study.md §5)."""
-
-
-def joined(parts: Sequence[TextReading]) -> TextReading:
-    """Return what several readings say one after the other."""
-    columns = {f.name: [getattr(p, f.name) for p in parts] for f in fields(TextReading)}
-    return TextReading(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,7 +6,7 @@ The truth enters after the decoding, here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,12 @@ class TextReading:
     def part(self, first: int, after: int) -> TextReading:
         """Return what the reading says of the tokens ``first`` to ``after - 1``."""
         return TextReading(**{name: array[first:after] for name, array in vars(self).items()})
+
+
+def joined(parts: Sequence[TextReading]) -> TextReading:
+    """Return what several readings say one after the other."""
+    columns = {f.name: [getattr(p, f.name) for p in parts] for f in fields(TextReading)}
+    return TextReading(**{name: np.concatenate(arrays) for name, arrays in columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from pura.model.head import decoder_of, find_head
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-__all__ = ["divergence_bits", "drop_layers", "perturb_weights"]
+__all__ = ["divergence_bits", "drop_layers", "perturb_weights", "quantise_weights"]
 
 
 def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
@@ -68,6 +68,25 @@ def perturb_weights(model: LanguageModel, scale: float, rng: np.random.Generator
                 noise = torch.randn(weight.shape, generator=dice).to(weight.device, weight.dtype)
                 weight.add_(noise * (scale * float(weight.float().std())))
     return _like(model, network, f"{model.name} with {scale:g} noise on its weights")
+
+
+def quantise_weights(model: LanguageModel, bits: int) -> LanguageModel:
+    """Return a copy of a model whose weight matrices are rounded, a step a row.
+
+    Args:
+        model: The source.
+        bits: Of each weight, 2 … 8; the largest of a row keeps its value.
+    """
+    import torch
+
+    network = copy.deepcopy(model.network)
+    most = (1 << (bits - 1)) - 1
+    with torch.no_grad():
+        for weight in network.parameters():
+            if weight.dim() >= 2:
+                step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / most
+                weight.copy_((weight / step).round_() * step)
+    return _like(model, network, f"{model.name} with weights of {bits} bits")
 
 
 def _renumber(layer: Any, number: int) -> None:

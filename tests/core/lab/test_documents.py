@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pura.decode import decide
-from pura.lab.documents import PLACES, Passage, finding, joined, spliced
-from pura.lab.evaluate import TextReading
+from pura.lab.documents import PLACES, Passage, finding, spliced
+from pura.lab.evaluate import TextReading, joined
 from pura.scheme import Payload, Profile, SecretKey, schedule
 
 VOCABULARY = 256

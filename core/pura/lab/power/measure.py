@@ -24,8 +24,8 @@ from pura.decode import LikelihoodModel, default_model
 from pura.lab.attacks import attack_text
 from pura.lab.attacks.local import model_tools
 from pura.lab.corpora import sentences_of
-from pura.lab.documents import PLACES, Passage, finding, joined, spliced
-from pura.lab.evaluate import TextReading, decide
+from pura.lab.documents import PLACES, Passage, finding, spliced
+from pura.lab.evaluate import TextReading, decide, joined
 from pura.lab.learn import join, known_steps, learn_table, rounded
 from pura.lab.power.plan import Edit, PowerPlan
 from pura.lab.shelf import Shelf

@@ -1,0 +1,246 @@
+"""What experiments stand on: plain texts, what attacks make of them, what verifiers read.
+
+Everything goes onto a shelf under a name that follows from its content, so an experiment that was
+stopped goes on, and another one costs only what it does not share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.canonical import canonical
+from pura.base.errors import InputError
+from pura.base.progress import Checkpoint, unstopped
+from pura.lab.afterwards import LaidKey
+from pura.lab.attacks import Attacked, Tools, attack_ids
+from pura.lab.attacks.local import model_tools
+from pura.lab.corpora import corpus, prompts_of, sentences_of
+from pura.lab.evaluate import TextReading, joined
+from pura.lab.proxy import drop_layers, perturb_weights, quantise_weights
+from pura.lab.shelf import Shelf
+from pura.scheme import Profile, SecretKey
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+BATCH: Final = 8
+SEED: Final = 20_261_122
+_ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
+_COLUMNS: Final = tuple(f.name for f in fields(TextReading))
+DROPPED: Final = (5, 10, 14, 18, 22, 26)
+"""Layers that the usual proxy lacks, of 30."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlainText:
+    """A text without a mark that any mark can be laid into.
+
+    Attributes:
+        number: In its set.
+        prompt_ids: int64 [P].
+        generator: The reading of the model that wrote it, with the prompt.
+        points: float64 [L], where its tokens were drawn.
+    """
+
+    number: int
+    prompt_ids: I64
+    generator: TextReading
+    points: F64
+
+    @property
+    def ids(self) -> I64:
+        """int64 [L]."""
+        return self.generator.ids
+
+
+class Bench:
+    """Texts and readings, made when they are asked for.
+
+    Args:
+        model: The source; it writes, and as a verifier it reads.
+        shelf: Where everything is kept.
+        checkpoint: Called before every piece of work; may raise.
+    """
+
+    def __init__(
+        self, model: LanguageModel, shelf: Shelf, checkpoint: Checkpoint = unstopped
+    ) -> None:
+        self.model = model
+        self._shelf = shelf
+        self._checkpoint = checkpoint
+        self._verifiers: dict[str, LanguageModel] = {"same": model}
+        self._texts: dict[tuple[str, int, int], PlainText] = {}
+
+    @cached_property
+    def order(self) -> SecretKey:
+        """The key whose secret order all intervals are of; phases are laid anew each time."""
+        return SecretKey(_ORDER)
+
+    @cached_property
+    def plain(self) -> Profile:
+        """Says how texts are sampled and read; nothing else of it matters."""
+        return Profile(payload_bits=36, code="tbcc", vocab_size=self.model.vocab_size)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """What attacks may use."""
+        return model_tools(
+            self.model, foreign=sentences_of(corpus("manual")), reference=self.verifier("proxy")
+        )
+
+    def verifier(self, name: str) -> LanguageModel:
+        """Return a verifier's model.
+
+        Args:
+            name: ``same``, ``proxy`` (:data:`DROPPED` left out), ``drop-N``: N layers left out
+                evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
+                bits. What is behind a ``+`` is not of the model.
+        """
+        kind = name.partition("+")[0]
+        if kind not in self._verifiers:
+            self._verifiers[kind] = self._made(kind)
+        return self._verifiers[kind]
+
+    def _made(self, kind: str) -> LanguageModel:
+        what, _, value = kind.partition("-")
+        if kind == "proxy":
+            return drop_layers(self.model, DROPPED)
+        if what == "drop":
+            layers = self.model.network.config.num_hidden_layers
+            lost = np.linspace(2, layers - 2, int(value)).round().astype(int)
+            return drop_layers(self.model, lost.tolist())
+        if what == "noise":
+            return perturb_weights(self.model, float(value), np.random.default_rng(SEED))
+        if what == "int":
+            return quantise_weights(self.model, int(value))
+        raise InputError("lab.verifier", name=kind)
+
+    def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
+        """Return a plain text of a corpus, written when it is not there yet, with its batch."""
+        at = (domain, tokens, number)
+        if at not in self._texts:
+            first = number - number % BATCH
+            prompts = prompts_of(domain)
+            # Spread over the list, whatever its order is.
+            chosen = [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
+            name = self._name("text", [domain, tokens, first, chosen])
+            if name not in self._shelf:
+                self._shelf.put(name, self._write(chosen, first, tokens, chat=domain == "tasks"))
+            columns = self._shelf.get(name)
+            for i in range(BATCH):
+                self._texts[domain, tokens, first + i] = PlainText(
+                    number=first + i,
+                    prompt_ids=columns["prompt_ids"][i],
+                    generator=TextReading(**{c: columns[c][i] for c in _COLUMNS}),
+                    points=columns["points"][i],
+                )
+        return self._texts[at]
+
+    def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
+        """Return texts one after the other, each read on its own."""
+        texts = [self.text(number, **where) for number in numbers]
+        return PlainText(
+            number=numbers[0],
+            prompt_ids=texts[0].prompt_ids,
+            generator=joined([t.generator for t in texts]),
+            points=np.concatenate([t.points for t in texts]),
+        )
+
+    def _write(self, prompts: list[str], first: int, tokens: int, *, chat: bool) -> dict[str, Any]:
+        from pura.embed.generate import generate_batch
+
+        made = generate_batch(
+            self.model,
+            prompts,
+            [None] * len(prompts),
+            None,
+            self.plain,
+            tokens=tokens,
+            seed=[SEED + first + i for i in range(len(prompts))],
+            ignore_eos=True,
+            chat=chat,
+            batch_size=BATCH,
+            checkpoint=self._checkpoint,
+        )
+        readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in made]
+        dice = np.random.default_rng([SEED, first, tokens])
+        columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
+        columns["entropy_bits"] = [m.entropy_bits for m in made]
+        columns["prompt_ids"] = [m.prompt_ids for m in made]
+        columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
+        return columns
+
+    def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
+        """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
+        if attack == "clean":
+            return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
+        what = [attack, params, text.ids.tolist()]
+        name = self._name("attacked", what)
+        if name not in self._shelf:
+            self._checkpoint()
+            rng = np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
+            done = attack_ids(attack, text.ids, rng, self.tools, **params)
+            origin = np.zeros(0, np.int64) if done.origin is None else done.origin
+            rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
+            self._shelf.put(name, rows)
+        columns = self._shelf.get(name)
+        ids, origin = columns["ids"][0], columns["origin"][0]
+        return Attacked(
+            ids=ids,
+            origin=origin if origin.size == ids.size else None,
+            rate=float(columns["rate"][0][0]),
+        )
+
+    def reading(self, text: PlainText, ids: I64, verifier: str = "same") -> TextReading:
+        """Return what a verifier reads of some tokens.
+
+        Args:
+            text: Whose prompt is known where the verifier's name ends in ``+prompt``.
+            ids: int64 [L'].
+            verifier: As in :meth:`verifier`.
+        """
+        prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
+        name = self._name("reading", [ids.tolist(), verifier, prompt])
+        if name not in self._shelf:
+            self._checkpoint()
+            seen = self._read(self.verifier(verifier), ids, prompt)
+            self._shelf.put(name, {c: [getattr(seen, c)] for c in _COLUMNS})
+        columns = self._shelf.get(name)
+        return TextReading(**{c: columns[c][0] for c in _COLUMNS})
+
+    def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
+        from pura.model.evidence import read
+
+        seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
+        return TextReading(
+            ids=seen.ids,
+            entropy_bits=seen.entropy_bits,
+            probability=seen.probability,
+            lo=seen.lo[0],
+            hi=seen.hi[0],
+        )
+
+    def key(self, *what: Any) -> LaidKey:
+        """Return a fresh key of a text in a cell."""
+        return LaidKey(_digest(["key", *what])[:32])
+
+    def dice(self, *what: Any) -> np.random.Generator:
+        """Return the randomness of a text in a cell."""
+        return np.random.default_rng(int.from_bytes(_digest(["dice", *what])[:8], "little"))
+
+    def _name(self, kind: str, what: list[Any]) -> str:
+        return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+
+
+def _digest(what: list[Any]) -> bytes:
+    return blake2b(canonical(what), digest_size=32).digest()

@@ -23,15 +23,9 @@ from pura.desk.workplace import Workplace
 from pura.scheme import Profile
 
 SEED = 20_261_122
-# Temperature, top-p, length in tokens: colder texts carry less and must be longer to be found.
-SAMPLING = {"t07-p95": (0.7, 0.95, 240), "t1-p95": (1.0, 0.95, 110)}
-# By language and chat: plain texts often end early, some are left out as not French.
-TEXTS = {
-    ("english", False): 84,
-    ("english", True): 64,
-    ("french", False): 84,
-    ("french", True): 84,
-}
+# Temperature, top-p, length in tokens: colder texts have fewer usable positions and must be longer.
+SAMPLING = {"t07-p95": (0.7, 0.95, 400), "t1-p95": (1.0, 0.95, 150)}
+TEXTS = 80  # some end early, some are left out as of another language
 FRENCH = (
     "Le conseil municipal a décidé lundi que l'ancienne gare",
     "Trois semaines après l'inondation, les habitants de la vallée",
@@ -86,9 +80,8 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
     """Return the measurements by name."""
     folder.mkdir(parents=True, exist_ok=True)
     out = {}
-    for (sampling, (temperature, top_p, tokens)), (language, chat) in itertools.product(
-        SAMPLING.items(), TEXTS
-    ):
+    kinds = itertools.product(SAMPLING.items(), ("english", "french"), (False, True))
+    for (sampling, (temperature, top_p, tokens)), language, chat in kinds:
         name = f"{language}-{'chat' if chat else 'plain'}-{sampling}"
         prompts = None
         if (language, chat) in PROMPTS:
@@ -99,7 +92,7 @@ def plan(profile: Profile, folder: Path) -> dict[str, MeasurePower]:
             profile=profile.with_(temperature=temperature, top_p=top_p),
             prompts=prompts,
             chat=chat,
-            texts=TEXTS[language, chat],
+            texts=TEXTS,
             tokens=tokens,
             documents=(),
             seed=SEED,

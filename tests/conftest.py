@@ -206,6 +206,36 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
         assert not running, f"Qt threads left behind: {running}"
 
 
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A PKCS#12 file of "Reports Desk"; its passphrase is "Grüße 7"."""
+    from datetime import UTC, datetime, timedelta
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import pkcs12
+    from cryptography.x509.oid import NameOID
+
+    now = datetime.now(UTC)
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=9))
+        .sign(key, hashes.SHA256())
+    )
+    lock = serialization.BestAvailableEncryption("Grüße 7".encode())
+    path = tmp_path_factory.mktemp("certificate") / "org.p12"
+    path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock))
+    return path
+
+
 @functools.cache
 def _started_qthreads() -> list[Any]:
     """A list into which every thread of Qt goes from now on when it is started."""

@@ -2662,6 +2662,18 @@
         <translation>Gefundene Anteile</translation>
     </message>
     <message>
+        <source>Measure how much is found</source>
+        <translation>Messen, wie viel gefunden wird</translation>
+    </message>
+    <message>
+        <source>none; such as substitute:0.1, delete:0.1</source>
+        <translation>keine; etwa substitute:0.1, delete:0.1</translation>
+    </message>
+    <message>
+        <source>none: the shipped table weighs</source>
+        <translation>keine: die mitgelieferte Tabelle gilt</translation>
+    </message>
+    <message>
         <source>How often are texts of “{model:text}” found?</source>
         <translation>Wie oft werden Texte von »{model:text}« gefunden?</translation>
     </message>
@@ -2690,8 +2702,20 @@
         <translation>Token je Text</translation>
     </message>
     <message>
+        <source>More texts, to learn a likelihood table</source>
+        <translation>Weitere Texte, um eine Likelihood-Tabelle zu lernen</translation>
+    </message>
+    <message>
+        <source>Passages of so many tokens</source>
+        <translation>Passagen von so vielen Token</translation>
+    </message>
+    <message>
         <source>Inside texts of so many tokens</source>
         <translation>In Texten von so vielen Token</translation>
+    </message>
+    <message>
+        <source>Edits, measured too</source>
+        <translation>Bearbeitungen, ebenfalls gemessen</translation>
     </message>
     <message>
         <source>A measurement takes a profile.</source>
@@ -2754,6 +2778,38 @@
         <translation>Markierte Texte</translation>
     </message>
     <message>
+        <source>How often marked texts of your own kind are found. Where a text shows no mark, the tables that the policy relies on say how often one would have been found, before those that ship with the program.</source>
+        <translation>Wie oft markierte Texte Ihrer eigenen Art gefunden werden. Wo ein Text keine Markierung zeigt, sagen die Tabellen, auf die sich die Richtlinie stützt, wie oft eine gefunden worden wäre; sie gehen denen vor, die mit dem Programm kommen.</translation>
+    </message>
+    <message>
+        <source>No tables yet. Measure one, or add one that was measured elsewhere.</source>
+        <translation>Noch keine Tabellen. Messen Sie eine, oder fügen Sie eine hinzu, die anderswo gemessen wurde.</translation>
+    </message>
+    <message>
+        <source>Measure …</source>
+        <translation>Messen …</translation>
+    </message>
+    <message>
+        <source>Add a file …</source>
+        <translation>Datei hinzufügen …</translation>
+    </message>
+    <message>
+        <source>Sign …</source>
+        <translation>Signieren …</translation>
+    </message>
+    <message>
+        <source>Export …</source>
+        <translation>Exportieren …</translation>
+    </message>
+    <message>
+        <source>Remove …</source>
+        <translation>Entfernen …</translation>
+    </message>
+    <message>
+        <source>No longer rely on it</source>
+        <translation>Nicht mehr darauf stützen</translation>
+    </message>
+    <message>
         <source>{n:count} % found from</source>
         <translation>{n:count} % gefunden ab</translation>
     </message>
@@ -2764,6 +2820,98 @@
     <message>
         <source>Texts</source>
         <translation>Texte</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Measured</source>
+        <translation>Gemessen am</translation>
+    </message>
+    <message>
+        <source>Writing model</source>
+        <translation>Schreibendes Modell</translation>
+    </message>
+    <message>
+        <source>Signed as</source>
+        <translation>Signiert als</translation>
+    </message>
+    <message>
+        <source>Policy</source>
+        <translation>Richtlinie</translation>
+    </message>
+    <message>
+        <source>Add a table</source>
+        <translation>Eine Tabelle hinzufügen</translation>
+    </message>
+    <message>
+        <source>Measured tables ({files:text})</source>
+        <translation>Gemessene Tabellen ({files:text})</translation>
+    </message>
+    <message>
+        <source>Choose a certificate</source>
+        <translation>Zertifikat wählen</translation>
+    </message>
+    <message>
+        <source>Certificates ({files:text})</source>
+        <translation>Zertifikate ({files:text})</translation>
+    </message>
+    <message>
+        <source>The table is signed with “{file:text}”. Whoever gets the table can check that it is yours and unchanged.</source>
+        <translation>Die Tabelle wird mit »{file:text}« signiert. Wer sie erhält, kann prüfen, dass sie von Ihnen stammt und unverändert ist.</translation>
+    </message>
+    <message>
+        <source>Sign the table</source>
+        <translation>Die Tabelle signieren</translation>
+    </message>
+    <message>
+        <source>Sign</source>
+        <translation>Signieren</translation>
+    </message>
+    <message>
+        <source>Export the table</source>
+        <translation>Die Tabelle ausgeben</translation>
+    </message>
+    <message>
+        <source>Remove a table</source>
+        <translation>Eine Tabelle entfernen</translation>
+    </message>
+    <message>
+        <source>Remove “{table:text}”?</source>
+        <translation>»{table:text}« entfernen?</translation>
+    </message>
+    <message>
+        <source>It can be measured again, or added again from a file.</source>
+        <translation>Sie lässt sich neu messen oder aus einer Datei wieder hinzufügen.</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+    <message>
+        <source>Read by “{reader:text}”. Kind of text: {kinds:text}.</source>
+        <translation>Gelesen von »{reader:text}«. Art der Texte: {kinds:text}.</translation>
+    </message>
+    <message>
+        <source>It brings a likelihood table that was learnt.</source>
+        <translation>Sie bringt eine gelernte Likelihood-Tabelle mit.</translation>
+    </message>
+    <message>
+        <source>The shipped likelihood table weighed the texts.</source>
+        <translation>Gewogen wurde mit der mitgelieferten Likelihood-Tabelle.</translation>
+    </message>
+    <message>
+        <source>Fingerprint {table:text}</source>
+        <translation>Fingerabdruck {table:text}</translation>
+    </message>
+    <message>
+        <source>not told apart</source>
+        <translation>nicht unterschieden</translation>
     </message>
     <message>
         <source>edited ({edit:text})</source>
@@ -2786,8 +2934,24 @@
         <translation>nicht belegt</translation>
     </message>
     <message>
-        <source>The policy is now {rule:text} and relies on this table.</source>
-        <translation>Die Richtlinie ist jetzt {rule:text} und stützt sich auf diese Tabelle.</translation>
+        <source>The table “{table:text}” was added.</source>
+        <translation>Die Tabelle »{table:text}« wurde hinzugefügt.</translation>
+    </message>
+    <message>
+        <source>The table “{table:text}” is signed as {who:text}.</source>
+        <translation>Die Tabelle »{table:text}« ist als {who:text} signiert.</translation>
+    </message>
+    <message>
+        <source>The table was written to “{file:text}”.</source>
+        <translation>Die Tabelle wurde in »{file:text}« geschrieben.</translation>
+    </message>
+    <message>
+        <source>The table was removed.</source>
+        <translation>Die Tabelle wurde entfernt.</translation>
+    </message>
+    <message>
+        <source>The policy is now {rule:text} and relies on {n:plural(one table|{n:count} tables)}.</source>
+        <translation>Die Richtlinie heißt nun {rule:text} und stützt sich auf {n:plural(eine Tabelle|{n:count} Tabellen)}.</translation>
     </message>
 </context>
 <context>

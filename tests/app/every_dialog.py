@@ -15,6 +15,7 @@ from pura_audit.cases.review import ReviewDialog
 from pura_audit.keys.requests import KeyAct
 from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
+from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
 from pura_audit.workbench import dialogs
@@ -95,5 +96,6 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
+        "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),
         "closing": lambda: closing_question(window, running=True, unkept=0)[0],
     }

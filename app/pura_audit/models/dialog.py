@@ -225,12 +225,12 @@ class ModelsDialog(StoreDialog):
         return _opened(FitnessDialog(self.session, self.selected.name, self))
 
     def ask_power(self) -> QDialog | None:
-        """Open the page that measures how often texts of the chosen model are found."""
-        from pura_audit.models.power import PowerDialog
+        """Open the list of measured tables; more can be measured with the chosen model."""
+        from pura_audit.models.tables import PowerTablesDialog
 
         if self.selected is None:
             return None
-        return _opened(PowerDialog(self.session, self.selected.name, self))
+        return _opened(PowerTablesDialog(self.session, self.selected.name, self))
 
 
 def _opened(dialog: QDialog) -> QDialog:

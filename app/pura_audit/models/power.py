@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -16,24 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.power import (
-    SHARES,
-    MeasurePower,
-    PowerLine,
-    RelyOnPower,
-    estimate_power,
-    measure_power,
-    power_lines,
-    rely_on_power,
-)
-from pura.verdict.policy import Policy, default_policy
-from pura.verdict.power_file import MAX_NAME, SHORT, PowerFile
+from pura.desk.power import MeasurePower, estimate_power, measure_power
+from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.outcome import Progress
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import duration, filled, number, translate
+from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
-from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     button_row,
@@ -42,26 +31,32 @@ from pura_audit.widgets.form_dialog import (
     main_button,
     plain_button,
 )
-from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.widgets.working_dialog import WorkingDialog
-
-ROW, HEAD = 32, 40
-_SHOWN = 4
 
 
 class PowerDialog(WorkingDialog):
-    """Asks what to measure, measures, shows the table, and lets the policy rely on it."""
+    """Asks what to measure, and measures.
+
+    Signals:
+        measured: The table, as a PowerFile; it is stored.
+    """
+
+    measured = Signal(object)
 
     def __init__(self, session: Session, model: str, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
         self._model, self._path = model, Path()
-        self._made: PowerFile | None = None
         found = session.catalogue or Catalogue()
-        self._profiles, self._policy = found.profiles, found.policy or default_policy()
-        self.setWindowTitle(translate("Power", "How much is found"))
-        self.resize(760, 780)
-        self.name, self.documents = QLineEdit(), QLineEdit("500, 2000")
+        self._profiles = found.profiles
+        self.setWindowTitle(translate("Power", "Measure how much is found"))
+        self.setMinimumWidth(680)
+        self.name, self.passages, self.documents, self.edits = (QLineEdit() for _ in range(4))
         self.name.setMaxLength(MAX_NAME)
+        self.passages.setText("60, 100, 200")
+        self.documents.setText("500, 2000")
+        self.edits.setPlaceholderText(
+            translate("Power", "none; such as substitute:0.1, delete:0.1")
+        )
         self.profile, self.reader = QComboBox(), QComboBox()
         self.profile.addItems([p.title for p in self._profiles])
         self.profile.currentTextChanged.connect(self.name.setText)
@@ -74,12 +69,11 @@ class PowerDialog(WorkingDialog):
         self.prompts = plain_button(words, self.ask_file)
         self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
         self.texts, self.tokens = spin_box(1, 1000, 64), spin_box(20, 4000, 200)
+        self.learn = spin_box(0, 1000, 0)
+        self.learn.setSpecialValueText(translate("Power", "none: the shipped table weighs"))
         self.estimate = plain_button(translate("Power", "How long?"), self._estimate)
         self.measure = main_button(translate("Power", "Measure"), self._measure)
-        self.rely = plain_button(translate("Power", "Let the policy rely on it"), self._rely)
-        self.sentence = label("", "reading", wrap=True)
-        self.table = make_table(translate("Power", "Shares found"))
-        self.table.setMinimumHeight(_SHOWN * ROW + HEAD)
+        self._inputs: tuple[QWidget, ...] = ()
         self._lay_out()
         if session.profile in self._profiles:
             self.profile.setCurrentIndex(self._profiles.index(session.profile))
@@ -99,14 +93,18 @@ class PowerDialog(WorkingDialog):
         )
         form = QFormLayout()
         form.setSpacing(GRID)
-        for words, field in (
+        fields: tuple[tuple[str, QWidget], ...] = (
             (translate("Power", "Name of the table"), self.name),
             (translate("Power", "Profile"), self.profile),
             (translate("Power", "Reading model"), self.reader),
             (translate("Power", "Texts to write"), self.texts),
             (translate("Power", "Tokens of each"), self.tokens),
+            (translate("Power", "More texts, to learn a likelihood table"), self.learn),
+            (translate("Power", "Passages of so many tokens"), self.passages),
             (translate("Power", "Inside texts of so many tokens"), self.documents),
-        ):
+            (translate("Power", "Edits, measured too"), self.edits),
+        )
+        for words, field in fields:
             name_input(field, words)
             form.addRow(words, field)
         row = QHBoxLayout()
@@ -116,17 +114,9 @@ class PowerDialog(WorkingDialog):
         form.addRow("", row)
         layout.addLayout(form)
         layout.addLayout(self.progress_row())
-        layout.addWidget(self.sentence)
-        layout.addWidget(self.table, 1)
-        layout.addLayout(
-            button_row(close_button(self), self.measure, left=(self.estimate, self.rely))
-        )
-        self._show_result(shown=False)
-        layout.addStretch(0)
-
-    def _show_result(self, *, shown: bool) -> None:
-        for widget in (self.sentence, self.table, self.rely):
-            widget.setVisible(shown)
+        layout.addStretch(1)
+        layout.addLayout(button_row(close_button(self), self.measure, left=(self.estimate,)))
+        self._inputs = (*(field for _, field in fields), self.chat, self.prompts)
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now."""
@@ -134,17 +124,7 @@ class PowerDialog(WorkingDialog):
         ready = bool(self._profiles) and free
         for button in (self.measure, self.estimate):
             button.setEnabled(ready)
-        self.rely.setEnabled(free and self._made is not None)
-        for widget in (
-            self.name,
-            self.profile,
-            self.reader,
-            self.texts,
-            self.tokens,
-            self.documents,
-            self.chat,
-            self.prompts,
-        ):
+        for widget in self._inputs:
             widget.setEnabled(free)
         if not self._profiles:
             self.say(translate("Power", "A measurement takes a profile."), bad=True)
@@ -166,14 +146,14 @@ class PowerDialog(WorkingDialog):
 
     def request(self) -> MeasurePower | None:
         """Return what the form asks for; None, and why in words, where it cannot be read."""
-        parts = self.documents.text().replace(";", ",").split(",")
-        lengths = [part.strip() for part in parts if part.strip()]
-        if not all(part.isdecimal() for part in lengths):
+        lengths = [_parts(self.passages.text()), _parts(self.documents.text())]
+        if not all(part.isdecimal() for parts in lengths for part in parts):
             self.say(
                 translate("Power", "The lengths are whole numbers with commas between them."),
                 bad=True,
             )
             return None
+        passages, documents = (tuple(int(part) for part in parts) for parts in lengths)
         return MeasurePower(
             name=self.name.text().strip() or self.profile.currentText(),
             profile=self._profiles[self.profile.currentIndex()].profile,
@@ -182,8 +162,11 @@ class PowerDialog(WorkingDialog):
             prompts=self._path if self._path.name else None,
             chat=self.chat.isChecked(),
             texts=self.texts.value(),
+            learn=self.learn.value(),
             tokens=self.tokens.value(),
-            documents=tuple(int(part) for part in lengths),
+            passages=passages,
+            documents=documents,
+            edits=tuple(_parts(self.edits.text())),
         )
 
     def _estimate(self) -> None:
@@ -202,13 +185,11 @@ class PowerDialog(WorkingDialog):
         request, workplace = self.request(), self.session.workplace
         if request is None:
             return
-        self._made = None
-        self._show_result(shown=False)
         self.begin(
             lambda context: measure_power(
                 workplace, request, progress=context.progress, checkpoint=context.checkpoint
             ),
-            then=self.show_result,
+            then=self.measured.emit,
         )
 
     def _progressed(self, progress: Progress) -> None:
@@ -233,53 +214,7 @@ class PowerDialog(WorkingDialog):
             said = filled(left, said=said, time=duration(progress.seconds_left))
         self.say(said)
 
-    def show_result(self, made: PowerFile) -> None:
-        """Show what a table says."""
-        self._made = made
-        texts = made.table.conditions["texts"]
-        words = translate(
-            "Power", "Table “{name:text}” ({table:text}) is stored; {n:count} texts were counted."
-        )
-        self.say("")
-        self.sentence.setText(
-            filled(words, name=made.table.name, table=made.fingerprint[:SHORT], n=texts)
-        )
-        headers = (
-            translate("Power", "Marked texts"),
-            *(
-                filled(translate("Power", "{n:count} % found from"), n=round(100 * share))
-                for share in SHARES
-            ),
-            translate("Power", "At most shown"),
-            translate("Power", "Texts"),
-        )
-        lines = power_lines(made.table, self._policy.t_found)
-        fill_table(self.table, headers, [row_of(line) for line in lines], 340)
-        self._show_result(shown=True)
-        self.refresh_buttons()
 
-    def _rely(self) -> None:
-        if self._made is None:
-            return
-        workplace, request = self.session.workplace, RelyOnPower(name=self._made.fingerprint)
-        self.begin(lambda _: rely_on_power(workplace, request), words=_relied)
-
-
-def row_of(line: PowerLine) -> tuple[str, ...]:
-    """Return a line of a table in cells."""
-    if line.edit:
-        what = filled(translate("Power", "edited ({edit:text})"), edit=line.edit)
-    elif line.text_usable:
-        words = translate("Power", "passages in up to {n:count} positions")
-        what = filled(words, n=line.text_usable)
-    else:
-        what = translate("Power", "whole texts")
-    from_ = translate("Power", "{n:count} positions")
-    none = translate("Power", "not shown")
-    needed = [none if n is None else filled(from_, n=n) for n in line.needed]
-    return (what, *needed, f"{int(100 * line.most)} %", number(line.texts))
-
-
-def _relied(policy: Policy) -> str:
-    words = translate("Power", "The policy is now {rule:text} and relies on this table.")
-    return filled(words, rule=policy.rule)
+def _parts(text: str) -> list[str]:
+    """Return what stands between the commas of a line."""
+    return [part.strip() for part in text.replace(";", ",").split(",") if part.strip()]

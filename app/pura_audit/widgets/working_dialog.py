@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QProgressBar,
     QPushButton,
@@ -20,13 +19,19 @@ from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import Remark, button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import (
+    FittedDialog,
+    Remark,
+    button_row,
+    close_button,
+    dialog_column,
+)
 from pura_audit.widgets.tables import fill_table, make_table
 
 T = TypeVar("T")
 
 
-class WorkingDialog(QDialog):
+class WorkingDialog(FittedDialog):
     """A dialog that hands use cases to the session, and shows how they go."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

@@ -237,7 +237,7 @@ def _prompts(path: Path) -> tuple[str, ...]:
 
 
 def list_power(workplace: Workplace) -> tuple[PowerFound, ...]:
-    """Return the stored tables; one whose file is damaged is left out here and refused when used.
+    """Return the stored tables; a damaged or forged one is left out here and refused when used.
 
     Raises:
         PolicyError: The policy cannot be read.
@@ -247,13 +247,11 @@ def list_power(workplace: Workplace) -> tuple[PowerFound, ...]:
     for path in workplace.power.paths():
         try:
             sealed = read_power_file(path)
+            signed = _check(sealed, ())
         except PolicyError:
             continue
-        found.append(
-            PowerFound(
-                sealed=sealed, signed=None, relied_on=sealed.fingerprint in policy.power_tables
-            )
-        )
+        relied_on = sealed.fingerprint in policy.power_tables
+        found.append(PowerFound(sealed=sealed, signed=signed, relied_on=relied_on))
     return tuple(found)
 
 

@@ -13,7 +13,6 @@ from shiboken6 import isValid
 
 from pura.base.errors import ModelError, PuraError
 from pura.desk.models import AddModel, RecheckModel, RemoveModel
-from pura.desk.power import RelyOnPower
 from pura.desk.profiles import ExportProfile, ImportProfile, RemoveProfile, SaveProfile
 from pura.desk.workplace import Workplace
 from pura.lab.fitness.measure import ProxyFitness, TextResult
@@ -22,13 +21,14 @@ from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
 from pura.scheme import Profile
 from pura.scheme.profile_versions import NOTES
-from pura.verdict.policy import Policy
-from pura.verdict.power_file import PowerFile, seal
+from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.outcome import Done, Progress
+from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models import dialog as model_dialog
 from pura_audit.models import fitness, power
 from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
+from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
@@ -240,56 +240,88 @@ def measured_table(found: int) -> PowerFile:
     return seal(table | {"entries": [entry, *more]})
 
 
-def test_power_is_asked_for_shown_and_relied_on(
+def test_power_is_asked_for_as_the_form_says(
     models: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sealed = measured_table(64)
-    measured, timed, relied = Noted(sealed), Noted(7200.0), Noted(Policy(name="ours", version=3))
-    for name, use_case in (
-        ("measure_power", measured),
-        ("estimate_power", timed),
-        ("rely_on_power", relied),
-    ):
-        monkeypatch.setattr(power, name, use_case)
+    measured, timed = Noted(sealed), Noted(7200.0)
+    monkeypatch.setattr(power, "measure_power", measured)
+    monkeypatch.setattr(power, "estimate_power", timed)
     models.buttons["power"].click()
-    dialog = models.findChild(PowerDialog)
-    assert dialog.table.isHidden()
-    assert dialog.rely.isHidden()
+    tables = models.findChild(PowerTablesDialog)
+    qtbot.waitUntil(lambda: not tables.busy)
+    tables.buttons["measure"].click()
+    dialog = tables.findChild(PowerDialog)
     dialog.documents.setText("500, many")
     dialog.measure.click()
     assert "whole numbers" in dialog.words.text()
     assert not measured.requests
     dialog.documents.setText(" 500; 1000 ")
+    dialog.passages.setText("50")
+    dialog.edits.setText("substitute:0.1, delete:0.2")
     dialog.texts.setValue(9)
+    dialog.learn.setValue(7)
     dialog.chat.setChecked(True)
     dialog.estimate.click()
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "2.0 h" in dialog.words.text()
+    tables.session.workplace.power.put(sealed)
     dialog.measure.click()
-    qtbot.waitUntil(lambda: not dialog.busy)
+    qtbot.waitUntil(lambda: bool(tables._rows) and not tables.busy)
     [request] = measured.requests
     assert timed.requests == [request]
-    assert (request.model, request.reader, request.texts) == ("tiny", None, 9)
-    assert (request.documents, request.chat, request.prompts) == ((500, 1000), True, None)
-    assert sealed.fingerprint[:16] in dialog.sentence.text()
-    assert cells(dialog.table) == [
-        "whole texts",
-        "1,200 positions",
-        "1,200 positions",
-        "95 %",
-        "64",
-    ]
-    assert cells(dialog.table, 1)[0] == "passages in up to 1,400 positions"
-    assert cells(dialog.table, 2)[:3] == ["edited (substitute:0.1)", "not shown", "not shown"]
-    dialog.rely.click()
-    qtbot.waitUntil(lambda: not dialog.busy)
-    assert relied.requests == [RelyOnPower(name=sealed.fingerprint)]
-    assert "ours/3" in dialog.words.text()
+    assert (request.model, request.reader, request.texts, request.learn) == ("tiny", None, 9, 7)
+    assert (request.documents, request.passages, request.chat) == ((500, 1000), (50,), True)
+    assert (request.edits, request.prompts) == (("substitute:0.1", "delete:0.2"), None)
+    assert sealed.fingerprint[:16] in tables.words.text()
+    tables.close()
+
+
+def test_measured_tables_are_listed_signed_relied_on_and_removed(
+    models: Any, qtbot: Any, certificate: Path, tmp_path: Path
+) -> None:
+    sealed = measured_table(64)
+    (tmp_path / "table.json").write_bytes(sealed.to_bytes())
+    dialog = models.ask_power()
+
+    def settle(words: str) -> None:
+        qtbot.waitUntil(lambda: not dialog.busy, timeout=30_000)  # the first signature imports much
+        assert dialog.words.text().startswith(words)
+
+    settle("")
+    assert not dialog.none.isHidden()
+    assert not dialog.buttons["sign"].isEnabled()
+    dialog.ask_file().fileSelected.emit(str(tmp_path / "table.json"))
+    settle("The table “internal” was added.")
+    assert cells(dialog.table) == ["internal", "2026-11-22", "", "64", "–", "–"]
+    assert sealed.fingerprint in dialog.detail.text()
+    found = ["1,200 positions", "1,200 positions", "95 %", "64"]
+    assert cells(dialog.lines) == ["whole texts", *found]
+    assert cells(dialog.lines, 1)[0] == "passages in up to 1,400 positions"
+    assert cells(dialog.lines, 2)[:3] == ["edited (substitute:0.1)", "not shown", "not shown"]
+    dialog.buttons["rely"].click()
+    settle("The policy is now ")
+    assert cells(dialog.table)[-1] == "yes"
+    assert not dialog.buttons["remove"].isEnabled(), "the policy would find it gone"
+    dialog.ask_certificate().fileSelected.emit(str(certificate))
+    asked = dialog.findChild(PassphraseDialog)
+    asked.first.setText("Grüße 7")
+    asked.ok.click()
+    settle("The table “internal” is signed as ")
+    assert "Reports Desk" in cells(dialog.table)[-2]
+    dialog.ask_export().fileSelected.emit(str(tmp_path / "out.json"))
+    settle("The table was written to “out.json”.")
+    assert read_power_file(tmp_path / "out.json").signature
+    dialog.buttons["rely"].click()
+    settle("The policy is now ")
+    dialog.ask_remove().buttons()[0].click()
+    settle("The table was removed.")
+    assert not dialog.none.isHidden()
     dialog.close()
 
 
 def test_a_measurement_says_how_far_it_is(models: Any) -> None:
-    dialog = models.ask_power()
+    dialog = models.ask_power().ask_measure()
     dialog._progressed(Progress(step=0, name="texts", done=320, total=12_800, seconds_left=600))
     assert dialog.words.text() == "Writing the texts: 320 of 12,800 tokens, 10 min left"
     dialog._progressed(Progress(step=0, name="counting", done=3, total=64))

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
+import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typst
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
 
 from pura.caselog import CaseLog, open_case, record_report
 from pura.caselog.verify import verify_log
@@ -22,25 +18,9 @@ from pura_audit.workbench import dialogs
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Path:
+def desk(tmp_path: Path, certificate: Path) -> Path:
     """A PDF and a certificate."""
-    now = datetime.now(UTC)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .sign(key, hashes.SHA256())
-    )
-    lock = serialization.BestAvailableEncryption("Grüße 7".encode())
-    (tmp_path / "org.p12").write_bytes(
-        pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock)
-    )
+    shutil.copy(certificate, tmp_path)
     (tmp_path / "r.pdf").write_bytes(typst.compile(b"#set document(date: none)\nHello"))
     return tmp_path
 

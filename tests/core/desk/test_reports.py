@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pikepdf
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
 
 from pura.base.errors import Cancelled, InputError, SigningError
 from pura.desk import cases, reports
@@ -31,27 +25,6 @@ def built(make_record: Make) -> reports.Built:
     return reports.build_report(
         reports.BuildReport(audits=(make_record(1),), request=ReportRequest())
     )
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    now = datetime.now(UTC)
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Reports Desk")])
-    cert = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=9))
-        .sign(key, hashes.SHA256())
-    )
-    lock = serialization.BestAvailableEncryption(b"a long one")
-    path = tmp_path_factory.mktemp("certificate") / "org.p12"
-    path.write_bytes(pkcs12.serialize_key_and_certificates(b"x", key, cert, None, lock))
-    return path
 
 
 def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
@@ -134,7 +107,7 @@ def test_a_report_is_signed_noted_and_checked(
             path=tmp_path / "r.pdf",
             to=to,
             certificate=certificate,
-            passphrase=Secret(bytearray(b"a long one")),
+            passphrase=Secret(bytearray("Grüße 7".encode())),
             note=True,
             auditor="Anna",
         )

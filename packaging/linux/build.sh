@@ -26,7 +26,7 @@ want="$(cat pyproject.toml constraints.txt | cksum) $pyinstaller $python"
 if [ "$(cat "$venv/installed" 2>/dev/null)" != "$want" ]; then
     "$python" -m venv --clear "$venv"
     echo "Installing the parts into $venv"
-    "$venv/bin/python" -m pip install --quiet -c constraints.txt ".[gui]" \
+    "$venv/bin/python" -m pip install --quiet -c constraints.txt ".[gui,batch]" \
         "pyinstaller==$pyinstaller" hatchling
     echo "$want" > "$venv/installed"
 fi

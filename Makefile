@@ -1,7 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast coverage check format audit bench screenshots translations \
-  wheel package clean system system-tests system-package
+  wheel package packages clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -73,6 +73,9 @@ wheel: install ## Build the wheel into dist/
 
 package: system-package ## Build the one-folder application into dist/linux and prove it (20 minutes)
 	@packaging/linux/build.sh
+
+packages: package ## Packages of the built application for distributions, and their checksums
+	@packaging/linux/packages.sh
 
 clean: ## Remove everything that was made here, .venv included
 	rm -rf .venv dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,6 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cd "$root"
 work=build/linux
+id=org.puraaudit.Audit
 venv=$work/venv
 pyinstaller=6.22.3
 export PIP_DISABLE_PIP_VERSION_CHECK=1 HF_HUB_OFFLINE=1 OMP_WAIT_POLICY=PASSIVE
@@ -48,14 +49,24 @@ PURA_WHEELS=$root/$work/wheels "$venv/bin/pyinstaller" --noconfirm --clean --log
     --distpath dist/linux --workpath "$work/pyinstaller" "$here/pura-audit.spec"
 
 app=dist/linux/pura-audit
-mkdir -p "$app/share/applications" "$app/share/icons/hicolor/scalable/apps" \
-    "$app/share/doc/pura-audit"
-cp "$here/pura-audit.desktop" "$app/share/applications/"
-cp resources/ui/icons/app.svg "$app/share/icons/hicolor/scalable/apps/pura-audit.svg"
-cp LICENSE NOTICE CHANGELOG.md "$app/share/doc/pura-audit/"
-"$venv/bin/python" "$here/licences.py" > "$app/share/doc/pura-audit/THIRD-PARTY.txt"
-"$venv/bin/python" -m pura.cli.manual "$app/share/man/man1"
-"$venv/bin/python" -m pura.cli.manual "$app/share/man/de/man1" de
+# Everything that belongs below a prefix stands in share/, as it will there.
+share=$app/share
+mkdir -p "$share/applications" "$share/icons/hicolor/scalable/apps" "$share/metainfo" \
+    "$share/bash-completion/completions" "$share/zsh/site-functions" \
+    "$share/fish/vendor_completions.d" "$share/doc/pura-audit"
+cp "$here/pura-audit.desktop" "$share/applications/"
+cp "$here/$id.metainfo.xml" "$share/metainfo/"
+cp resources/ui/icons/app.svg "$share/icons/hicolor/scalable/apps/pura-audit.svg"
+"$app/pura" completion bash > "$share/bash-completion/completions/pura"
+"$app/pura" completion zsh > "$share/zsh/site-functions/_pura"
+"$app/pura" completion fish > "$share/fish/vendor_completions.d/pura.fish"
+cp LICENSE NOTICE CHANGELOG.md "$share/doc/pura-audit/"
+"$venv/bin/python" -c "
+from pura_audit.platform.notices import notices
+print('PURA Audit is under the Apache License 2.0. It carries these packages:', *notices(), sep='\n\n')
+" > "$share/doc/pura-audit/THIRD-PARTY.txt"
+"$venv/bin/python" -m pura.cli.manual "$share/man/man1"
+"$venv/bin/python" -m pura.cli.manual "$share/man/de/man1" de
 cp "$here/install.sh" "$app/"
 du -sh "$app" | sed 's/^/Built: /'
 [ "${1:-}" = "--no-proof" ] || "$here/prove.sh" "$app"

@@ -16,29 +16,32 @@ while [ $# -gt 0 ]; do
     esac
 done
 
-desktop=$prefix/share/applications/pura-audit.desktop
-icon=$prefix/share/icons/hicolor/scalable/apps/pura-audit.svg
+# What stands below share/ of this folder goes below share/ of the prefix, file by file.
+shared() { (cd "$1/share" && find . -type f | sed 's#^\./##'); }
+
 if [ "$remove" = yes ]; then
-    rm -f "$prefix/bin/pura-audit" "$prefix/bin/pura" "$desktop" "$icon"
-    rm -f "$prefix"/share/man/man1/pura.1 "$prefix"/share/man/man1/pura-*.1 \
-        "$prefix"/share/man/de/man1/pura.1 "$prefix"/share/man/de/man1/pura-*.1
+    [ ! -d "$place/share" ] || shared "$place" | while IFS= read -r file; do
+        rm -f "$prefix/share/$file"
+    done
+    rm -f "$prefix/bin/pura-audit" "$prefix/bin/pura"
     rm -rf "$place"
     echo "Removed. Keys, models, settings and the case log were left where they are."
     exit 0
 fi
 
-mkdir -p "$place.new" "$prefix/bin" "$(dirname "$desktop")" "$(dirname "$icon")"
+mkdir -p "$place.new" "$prefix/bin"
 cp -a "$here/." "$place.new/"
 rm -rf "$place"
 mv "$place.new" "$place"
 ln -sf "$place/pura-audit" "$place/pura" "$prefix/bin/"
-sed "s#^Exec=pura-audit#Exec=\"$place/pura-audit\"#" \
-    "$place/share/applications/pura-audit.desktop" > "$desktop"
-cp "$place/share/icons/hicolor/scalable/apps/pura-audit.svg" "$icon"
-mkdir -p "$prefix/share/man/man1" "$prefix/share/man/de/man1"
-cp "$place"/share/man/man1/*.1 "$prefix/share/man/man1/"
-cp "$place"/share/man/de/man1/*.1 "$prefix/share/man/de/man1/"
+shared "$place" | while IFS= read -r file; do
+    mkdir -p "$prefix/share/$(dirname "$file")"
+    cp "$place/share/$file" "$prefix/share/$file"
+done
+desktop=$prefix/share/applications
+sed "s#^Exec=pura-audit#Exec=\"$place/pura-audit\"#" "$place/share/applications/pura-audit.desktop" \
+    > "$desktop/pura-audit.desktop"
 if command -v update-desktop-database >/dev/null 2>&1; then
-    update-desktop-database "$(dirname "$desktop")" || true
+    update-desktop-database "$desktop" || true
 fi
 echo "Installed in $place. Start it with “pura-audit”, or from the menu."

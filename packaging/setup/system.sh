@@ -1,6 +1,6 @@
 #!/bin/sh
 # Install the system libraries that Qt needs; with --tests also the programs that the tests start,
-# with --package also what building the application takes.
+# with --package also what building the application takes. --runtime only prints what Qt needs.
 #
 # Does nothing when nothing is missing. As root, or with sudo that asks no password, on Debian or
 # Ubuntu, it installs what is missing; otherwise it prints the command and stops.
@@ -21,6 +21,7 @@ shared=""
 case ${1:-} in
     --tests) wanted="$runtime $tests" ;;
     --package) wanted="$runtime $package" shared=--shared ;;
+    --runtime) echo "$runtime" | tr ' ' '\n'; exit 0 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

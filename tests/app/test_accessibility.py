@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible
+from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura_audit.session.items import ItemState
+from pura_audit.workbench.about import AboutDialog
 
 CONTROLS = (
     QPushButton,
@@ -172,11 +173,19 @@ def test_the_walk_itself_finds_a_missing_name_and_a_focus_trap(qtbot: Any) -> No
 
 
 def test_about_can_be_copied_and_holds_the_versions(window: Any) -> None:
-    from pura_audit.workbench.about import facts
-
-    words = facts(window.session)
+    dialog = AboutDialog(window.session, window)
+    copy = dialog.findChild(QPushButton, "copy")
+    words = dialog.facts.toPlainText()
     for part in ("PURA Audit", "Python", "Qt", "torch", "Test chip", "Keyring"):
         assert part in words
+    copy.click()
+    assert QGuiApplication.clipboard().text() == words
+    assert dialog.notices.toPlainText() == "", "a megabyte is read when it is wanted"
+    dialog.tabs.setCurrentWidget(dialog.notices)
+    assert "MIT License" in dialog.notices.toPlainText()
+    assert "PySide6" in dialog.notices.toPlainText()
+    copy.click()
+    assert QGuiApplication.clipboard().text() == dialog.notices.toPlainText()
 
 
 def test_rows_of_the_queue_speak(window: Any, audit: Audit) -> None:

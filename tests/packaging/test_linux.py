@@ -7,12 +7,15 @@ import configparser
 import shutil
 import subprocess
 import sys
+import tarfile
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from pura.base.resources import resource
 from pura.scheme import SecretKey
+from pura.version import __version__
 from pura_audit.tools import packaged_check
 
 FOLDER = Path(__file__).resolve().parents[2] / "packaging" / "linux"
@@ -21,7 +24,8 @@ FOLDER = Path(__file__).resolve().parents[2] / "packaging" / "linux"
 @pytest.mark.parametrize("script", sorted(FOLDER.glob("*.sh")), ids=lambda p: p.name)
 def test_the_scripts_are_sound_shell_and_may_be_run(script: Path) -> None:
     assert script.stat().st_mode & 0o111
-    done = subprocess.run(["sh", "-n", str(script)], capture_output=True, text=True, check=False)
+    shell = "bash" if script.read_text().startswith("#!/usr/bin/env bash") else "sh"
+    done = subprocess.run([shell, "-n", str(script)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -35,6 +39,20 @@ def test_the_desktop_entry_names_the_program_and_its_icon() -> None:
     assert section["Categories"].endswith(";")
     assert section["MimeType"].endswith(";")
     assert resource("ui", "icons", "app.svg").is_file()
+
+
+def test_what_a_software_centre_shows_agrees_with_the_rest() -> None:
+    [path] = FOLDER.glob("*.metainfo.xml")
+    about = ET.parse(path).getroot()
+    assert f"{about.findtext('id')}.metainfo.xml" == path.name
+    assert about.findtext("launchable") == "pura-audit.desktop"
+    releases = [release.get("version") for release in about.iter("release")]
+    assert releases[0] == __version__, "the newest release stands first"
+    both = [node.get("{http://www.w3.org/XML/1998/namespace}lang") for node in about.iter("li")]
+    assert both.count(None) == both.count("de")
+    manifest = (FOLDER / "org.puraaudit.Audit.yaml").read_text(encoding="utf-8")
+    assert f"id: {about.findtext('id')}\n" in manifest
+    assert f"id={about.findtext('id')}\n" in (FOLDER / "build.sh").read_text(encoding="utf-8")
 
 
 def test_every_start_script_can_be_its_own_child_first() -> None:
@@ -63,28 +81,44 @@ def test_the_sample_is_written_as_files_for_the_command(tmp_path: Path) -> None:
 
 def test_install_and_remove_leave_nothing_behind(tmp_path: Path) -> None:
     app = tmp_path / "built"
-    places = [app / "share/applications", app / "share/icons/hicolor/scalable/apps"]
-    for place in places:
-        place.mkdir(parents=True)
+    share = app / "share"
+    for name in (
+        "applications/pura-audit.desktop",
+        "icons/hicolor/scalable/apps/pura-audit.svg",
+        "metainfo/org.puraaudit.Audit.metainfo.xml",
+        "bash-completion/completions/pura",
+        "man/de/man1/pura-key.1",
+    ):
+        (share / name).parent.mkdir(parents=True, exist_ok=True)
+        (share / name).write_text(f"{name}\n")
+    shutil.copy(FOLDER / "pura-audit.desktop", share / "applications")
     shutil.copy(FOLDER / "install.sh", app)
-    shutil.copy(FOLDER / "pura-audit.desktop", places[0])
-    shutil.copy(resource("ui", "icons", "app.svg"), places[1] / "pura-audit.svg")
     for name in ("pura", "pura-audit"):
         (app / name).write_text(f"#!/bin/sh\necho {name}\n")
         (app / name).chmod(0o755)
-    for manual in ("share/man/man1", "share/man/de/man1"):
-        (app / manual).mkdir(parents=True)
-        (app / manual / "pura-key.1").write_text(".TH PURA\n")
     prefix = tmp_path / "a prefix"
 
     def run(*command: str | Path) -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    for _ in range(2):  # installing again replaces
-        run(app / "install.sh", "--prefix", prefix)
+    one_file = tmp_path / "pura-audit.run"
+    with tarfile.open(tmp_path / "folder.tar.gz", "w:gz") as folder:
+        folder.add(app, arcname="pura-audit")
+    start = (FOLDER / "unpack.sh").read_bytes()
+    one_file.write_bytes(start + (tmp_path / "folder.tar.gz").read_bytes())
+    run("sh", one_file, "--prefix", prefix)
+    run(app / "install.sh", "--prefix", prefix)  # installing again replaces
     assert run(prefix / "bin/pura") == "pura\n"
     desktop = (prefix / "share/applications/pura-audit.desktop").read_text(encoding="utf-8")
     assert f'Exec="{prefix}/lib/pura-audit/pura-audit" %F' in desktop
     assert (prefix / "share/man/de/man1/pura-key.1").is_file()
-    run(app / "install.sh", "--prefix", prefix, "--remove")
-    assert not [p for p in prefix.rglob("*") if not p.is_dir()]
+    assert (prefix / "share/metainfo/org.puraaudit.Audit.metainfo.xml").is_file()
+    mine = prefix / "share/man/man1/other.1"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("of another program\n")
+    run("sh", one_file, "--prefix", prefix, "--remove")
+    assert mine.is_file()
+    mine.unlink()
+    left = [p for p in prefix.rglob("*") if not p.is_dir()]
+    # A cache of the desktop's own, where its program is there.
+    assert [p for p in left if p.name != "mimeinfo.cache"] == []

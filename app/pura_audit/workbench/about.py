@@ -1,4 +1,4 @@
-"""About: every version, the device and the keyring, ready to be copied for support."""
+"""About: every version, the device and the keyring, ready to be copied; licences of all parts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QPlainTextEdit,
     QPushButton,
+    QTabWidget,
     QWidget,
 )
 
@@ -18,6 +19,7 @@ from pura.version import __version__
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look import fonts
 from pura_audit.platform.i18n import translate
+from pura_audit.platform.notices import notices
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
@@ -74,12 +76,33 @@ class AboutDialog(QDialog):
                 "Inter under the SIL Open Font License.",
             ),
         )
-        self.facts = QPlainTextEdit(facts(session))
-        self.facts.setReadOnly(True)
-        self.facts.setTabChangesFocus(True)
-        self.facts.setFont(fonts.mono(fonts.BODY))
-        self.facts.setAccessibleName(translate("Dialog", "Versions"))
-        layout.addWidget(self.facts, 1)
+        self.facts = _pane(translate("Dialog", "Versions"))
+        self.facts.setPlainText(facts(session))
+        self.notices = _pane(translate("Dialog", "Licences"))
+        self.tabs = QTabWidget()
+        for pane in (self.facts, self.notices):
+            self.tabs.addTab(pane, pane.accessibleName())
+        self.tabs.currentChanged.connect(self._show_notices)
+        layout.addWidget(self.tabs, 1)
         copy = QPushButton(translate("Dialog", "Copy"))
-        copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.facts.toPlainText()))
+        copy.setObjectName("copy")
+        copy.clicked.connect(self._copy)
         layout.addLayout(button_row(close_button(self, enter=True), left=(copy,)))
+
+    def _show_notices(self, tab: int) -> None:
+        """Read them when they are wanted: a megabyte of small files."""
+        if self.tabs.widget(tab) is self.notices and self.notices.document().isEmpty():
+            self.notices.setPlainText("\n".join(notices()))
+
+    def _copy(self) -> None:
+        shown = self.facts if self.tabs.currentWidget() is self.facts else self.notices
+        QGuiApplication.clipboard().setText(shown.toPlainText())
+
+
+def _pane(name: str) -> QPlainTextEdit:
+    pane = QPlainTextEdit()
+    pane.setReadOnly(True)
+    pane.setTabChangesFocus(True)
+    pane.setFont(fonts.mono(fonts.BODY))
+    pane.setAccessibleName(name)
+    return pane

@@ -8,14 +8,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn
 
-from pura.batch.inputs import Inputs
-from pura.batch.run import Standing
-from pura.batch.tables import Columns
 from pura.cli.common import (
     DecoderOption,
     DeviceOption,
@@ -43,11 +39,10 @@ from pura.cli.common import (
 )
 from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
 from pura.cli.tree import App
-from pura.desk.audits import Setup
-from pura.desk.batch import ENGINES, BatchDone, RunBatch, merge_batch, run_batch, summary_of
-from pura.documents import ReadOptions
-from pura.documents.folders import MAX_DEPTH, WalkOptions
-from pura.words.sentences import title
+
+if TYPE_CHECKING:
+    from pura.batch.run import Standing
+    from pura.desk.batch import BatchDone
 
 MARKED: Final = 3
 INDICATED: Final = 4
@@ -148,6 +143,13 @@ def run(
     new. What cannot be examined is a row with an error. Exit codes: 0 every text was examined, 1
     some could not be, 2 usage.
     """
+    from pura.batch.inputs import Inputs
+    from pura.batch.tables import Columns
+    from pura.desk.audits import Setup
+    from pura.desk.batch import ENGINES, RunBatch, run_batch
+    from pura.documents import ReadOptions
+    from pura.documents.folders import WalkOptions
+
     refuse_choices(decoder, fdr)
     if engine not in ENGINES:
         raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
@@ -217,6 +219,8 @@ def merge(
     _language: Language = "",
 ) -> None:
     """Put the results of shards into one, in the order of the inputs; one result is converted."""
+    from pura.desk.batch import merge_batch
+
     refuse_rate(fdr)
     done = merge_batch(output, results, form=form, fdr=fdr)
     _end(done, by_outcome=by_outcome, as_json=as_json)
@@ -232,6 +236,8 @@ def summary(
     _language: Language = "",
 ) -> None:
     """Count what the result of a batch holds."""
+    from pura.desk.batch import summary_of
+
     _end(summary_of(result, form), by_outcome=by_outcome, as_json=as_json)
 
 
@@ -261,6 +267,8 @@ def _lists(names: list[str]) -> Iterator[tuple[Path, ...]]:
 @contextmanager
 def _shown() -> Iterator[Callable[[Standing], None]]:
     """Lend what says how far a batch is: a bar on a terminal, a line now and then in a pipe."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
@@ -324,6 +332,9 @@ def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
 
 
 def _say(done: BatchDone) -> None:
+    from pura.documents.folders import MAX_DEPTH
+    from pura.words.sentences import title
+
     out.print(say("batch.rows", count=done.rows, name=done.output))
     for verdict, count in done.outcomes.most_common():
         out.print(f"  {count}  {title(verdict, language())}")

@@ -101,12 +101,15 @@ def _prove(network: Any, head: Head) -> None:
 
     with torch.inference_mode():
         ids = torch.arange(_PROBE_TOKENS, device=head.weight.device)[None] % head.rows
+        passed: list[Any] = []
+        watch = decoder_of(network).register_forward_hook(lambda *seen: passed.append(seen[-1]))
         try:
             expected = network(input_ids=ids, use_cache=False).logits[0].float()
-            hidden = decoder_of(network)(input_ids=ids, use_cache=False).last_hidden_state[0]
-            found = head.logits(hidden)
+            found = head.logits(passed[-1].last_hidden_state[0])
         except (AttributeError, TypeError, IndexError, RuntimeError):
             raise _UNKNOWN from None
+        finally:
+            watch.remove()
         if not bool(torch.isfinite(expected).all()):
             raise ModelError("model.weights-not-finite", code="model-damaged")
         # 16-bit heads round differently from tile to tile; a wrong rule is off by far more.

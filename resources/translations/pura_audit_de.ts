@@ -293,6 +293,18 @@
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
+    <message>
+        <source>Pause</source>
+        <translation>Pause</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>Angehalten</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weiter</translation>
+    </message>
 </context>
 <context>
     <name>Cases</name>
@@ -1250,6 +1262,10 @@
 <context>
     <name>Expect</name>
     <message>
+        <source>The audit takes about {time:text} on this computer.</source>
+        <translation>Die Untersuchung dauert auf diesem Rechner etwa {time:text}.</translation>
+    </message>
+    <message>
         <source>About {n:count} of {all:count} bits can be read (an estimate).</source>
         <translation>Etwa {n:count} von {all:count} Bits sind lesbar (Schätzung).</translation>
     </message>
@@ -2038,6 +2054,45 @@
     <message>
         <source>Unlock and audit</source>
         <translation>Entsperren und untersuchen</translation>
+    </message>
+</context>
+<context>
+    <name>LongRun</name>
+    <message>
+        <source>A long audit</source>
+        <translation>Eine lange Untersuchung</translation>
+    </message>
+    <message>
+        <source>It can be paused and cancelled at any time, and you can go on working meanwhile.</source>
+        <translation>Sie lässt sich jederzeit anhalten und abbrechen, und Sie können währenddessen weiterarbeiten.</translation>
+    </message>
+    <message>
+        <source>Audit the whole text</source>
+        <translation>Den ganzen Text untersuchen</translation>
+    </message>
+    <message>
+        <source>Audit all {n:count} texts</source>
+        <translation>Alle {n:count} Texte untersuchen</translation>
+    </message>
+    <message>
+        <source>An excerpt is how {n:plural(the text begins|each of the {n:count} long texts begins)}, about {k:count} characters. It is a text of its own: what is found holds for it, and what is not found says nothing of the rest.</source>
+        <translation>Ein Auszug ist der Anfang {n:plural(des Textes|jedes der {n:count} langen Texte)}, etwa {k:count} Zeichen. Er ist ein eigener Text: Was gefunden wird, gilt für ihn; was nicht gefunden wird, sagt nichts über den Rest.</translation>
+    </message>
+    <message>
+        <source>{n:plural(An excerpt|Excerpts)} first</source>
+        <translation>Erst {n:plural(ein Auszug|Auszüge)}</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <translation>Jetzt nicht</translation>
+    </message>
+    <message>
+        <source>{n:plural(This text is long|These texts are long)}: {k:count} characters. How long that takes was not measured on this computer yet.</source>
+        <translation>{n:plural(Dieser Text ist lang|Diese Texte sind lang)}: {k:count} Zeichen. Wie lange das dauert, ist auf diesem Rechner noch nicht gemessen.</translation>
+    </message>
+    <message>
+        <source>{n:plural(The audit of this text takes|The audits of {n:count} texts take)} about {time:text} on this computer, as fast as the last ones went.</source>
+        <translation>{n:plural(Die Untersuchung dieses Textes dauert|Die Untersuchungen von {n:count} Texten dauern)} auf diesem Rechner etwa {time:text}, so schnell wie die letzten gingen.</translation>
     </message>
 </context>
 <context>
@@ -3363,6 +3418,10 @@
         <translation>{n:count} Markierungen</translation>
     </message>
     <message>
+        <source>Auditing, {share:text}</source>
+        <translation>Wird untersucht, {share:text}</translation>
+    </message>
+    <message>
         <source>Mark found</source>
         <translation>Markierung gefunden</translation>
     </message>
@@ -3405,14 +3464,6 @@
     <message>
         <source>Loading the model</source>
         <translation>Das Modell wird geladen</translation>
-    </message>
-    <message>
-        <source>Reading {share:text}</source>
-        <translation>Gelesen: {share:text}</translation>
-    </message>
-    <message>
-        <source>Working</source>
-        <translation>Wird untersucht</translation>
     </message>
     <message>
         <source>{n:count} {n:plural(token|tokens)}</source>
@@ -4414,6 +4465,10 @@ Anteil {share:text}</translation>
         <translation>Entfernen</translation>
     </message>
     <message>
+        <source>{name:text}, first {n:count} characters</source>
+        <translation>{name:text}, die ersten {n:count} Zeichen</translation>
+    </message>
+    <message>
         <source>Choose a key, a model and a profile first.</source>
         <translation>Wählen Sie zuerst Schlüssel, Modell und Profil.</translation>
     </message>
@@ -4828,6 +4883,10 @@ Anteil {share:text}</translation>
     <message>
         <source>paused</source>
         <translation>angehalten</translation>
+    </message>
+    <message>
+        <source>{n:count} more, all done in {time:text}</source>
+        <translation>{n:count} weitere, alle fertig in {time:text}</translation>
     </message>
     <message>
         <source>{n:count} {n:plural(text|texts)} audited</source>

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pura.base.errors import Cancelled
 from pura.base.progress import Stage
-from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.outcome import READ, READING, Progress
 
 INTERVAL: float = 0.1  # seconds between two reports of the same step
 _TIMED = (0, 5)  # long work that counts its pieces, and the reading of an audit
@@ -38,6 +38,7 @@ class JobContext:
         self._told = 0.0
         self._started = 0.0
         self._first = 0
+        self._end: float | None = None
 
     def cancel(self) -> None:
         """Ask the job to stop at its next checkpoint; a paused one wakes up for it."""
@@ -61,7 +62,9 @@ class JobContext:
         if not self._go.is_set():
             before = self._clock()
             self._go.wait()
-            self._started += self._clock() - before  # a pause is no part of the speed
+            pause = self._clock() - before
+            self._started += pause  # it is no part of the speed
+            self._end = None if self._end is None else self._end + pause
         if self._cancel.is_set():
             raise Cancelled
 
@@ -82,6 +85,11 @@ class JobContext:
         # The first pieces tell little of the speed; a wild guess is worse than none.
         if stage.number in _TIMED and spent >= 1.0 and done >= max(1, 0.02 * stage.total):
             left = (stage.total - stage.done) * spent / done
+            if stage.number == READING:  # of the audit as a whole
+                left += stage.total * spent / done * (1 - READ) / READ
+            self._end = now + left
+        elif stage.number > READING and self._end is not None:
+            left = max(1.0, self._end - now)
         self._report(
             Progress(
                 step=stage.number,

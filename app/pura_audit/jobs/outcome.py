@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from pura.base.errors import PuraError
 from pura_audit.platform.i18n import language
 
+# What reading a text takes of its audit: as a share, until the text is read, and then per step.
+READING: Final = 5
+READ: Final = 0.85
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -33,6 +36,20 @@ class Progress:
     total: int = 0
     seconds_left: float | None = None
     log10_e: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        """How much of an audit is done, 0 … 1; None while the model is loaded.
+
+        It never falls from one report to the next: everything that shows an audit shows this.
+        """
+        if self.step == 0:
+            return None
+        if self.step == READING:
+            return READ * self.done / self.total if self.total else 0.0
+        if self.step < READING:
+            return 0.0
+        return min(1.0, READ + (1 - READ) * max(0, self.step - 7) / 5)
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class Settings:
         keep_recent: Whether recent files are remembered.
         recent: Paths of recent files, newest first.
         auditor: Who acts, as the case log says it.
+        pace: Characters that were audited in a second; 0 while nothing was measured.
+        pace_of: With which model, on which device.
         case_text: What becomes of texts in the case log: ``keep``, ``seal`` or ``leave-out``.
         report_organisation: Of reports: who examines; so are the next three.
         report_address: Its address.
@@ -73,6 +75,8 @@ class Settings:
     keep_recent: bool = True
     recent: tuple[str, ...] = ()
     auditor: str = ""
+    pace: float = 0.0
+    pace_of: str = ""
     case_text: str = "keep"
     report_organisation: str = ""
     report_address: str = ""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from pura.verdict.expect import Expectation, expect
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.session import Session
+
+SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 
 def expectation_words(item: Item, session: Session) -> str:
@@ -15,7 +19,12 @@ def expectation_words(item: Item, session: Session) -> str:
         return ""
     known = bool(item.prompt.strip())
     # The words say nothing of power, so no file is read in the window's thread.
-    return _words(expect(item.document.text, profile, prompt_known=known, tables=()))
+    words = _words(expect(item.document.text, profile, prompt_known=known, tables=()))
+    seconds = session.pace.seconds([item])
+    if seconds is None or seconds < SHORT_S:
+        return words
+    said = translate("Expect", "The audit takes about {time:text} on this computer.")
+    return f"{words} {filled(said, time=duration(seconds))}"
 
 
 def _words(found: Expectation) -> str:

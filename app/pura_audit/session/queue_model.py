@@ -84,12 +84,11 @@ def standing_words(item: Item) -> str:
 
 def _running(item: Item) -> str:
     progress = item.progress
-    if progress is None or progress.step == 0:
+    share = progress.share if progress is not None else None
+    if share is None:
         return translate("Queue", "Loading the model")
-    if progress.total:
-        share = f"{100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
-        return filled(translate("Queue", "Reading {share:text}"), share=share)
-    return translate("Queue", "Working")
+    words = f"{int(100 * share)}\N{NO-BREAK SPACE}%"
+    return filled(translate("Queue", "Auditing, {share:text}"), share=words)
 
 
 def measure_words(item: Item) -> str:

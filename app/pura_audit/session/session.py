@@ -44,6 +44,7 @@ from pura_audit.session.folder_words import folder_words
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
 from pura_audit.session.outline import outline
+from pura_audit.session.pace import Pace, excerpt_of, length
 from pura_audit.session.picking import pick, pick_keys
 from pura_audit.session.queue_model import QueueModel
 from pura_audit.session.record import Record
@@ -100,6 +101,7 @@ class Session(QObject):
         self.cases = Cases(self.jobs.cases, engine.workplace, self)
         self.keeper = Keeper(engine.workplace, settings)
         self.record = Record(self, self.jobs.files, self)
+        self.pace = Pace(settings)
         self._remembers = remembers
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
@@ -113,6 +115,8 @@ class Session(QObject):
         self.left_out: Summary | None = None
         self._pastes = itertools.count(1)
         self.jobs.model.busy_changed.connect(self.busy_changed)
+        for signal in (self.choices_changed, self.device_changed):
+            signal.connect(lambda: self.pace.use(self.model, self.device))
 
     # Texts come in
 
@@ -346,14 +350,49 @@ class Session(QObject):
         return (current,) if current is not None and current.runnable else ()
 
     def audit(self, items: Sequence[Item] | None = None) -> None:
-        """Queue audits of the rows; a file that could not be read is read again."""
-        for item in items if items is not None else self.due():
+        """Queue audits of the rows, short ones first; a file that was not read is read again."""
+        for item in sorted(items if items is not None else self.due(), key=length):
             if item.document is None and item.path is not None and not item.active:
                 item.state, item.failure, item.wanted = ItemState.LOADING, None, True
                 self._touch(item)
                 self.load(item)
             elif item.runnable and item.document is not None:
                 self._ask(item, item.document)
+
+    def audit_excerpts(self, items: Sequence[Item]) -> None:
+        """Audit how the long ones of these texts begin, each as a row and a text of its own."""
+        most = self.pace.excerpt
+        chosen = []
+        for item in items:
+            if item.document is None or length(item) <= most:
+                chosen.append(item)
+                continue
+            begin = excerpt_of(item.document.text, most)
+            words = translate("Session", "{name:text}, first {n:count} characters")
+            name = filled(words, name=item.name, n=len(begin))
+            row = Item(number=next(self._numbers), name=name, state=ItemState.READY)
+            row.document = from_text(begin, name=name)
+            row.key, row.profile = item.key, item.profile
+            row.prompt, row.several = item.prompt, item.several
+            chosen.append(row)
+            self.queue.insert([row], self.queue.row(item) + 1)
+        self.audit(chosen)
+        if chosen:
+            self.show(chosen[0])
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long everything takes that runs or waits; None where that is not known."""
+        active = [item for item in self.queue.items if item.active]
+        waiting = self.pace.seconds(item for item in active if item.state is ItemState.WAITING)
+        running = next((item for item in active if item.state is ItemState.RUNNING), None)
+        if running is None:
+            return waiting
+        left = running.progress.seconds_left if running.progress is not None else None
+        if left is None:
+            left = self.pace.seconds([running])
+        only = all(item is running for item in active)
+        return left if only or left is None or waiting is None else left + waiting
 
     def _ask(self, item: Item, document: Document | UnreadFile) -> None:
         request = self._request(item, document)
@@ -398,6 +437,7 @@ class Session(QObject):
                 item.state, item.audit = ItemState.DONE, audited.audit
                 item.outline, item.standing = kept.outline, kept.standing
                 item.failure = Failure.of(audited.error) if audited.error is not None else None
+                self.pace.note(audited.audit)
                 if kept.failure is not None:
                     self.noticed.emit(kept.failure.words)
                 self.cases.changed.emit()
@@ -476,6 +516,8 @@ class Session(QObject):
     def set_paused(self, paused: bool) -> None:
         """Pause the audits or let them go on."""
         self.jobs.model.set_paused(paused)
+        self.busy_changed.emit(self.busy)
+        self.item_changed.emit()
 
     # Use cases
 

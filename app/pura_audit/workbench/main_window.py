@@ -41,6 +41,7 @@ from pura_audit.workbench.closing import closing_question
 from pura_audit.workbench.commands import commands
 from pura_audit.workbench.evidence_column import EvidenceColumn
 from pura_audit.workbench.header import Header
+from pura_audit.workbench.long_run import begin_audits
 from pura_audit.workbench.pile_view import PileView
 from pura_audit.workbench.placement import Placement
 from pura_audit.workbench.queue_view import QueueView
@@ -167,6 +168,7 @@ class MainWindow(QMainWindow):
         self.work.again_wanted.connect(self.audit_current)
         self.work.remove_wanted.connect(self.remove_current)
         self.work.cancel_wanted.connect(self.cancel_current)
+        self.work.pause_wanted.connect(self.toggle_pause)
         self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
         self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
         self.work.answer.compared_wanted.connect(lambda: dialogs.show_compared(self))
@@ -220,7 +222,8 @@ class MainWindow(QMainWindow):
         self._follow(item)
         page = self.work.stack.currentWidget()
         self.work.ready.expect(expectation_words(item, self.session))
-        self.work.show_item(item)
+        expected = self.session.pace.seconds([item])
+        self.work.show_item(item, paused=self.session.paused, expected=expected)
         if another:
             self.selection.show_strongest()
         if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
@@ -303,7 +306,7 @@ class MainWindow(QMainWindow):
 
     def audit(self) -> None:
         """Audit what is due."""
-        unlocked(self.session, self, self.session.audit)
+        self.audit_items(self.session.due())
 
     def audit_current(self) -> None:
         """Audit the row on screen again."""
@@ -312,7 +315,7 @@ class MainWindow(QMainWindow):
 
     def audit_items(self, items: Sequence[Item]) -> None:
         """Audit these rows, again where they were."""
-        unlocked(self.session, self, lambda: self.session.audit(items))
+        unlocked(self.session, self, lambda: begin_audits(self.session, self, items))
 
     def cancel_current(self) -> None:
         """Stop the audit on screen."""

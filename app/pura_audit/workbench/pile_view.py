@@ -40,6 +40,7 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
+from pura_audit.workbench.state_views import left_words
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {
@@ -225,9 +226,9 @@ class PileView(QWidget):
     # What is done
 
     def audit_rest(self) -> None:
-        """Audit every row that waits, the short ones first."""
+        """Audit every row that waits."""
         items = [i for i in self._session.queue.items if i.runnable and _fresh(i)]
-        self.audit_wanted.emit(sorted(items, key=_length))
+        self.audit_wanted.emit(items)
 
     def retry_failed(self) -> None:
         """Read and audit the rows again that failed."""
@@ -323,7 +324,9 @@ class PileView(QWidget):
         self.bar.setRange(0, max(1, total))
         self.bar.setValue(done)
         said = translate("Pile", "{n:count} of {all:count} done")
-        self.progress.setText(filled(said, n=done, all=total))
+        said = filled(said, n=done, all=total)
+        left = self._session.seconds_left if self._session.busy else None
+        self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
         self._actions(failed)
         self._buttons()
 
@@ -348,7 +351,3 @@ class PileView(QWidget):
 
 def _fresh(item: Item) -> bool:
     return item.state in (ItemState.READY, ItemState.INTERRUPTED, ItemState.CANCELLED)
-
-
-def _length(item: Item) -> int:
-    return len(item.document.text) if item.document is not None else 0

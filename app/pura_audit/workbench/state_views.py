@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -24,7 +26,6 @@ from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.workbench.setup_view import SetupView
 
-STEPS = 12
 READING = "reading"
 
 
@@ -55,13 +56,14 @@ def progress_words(progress: Progress) -> str:
         words = translate("Busy", "{n:count} of {all:count} tokens")
         words = filled(words, n=progress.done, all=progress.total)
         parts[0] += f", {words}"
-    elif progress.total:
-        parts[0] += f", {100 * progress.done // progress.total}\N{NO-BREAK SPACE}%"
     if progress.seconds_left is not None:
-        parts.append(
-            filled(translate("Busy", "{time:text} left"), time=duration(progress.seconds_left))
-        )
+        parts.append(left_words(progress.seconds_left))
     return " · ".join(parts)
+
+
+def left_words(seconds: float) -> str:
+    """Say how long something will take from now on."""
+    return filled(translate("Busy", "{time:text} left"), time=duration(seconds))
 
 
 class EmptyView(Card):
@@ -244,9 +246,11 @@ class BusyView(Card):
 
     Signals:
         cancel_wanted: Stop.
+        pause_wanted: Wait, or go on.
     """
 
     cancel_wanted = Signal()
+    pause_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
@@ -266,8 +270,12 @@ class BusyView(Card):
         )
         cancel = QPushButton(translate("Busy", "Cancel"))
         cancel.clicked.connect(self.cancel_wanted)
+        self.pause = QPushButton(translate("Busy", "Pause"))
+        self.pause.clicked.connect(self.pause_wanted)
         row = QHBoxLayout()
+        row.setSpacing(GRID)
         row.addWidget(cancel)
+        row.addWidget(self.pause)
         row.addStretch(1)
         for widget in (self.heading, self.words, self.bar, leave):
             self.body.addWidget(widget)
@@ -275,20 +283,25 @@ class BusyView(Card):
         self.body.addLayout(row)
         self.body.addStretch(1)
 
-    def show_item(self, item: Item) -> None:
-        """Show how far an audit is."""
+    def show_item(self, item: Item, *, paused: bool = False, expected: float | None = None) -> None:
+        """Show how far an audit is.
+
+        Args:
+            item: Its row.
+            paused: It waits until somebody lets it go on.
+            expected: Seconds that it was thought to take, before its own speed is known.
+        """
         progress = item.progress or Progress(step=0, name="model")
+        share = progress.share
+        if progress.seconds_left is None and expected is not None:
+            progress = replace(progress, seconds_left=max(1.0, expected * (1 - (share or 0.0))))
+        self.heading.setText(
+            translate("Busy", "Paused") if paused else translate("Busy", "Auditing")
+        )
+        self.pause.setText(translate("Busy", "Go on") if paused else translate("Busy", "Pause"))
         self.words.setText(progress_words(progress))
-        if progress.step == 0:
-            self.bar.setRange(0, 0)
-            return
-        self.bar.setRange(0, 1000)
-        # The reading pass takes nearly all of the time.
-        inside = progress.done / progress.total if progress.total else 0.0
-        ends = {5: (40, 900)}
-        low, high = ends.get(progress.step, (40 if progress.step < 5 else 900,) * 2)
-        late = (progress.step - 5) * 12 if progress.step > 5 else 0
-        self.bar.setValue(round(low + (high - low) * inside) + late)
+        self.bar.setRange(0, 0 if share is None and not paused else 1000)
+        self.bar.setValue(round(1000 * (share or 0.0)))
 
 
 class ErrorView(Card):
@@ -341,6 +354,7 @@ __all__ = [
     "EmptyView",
     "ErrorView",
     "ReadyView",
+    "left_words",
     "progress_words",
     "step_words",
 ]

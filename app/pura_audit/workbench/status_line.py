@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
 from pura.desk.cases import UNFILED
 from pura_audit.look.theme import GAP
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import ItemState
 from pura_audit.session.session import Session
 from pura_audit.widgets.elided import ElidedLabel
@@ -61,9 +61,19 @@ class StatusLine(QWidget):
                 parts.append(translate("Status", "paused"))
             elif running.progress is not None:
                 parts.append(progress_words(running.progress))
+            parts += self._others()
             self.words.setText(" · ".join(parts))
         else:
             self.words.setText(self._idle())
+
+    def _others(self) -> list[str]:
+        """Say how many texts wait, and how long it takes until all are done."""
+        waiting = sum(i.state is ItemState.WAITING for i in self._session.queue.items)
+        left = self._session.seconds_left
+        if not waiting or left is None:
+            return []
+        words = translate("Status", "{n:count} more, all done in {time:text}")
+        return [filled(words, n=waiting, time=duration(left))]
 
     def _idle(self) -> str:
         items = self._session.queue.items

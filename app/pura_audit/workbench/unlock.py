@@ -16,7 +16,7 @@ from pura_audit.session.session import Session
 
 
 def unlocked(
-    session: Session, parent: QWidget, then: Callable[[], None]
+    session: Session, parent: QWidget, then: Callable[[], object]
 ) -> PassphraseDialog | None:
     """Go on at once, or when the passphrases were given; returns the dialog that asks first.
 
@@ -53,7 +53,7 @@ def _ask_for_texts(
 
 
 def _with_keys(
-    session: Session, parent: QWidget, then: Callable[[], None]
+    session: Session, parent: QWidget, then: Callable[[], object]
 ) -> PassphraseDialog | None:
     found = session.catalogue
     needed = any(k.entry is not None and k.entry.place is Place.FILES for k in session.keys)

@@ -25,6 +25,7 @@ class WorkView(QWidget):
         again_wanted: Audit the row again.
         remove_wanted: Take the row out.
         cancel_wanted: Stop the audit.
+        pause_wanted: Let all audits wait, or go on.
     """
 
     prompt_changed = Signal(str, bool)
@@ -32,6 +33,7 @@ class WorkView(QWidget):
     again_wanted = Signal()
     remove_wanted = Signal()
     cancel_wanted = Signal()
+    pause_wanted = Signal()
 
     def __init__(self, selection: Selection, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,9 +54,16 @@ class WorkView(QWidget):
         self.error.again_wanted.connect(self.again_wanted)
         self.error.remove_wanted.connect(self.remove_wanted)
         self.busy.cancel_wanted.connect(self.cancel_wanted)
+        self.busy.pause_wanted.connect(self.pause_wanted)
 
-    def show_item(self, item: Item) -> None:
-        """Show a row as it stands."""
+    def show_item(self, item: Item, *, paused: bool, expected: float | None) -> None:
+        """Show a row as it stands.
+
+        Args:
+            item: The row.
+            paused: All audits wait.
+            expected: Seconds that its audit takes, where that is known.
+        """
         match item.state:
             case ItemState.DONE if item.audit is not None:
                 if self.answer.audit is not item.audit:
@@ -62,7 +71,7 @@ class WorkView(QWidget):
                 self.answer.show_standing(item)
                 self.stack.setCurrentWidget(self.answer)
             case ItemState.RUNNING:
-                self.busy.show_item(item)
+                self.busy.show_item(item, paused=paused, expected=expected)
                 self.stack.setCurrentWidget(self.busy)
             case ItemState.FAILED if item.failure is not None:
                 self.error.show_failure(item.failure, item.name)

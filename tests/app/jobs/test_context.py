@@ -10,7 +10,7 @@ import pytest
 from pura.base.errors import Cancelled
 from pura.base.progress import Stage
 from pura_audit.jobs.context import INTERVAL, JobContext
-from pura_audit.jobs.outcome import Progress
+from pura_audit.jobs.outcome import READ, Progress
 
 
 class Clock:
@@ -79,10 +79,15 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
     assert told[-1].seconds_left is None
     clock.now += 1.5
     context.progress(Stage(number=5, name="reading", done=20, total=100))
-    assert told[-1].seconds_left == pytest.approx(8.0)
+    # 0.1 s a token: 80 to read, and what comes after the reading.
+    after = 10 * (1 - READ) / READ
+    assert told[-1].seconds_left == pytest.approx(8.0 + after)
+    clock.now += 8.5
+    context.progress(Stage(number=8, name="decoding"))
+    assert told[-1].seconds_left == pytest.approx(after - 0.5)
 
 
-def test_reading_is_told_in_tokens_and_other_steps_in_shares(qapp: Any) -> None:
+def test_reading_is_told_in_tokens(qapp: Any) -> None:
     from pura_audit.workbench.state_views import progress_words
 
     reading = Progress(step=5, name="reading", done=1240, total=4000, seconds_left=12.0)
@@ -91,4 +96,3 @@ def test_reading_is_told_in_tokens_and_other_steps_in_shares(qapp: Any) -> None:
     assert "tokens" in words
     assert "12" in words
     assert "%" not in words
-    assert "50" in progress_words(Progress(step=9, name="significance", done=1, total=2))

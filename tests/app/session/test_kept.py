@@ -109,7 +109,7 @@ def test_a_killed_program_loses_nothing(
     again: Any, qtbot: Any, tmp_path: Path, text: str, engine: Any
 ) -> None:
     waiting = tmp_path / "waiting.txt"
-    waiting.write_text(text, encoding="utf-8")
+    waiting.write_text(text * 3, encoding="utf-8")  # the longest, so that it waits
     here = Path(__file__).parent.parent / "conftest.py"
     sample = Path(__file__).parents[2] / "data" / "samples" / "marked-tbcc.json"
     environment = os.environ | {"QT_QPA_PLATFORM": "offscreen"}

@@ -5,17 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from pura.base.errors import ModelError
 from pura.desk.audits import UnreadFile
+from pura.record.audit import Audit
+from pura_audit.jobs.outcome import Progress
 from pura_audit.session.items import ItemState
+from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
 from pura_audit.workbench import setup
 
@@ -192,7 +196,7 @@ def test_pause_holds_the_queue_and_order_can_change(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     window.toggle_pause()
-    for word in ("first", "second", "third"):
+    for word in ("first", "other", "third"):
         window.session.add_text(f"{word} {text}")
     window.audit()
     session, jobs = window.session, window.session.jobs.model
@@ -202,7 +206,7 @@ def test_pause_holds_the_queue_and_order_can_change(
     assert jobs.order() == (first.job, third.job, second.job)
     window.toggle_pause()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
-    assert [r.document.text.split()[0] for r in engine.requests] == ["first", "third", "second"]
+    assert [r.document.text.split()[0] for r in engine.requests] == ["first", "third", "other"]
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
@@ -346,3 +350,76 @@ def test_a_file_without_a_text_waits_where_nothing_is_chosen(
     qtbot.waitUntil(lambda: all(row.state is ItemState.FAILED for row in rows))
     assert [row.failure.code for row in rows] == ["input-damaged", "input-unreadable"]
     assert window.work.stack.currentWidget() is window.work.error
+
+
+def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
+    window: Any, engine: Any, text: str
+) -> None:
+    session = window.session
+    session.add_text(text * 40, "long")
+    session.add_text("a short one, and some words", "short")
+    long, short = session.queue.items
+    session.settings.update(pace=len(text) / 10, pace_of=session.pace._of)  # 10 s a piece
+    assert session.pace.seconds([long]) == 400
+    assert "about 7 min" in window.work.ready.expectation.text() or session.current is short
+    window.audit()
+    box = window.findChild(QMessageBox)
+    assert "7 min" in box.text()
+    assert states(window) == ["ready", "ready"]  # nothing begins before somebody says so
+    engine.gate.clear()
+    buttons = {button.text(): button for button in box.buttons()}
+    buttons["An excerpt first"].click()
+    long, excerpt, short = session.queue.items
+    assert long.state is ItemState.READY
+    assert long.document.text.startswith(excerpt.document.text)
+    assert len(excerpt.document.text) <= session.pace.excerpt < len(long.document.text)
+    assert excerpt.name.startswith("long, first ")
+    assert [excerpt.state, short.state] == [ItemState.WAITING, ItemState.RUNNING]  # short first
+    assert session.seconds_left == pytest.approx(session.pace.seconds([excerpt, short]))
+    engine.gate.set()
+
+
+def test_bar_row_and_time_agree_and_a_pause_is_a_button(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    window.session.add_text(text, "memo")
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    item = window.session.current
+    shares = []
+    for step, done in ((4, 0), (5, 0), (5, 50), (5, 100), (6, 0), (8, 0), (9, 0), (12, 0)):
+        item.progress = Progress(step=step, name="reading", done=done, total=100)
+        window.session.touch(item)
+        bar = window.work.busy.bar
+        shares.append(bar.value() / bar.maximum())
+        assert f"{int(100 * item.progress.share)}\xa0%" in verdict_words(item)
+        assert int(100 * shares[-1]) == int(100 * item.progress.share)
+    assert shares == sorted(shares)
+    window.work.busy.pause.click()
+    assert window.session.paused
+    assert window.work.busy.heading.text() == "Paused"
+    window.work.busy.pause.click()
+    assert not window.session.paused
+    engine.gate.set()
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+
+
+def test_the_pace_is_learnt_of_audits_on_this_device(window: Any, audit: Audit) -> None:
+    pace = window.session.pace
+    assert pace.rate is None
+    slow = tuple(replace(step, seconds=2.0) for step in audit.log)
+    long = replace(audit, log=slow, input=replace(audit.input, characters=2400))
+    pace.note(replace(long, input=replace(audit.input, characters=10)))
+    assert pace.rate is None  # too short to tell anything
+    pace.note(long)
+    assert pace.rate == 100
+    pace.use(window.session.model, replace(window.session.device, dtype="bfloat16"))
+    assert pace.rate is None
+
+
+@pytest.mark.parametrize("ending", ["\n\n", ". ", " "])
+def test_an_excerpt_ends_where_a_piece_ends(ending: str) -> None:
+    text = "word" * 20 + ending + "x" * 60
+    assert excerpt_of(text, 100) == ("word" * 20 + ending).rstrip()
+    assert excerpt_of("short", 100) == "short"

@@ -22,10 +22,12 @@ from pura.cli.common import (
     load_profile,
     workplace,
 )
+from pura.cli.lab_compare import compare
 from pura.cli.terminal import err, out, say, write_row
 from pura.cli.tree import App
 
 app = App()
+app.command("compare")(compare)
 
 SeedOption = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
 InputFile = Annotated[str, typer.Argument(help="Document; “-” is standard input.")]

@@ -179,7 +179,7 @@ class _Part:
         self._running = [True] * len(starts)
         self._drawn: list[Drawn] = []
         self._lengths = [0] * len(starts)
-        self._feed: _Feed | None = None
+        self._feed: Feed | None = None
 
     @property
     def finished(self) -> bool:
@@ -188,7 +188,7 @@ class _Part:
     def step(self) -> None:
         """Add one token to every text that still runs."""
         if self._feed is None:
-            self._feed = _Feed(self._model, self._starts)
+            self._feed = Feed(self._model, self._starts)
         logits = self._feed.logits(self._drawn[-1].tokens if self._drawn else None)
         if self._masked:
             logits = logits.clone()
@@ -228,7 +228,7 @@ class _Part:
         return out
 
 
-class _Feed:
+class Feed:
     """Feeds tokens to a model and keeps its key-value cache.
 
     Args:

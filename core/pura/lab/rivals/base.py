@@ -185,7 +185,7 @@ def draw(probabilities: F64, point: float) -> int:
 
 def shifted(probabilities: F64, favoured: npt.NDArray[np.bool_], delta: float) -> F64:
     """Return the distribution after ``delta`` was added to the logits of the favoured tokens."""
-    weights = np.where(favoured, np.exp(delta), 1.0) * probabilities
+    weights = probabilities * (1.0 + (np.exp(delta) - 1.0) * favoured)
     return np.asarray(weights / weights.sum())
 
 

@@ -30,25 +30,23 @@ from pura.scheme.keys import KEY_BYTES
 _EDGE = 1e-12
 
 
-def flip(
-    probabilities: F64, zero: npt.NDArray[np.bool_], boost: bool, alpha: float, delta: float
-) -> F64:
+def flip(probabilities: F64, zero: F64, boost: bool, alpha: float, delta: float) -> F64:
     """Return a distribution after one layer.
 
     Args:
         probabilities: float64 [V].
-        zero: bool [V], the half that ``boost`` makes likelier.
+        zero: float64 [V], 1 in the half that ``boost`` makes likelier, else 0.
         boost: Which of the halves.
         alpha: Most that the half may weigh afterwards, as a share.
         delta: Most by which it grows, as a share.
     """
-    mass = float(probabilities[zero].sum())
+    mass = float(probabilities @ zero)
     if not _EDGE < mass < 1 - _EDGE:
         return probabilities
     up = max(min(alpha / mass, 1 + delta), 1.0) - 1.0
     down = min(up * mass / (1 - mass), 1.0)
     inside, outside = (1 + up, 1 - down) if boost else (1 - up, 1 + down)
-    return probabilities * np.where(zero, inside, outside)
+    return probabilities * (outside + (inside - outside) * zero)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,12 +72,16 @@ class BiMark(Reweighting):
         np.put_along_axis(out, order[:, : self.vocab_size // 2], values=True, axis=1)
         return out
 
+    @cached_property
+    def _weights(self) -> F64:
+        return self.halves.astype(np.float64)
+
     def law(self, code: I64, probabilities: F64, context: I64) -> F64:
         """Return the distribution after all layers."""
         seed = np.array([context_seed(self.key, context, b"bimark")], dtype=np.uint64)
         bit = int(code[below(spare(seed), self.payload_bits)[0]])
         out = probabilities
-        for half, coin in zip(self.halves, self._coins(seed)[0].tolist(), strict=True):
+        for half, coin in zip(self._weights, self._coins(seed)[0].tolist(), strict=True):
             out = flip(out, half, bool(bit ^ coin), self.alpha, self.delta)
         return out
 

@@ -62,7 +62,7 @@ def layer_seeds(seeds: npt.ArrayLike, layers: int) -> U64:
 
 def words(seeds: npt.ArrayLike, ids: npt.ArrayLike) -> U64:
     """Return the word of each token under each seed, broadcast; uint64."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # single numbers only are asked about; 2^64 is meant
         counter = (np.asarray(ids).astype(np.uint64) + np.uint64(1)) * _GOLDEN
         return mix(np.asarray(seeds, dtype=np.uint64) + counter)
 

@@ -18,6 +18,7 @@ from pura.lab.rivals.base import ERASED, Decoded, Observed, Reweighting
 from pura.lab.rivals.keyed import (
     F64,
     I64,
+    U64,
     below,
     context_seed,
     context_seeds,
@@ -25,6 +26,8 @@ from pura.lab.rivals.keyed import (
     spare,
     words,
 )
+
+_PER_WORD = 4  # layers that share a word
 
 
 def boosted(mass: F64, ones: I64, codes: F64) -> F64:
@@ -83,29 +86,39 @@ class Mc2Mark(Reweighting):
         seeds = layer_seeds(context_seed(self.key, context, b"mc2"), self.layers)
         numbers, masks = self._drawn(seeds)
         out = probabilities
-        for seed, number, mask in zip(seeds, numbers, masks, strict=True):
+        everyone = np.arange(self.vocab_size)
+        for layer, (number, mask) in enumerate(zip(numbers, masks, strict=True)):
             ones = segments[number] ^ mask
+            if layer % _PER_WORD == 0:
+                drawn = words(seeds[layer], everyone)
             if not 0 < ones.sum() < self.width:
                 continue
-            channel = below(words(seed, np.arange(self.vocab_size)), self.width)
+            channel = self._channel(drawn, layer)
             mass = np.bincount(channel, weights=out, minlength=self.width)
             after = boosted(mass / mass.sum(), ones, self._codes[int(ones.sum())])
             out = out * np.divide(after, mass, where=mass > 0, out=np.zeros_like(mass))[channel]
         return out
 
-    def _drawn(self, seeds: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> tuple[I64, I64]:
+    def _drawn(self, seeds: U64) -> tuple[I64, I64]:
         """Return segments [...] and masks [..., width]."""
         number = below(spare(seeds), self.payload_bits // self.width)
         return number, (
             (spare(seeds, 1)[..., None] >> np.arange(self.width, dtype=np.uint64)) & np.uint64(1)
         ).astype(np.int64)
 
+    def _channel(self, drawn: U64, layer: int | I64) -> I64:
+        """Return channels from words, 16 bits of which are a layer's."""
+        part = drawn >> (np.asarray(layer) % _PER_WORD * 16).astype(np.uint64) & np.uint64(0xFFFF)
+        return (part.astype(np.int64) * self.width) >> 16
+
     def observe(self, ids: I64) -> Observed:
         """Return segment, token's channel and mask of each layer; int64 [N, layers, 2 + L]."""
         token, contexts = self.counted(ids)
         seeds = layer_seeds(context_seeds(self.key, contexts, b"mc2"), self.layers)
         number, mask = self._drawn(seeds)
-        channel = below(words(seeds, ids[token][:, None]), self.width)
+        layers = np.arange(self.layers)
+        first = seeds[:, layers // _PER_WORD * _PER_WORD]
+        channel = self._channel(words(first, ids[token][:, None]), layers)
         draws = np.concatenate([number[..., None], channel[..., None], mask], axis=-1)
         return Observed(token=token, position=np.zeros_like(token), draws=draws)
 

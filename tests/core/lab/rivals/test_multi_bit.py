@@ -97,8 +97,8 @@ def test_layers_of_bimark_add_up_to_nothing_whatever_the_halves():
     rng = np.random.default_rng(1)
     p = rng.dirichlet(np.full(7, 0.4))
     for delta in (0.5, 1.0):
-        halves = rng.random((3, 7)) < 0.5
-        halves[2] = True  # a layer that cannot be flipped
+        halves = (rng.random((3, 7)) < 0.5).astype(float)
+        halves[2] = 1.0  # a layer that cannot be flipped
         laws = []
         for coins in itertools.product((False, True), repeat=3):
             law = p

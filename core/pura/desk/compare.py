@@ -1,0 +1,190 @@
+"""PURA and the schemes of others side by side (docs/rivals.md)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pura.base.errors import InputError
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.desk.workplace import Workplace
+
+if TYPE_CHECKING:
+    from pura.lab.compare.calibration import Calibration
+    from pura.lab.compare.methods import Bench, Method
+    from pura.lab.compare.sources import LawSource, ModelSource
+    from pura.lab.compare.tables import Cell
+    from pura.lab.shelf import Shelf
+    from pura.model.load import LanguageModel
+
+_STEP = "compare"
+_STREAMS = 24
+_KEPT = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompareSchemes:
+    """What is compared.
+
+    Attributes:
+        folder: Keeps texts, readings and results; a run that was stopped goes on from there.
+        texts: How many a cell, rounded up to eights.
+        bits: Payload lengths.
+        methods: Names of schemes; all when empty.
+        conditions: ``none`` and names of attacks.
+        tokens: Length of each text.
+        model: Writes and reads; None takes the usual one.
+        recorded: Take the laws that the model said in a few plain texts instead of asking it at
+            every step: quick, and no attacks.
+        keys: Keys that are tried on texts without a mark; 0: none.
+        seed: Of everything that is drawn.
+    """
+
+    folder: Path
+    texts: int = 8
+    bits: Sequence[int] = (12, 24, 36)
+    methods: Sequence[str] = ()
+    conditions: Sequence[str] = ("none",)
+    tokens: int = 200
+    model: str | None = None
+    recorded: bool = False
+    keys: int = 0
+    seed: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compared:
+    """What came out.
+
+    Attributes:
+        cells: By condition and payload length, best match first.
+        calibration: What is printed as p-values on texts without a mark.
+        model: Name of the model.
+    """
+
+    cells: Sequence[Cell] = ()
+    calibration: Sequence[Calibration] = field(default=())
+    model: str
+
+
+def compare(
+    workplace: Workplace,
+    request: CompareSchemes,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Compared:
+    """Write, attack and read texts of every scheme, and write the lines as Parquet.
+
+    Raises:
+        PuraError: There is no such scheme or attack, or no model.
+    """
+    from pura.lab.attacks.local import model_tools
+    from pura.lab.compare.calibration import calibrate, unmarked_texts
+    from pura.lab.compare.sources import ModelSource
+    from pura.lab.compare.tables import summarise, write_parquet
+    from pura.lab.compare.work import TOGETHER, Piece, Reader, lines_of, write
+    from pura.lab.corpora import corpus, sentences_of
+    from pura.lab.shelf import Shelf
+
+    methods = _methods(request)
+    model = workplace.model(request.model)
+    shelf = Shelf(request.folder)
+    source = _source(model, request, shelf)
+    bench = _bench(model, source)
+    tools = model_tools(model, foreign=sentences_of(corpus("manual")))
+    reader = Reader(bench, shelf, None if request.recorded else model, tools)
+    pieces = [
+        Piece(
+            method=method,
+            bits=bits,
+            chunk=chunk,
+            tokens=request.tokens,
+            source=f"{model.fingerprint}{'-laws' if request.recorded else ''}",
+            seed=request.seed,
+        )
+        for chunk in range(-(-request.texts // 8))
+        for bits in sorted(request.bits, reverse=True)
+        for method in methods
+        if method.carries(bits)
+    ]
+    done = 0
+    for at in range(0, len(pieces), TOGETHER):
+        some = pieces[at : at + TOGETHER]
+        checkpoint()
+        missing = [piece for piece in some if piece.name not in shelf]
+        if missing:
+            write(source, bench, missing, shelf)
+        for condition in request.conditions:
+            for piece in some:
+                checkpoint()
+                if piece.outcome(condition) not in shelf:
+                    reader.read(piece, condition)
+        done += len(some)
+        progress(Stage(name=_STEP, done=done, total=len(pieces)))
+    lines = [
+        line
+        for condition in request.conditions
+        for piece in pieces
+        for line in lines_of(shelf, piece, condition)
+    ]
+    if lines:
+        write_parquet(request.folder / "lines.parquet", lines)
+    assert tools.tokenise is not None
+    plain = unmarked_texts(tools.tokenise) if request.keys else {}
+    whole = _bench(model, ModelSource(model)) if request.keys else bench
+    return Compared(
+        cells=summarise(lines),
+        calibration=tuple(calibrate(whole, plain, request.keys, request.seed)),
+        model=model.name,
+    )
+
+
+def _methods(request: CompareSchemes) -> list[Method]:
+    from pura.lab.attacks import ATTACKS
+    from pura.lab.compare.methods import METHODS
+    from pura.lab.compare.work import CLEAN
+
+    unknown = [name for name in request.methods if name not in METHODS]
+    unknown += [name for name in request.conditions if name not in (CLEAN, *ATTACKS)]
+    if request.recorded:
+        unknown += [name for name in request.conditions if name != CLEAN]
+    if unknown:
+        raise InputError(
+            "lab.compare", name=unknown[0], known=", ".join([*METHODS, CLEAN, *ATTACKS])
+        )
+    names = request.methods or METHODS
+    return [METHODS[name] for name in names if not (request.recorded and name.startswith("ctwl"))]
+
+
+def _source(model: LanguageModel, request: CompareSchemes, shelf: Shelf) -> LawSource | ModelSource:
+    from pura.lab.compare.sources import LawSource, ModelSource, record_laws
+
+    if not request.recorded:
+        return ModelSource(model)
+    name = f"laws.{model.fingerprint}.{request.tokens}.{request.seed}"
+    if name not in shelf:
+        laws = record_laws(model, _STREAMS, request.tokens, _KEPT, request.seed)
+        shelf.put(name, {"laws": [laws]})
+    return LawSource(shelf.get(name)["laws"][0])
+
+
+def _bench(model: LanguageModel, source: LawSource | ModelSource) -> Bench:
+    from pura.lab.compare.methods import Bench
+    from pura.lab.compare.sources import proxy_of
+    from pura.lab.rivals.keyed import I64
+    from pura.lab.rivals.rsbh import segment_table
+
+    # What the model expects after the study's prompts stands in for a corpus.
+    source.begin(range(24))
+    frequency = source.rows(None).mean(axis=0)
+
+    @functools.cache
+    def segments(bits: int) -> I64:
+        return np.asarray(segment_table(source.vocab_size, bits, frequency))
+
+    return Bench(vocab_size=source.vocab_size, segments=segments, proxy=proxy_of(model))

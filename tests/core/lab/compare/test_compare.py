@@ -1,0 +1,81 @@
+"""The bench itself: every scheme writes and is read; what is kept is not done again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pura.lab.attacks import Tools
+from pura.lab.compare.calibration import calibrate
+from pura.lab.compare.methods import METHODS, Bench
+from pura.lab.compare.sources import LawSource
+from pura.lab.compare.tables import summarise, write_parquet
+from pura.lab.compare.work import CHUNK, CLEAN, Piece, Reader, lines_of, write
+from pura.lab.rivals.rsbh import segment_table
+from pura.lab.shelf import Shelf
+
+V = 128
+
+
+@pytest.fixture(scope="module")
+def source():
+    return LawSource(
+        np.random.default_rng(3).dirichlet(np.full(V, 0.3), (4, 80)).astype(np.float32)
+    )
+
+
+def bench():
+    def proxy(windows):
+        return np.full((windows.shape[0], V), 1 / V)
+
+    return Bench(vocab_size=V, segments=lambda bits: segment_table(V, bits), proxy=proxy)
+
+
+def piece(name, bits=12, tokens=80):
+    return Piece(method=METHODS[name], bits=bits, chunk=0, tokens=tokens, source="laws", seed=1)
+
+
+def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
+    names = ["pura-tbcc", "pura-spc", "rsbh-3", "mpac-3"]
+    pieces = [piece(name) for name in names]
+    shelf = Shelf(tmp_path)
+    write(source, bench(), pieces, shelf)
+    reader = Reader(bench(), shelf, None, Tools(vocab_size=V))
+    for one in pieces:
+        reader.read(one, CLEAN)
+    lines = [line for one in pieces for line in lines_of(shelf, one, CLEAN)]
+    cells = {cell.method: cell for cell in summarise(lines)}
+    assert set(cells) == {*names, "pura-spc-paper"}
+    assert all(cell.texts == CHUNK for cell in cells.values())
+    assert all(cell.match >= 6 for cell in cells.values()), cells
+    assert cells["rsbh-3"].published == 98.7
+    assert cells["rsbh-3"].perplexity > 1
+    # Whoever edits the texts is told how much, and the texts themselves stay as they were.
+    some = pieces[names.index("mpac-3")]
+    reader.read(some, "substitute")
+    edited = list(lines_of(shelf, some, "substitute"))
+    assert {round(line.edited, 2) for line in edited} == {0.1}
+    assert np.mean([line.accuracy for line in edited]) <= cells["mpac-3"].accuracy
+    before = shelf.get(some.name)["ids"]
+    again = Shelf(tmp_path / "again")
+    write(source, bench(), [some], again)
+    assert all((a == b).all() for a, b in zip(before, again.get(some.name)["ids"], strict=True))
+    # A piece that is worked out of anything else has another name.
+    others = (replace(some, seed=2), replace(some, source="model"), replace(some, tokens=50))
+    assert len({some.name, *(other.name for other in others)}) == 4
+    pq = pytest.importorskip("pyarrow.parquet")
+    write_parquet(tmp_path / "lines.parquet", lines)
+    assert pq.read_table(tmp_path / "lines.parquet").num_rows == len(lines)
+
+
+def test_printed_p_values_are_counted_beside_exact_ones():
+    loop = np.tile(np.arange(11), 8)
+    found = {line.method: line for line in calibrate(bench(), {"loop": loop}, 4, 5)}
+    assert {"kgw", "gumbel-max", "synthid", "rsbh-3", "cycleshift"} <= set(found)
+    for line in found.values():
+        assert line.redrawn <= 0.5, line  # three of four: chance 5e-4
+        assert (line.evidence is None) == (
+            line.method not in ("kgw", "unigram", "gumbel-max", "synthid")
+        )

@@ -1,0 +1,31 @@
+"""``pura lab compare`` with the real model: what was written once is not written again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def test_schemes_are_compared_and_a_second_run_only_reads(
+    pura: Callable[..., Any], tmp_path: Path
+) -> None:
+    folder = tmp_path / "bench"
+    asked = ("lab", "compare", "--folder", folder, "--bits", "12", "--tokens", "20")
+    asked += ("--method", "mpac-3", "--condition", "none", "--condition", "delete")
+    first = pura(*asked)
+    assert first.returncode == 0, first.stderr
+    assert "| delete | 12 | mpac-3 |" in first.stdout
+    texts = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
+    again = pura(*asked, "--json")
+    cells = json.loads(again.stdout)["cells"]
+    assert [(c["condition"], c["texts"]) for c in cells] == [("none", 8), ("delete", 8)]
+    assert cells[0]["accuracy"] > 0.5
+    assert cells[0]["edited"] == 0
+    assert cells[1]["edited"] == 0.1
+    assert {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")} == texts
+    assert (folder / "lines.parquet").exists()
+    wrong = pura("lab", "compare", "--folder", folder, "--method", "nobody")
+    assert wrong.returncode != 0
+    assert "nobody" in wrong.stderr

@@ -64,6 +64,10 @@
         <translation>mehrere Schlüssel geprüft</translation>
     </message>
     <message>
+        <source>{k:text} epochs tried</source>
+        <translation>{k:text} Zeiträume geprüft</translation>
+    </message>
+    <message>
         <source>several ways of reading it</source>
         <translation>mehrere Lesarten</translation>
     </message>

@@ -65,6 +65,7 @@ def caution_words(sentence: Sentence) -> str:
         "language": translate("Answer", "does not look English"),
         "retokenised": translate("Answer", "tokens may differ"),
         "several-keys": translate("Answer", "several keys tried"),
+        "several-epochs": translate("Answer", "{k:text} epochs tried"),
         "several-readings": translate("Answer", "several ways of reading it"),
         "handled-case": translate("Answer", "all in small letters or capitals"),
         "handled-lines": translate("Answer", "lines broken inside sentences"),

@@ -126,6 +126,7 @@ class Options:
         alternatives: Name and text of other readings that the document offered.
         ids: int64 [L], token ids that a generator saved; read beside the text.
         power_tables: The power tables that the policy names, all of them.
+        epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         follow: Tell of the evidence while a long text is read.
     """
 
@@ -139,6 +140,7 @@ class Options:
     alternatives: tuple[tuple[str, str], ...] = ()
     ids: npt.NDArray[np.int64] | None = None
     power_tables: tuple[PowerTable, ...] = ()
+    epochs: str = ""
     follow: bool = False
 
 
@@ -727,6 +729,7 @@ class _Audit:
             prompts=prompts,
             prior=prior,
             stopped=self._stopped,
+            epochs=options.epochs or None,
             register=register,
             policy=policy.to_dict(),
             log=tuple(self.log),
@@ -756,6 +759,7 @@ class _Audit:
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if power is not None else unlike_study(self._document.text),
             handled=self._handled,
+            epochs=self._options.epochs,
             prior_unused=self._prior is None and self._options.policy.register_prior > 0,
             passages=len(found.ranges),
             passage_share=assemble.passage_share(found),

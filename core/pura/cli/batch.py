@@ -17,6 +17,7 @@ from pura.cli.common import (
     DeviceOption,
     DtypeOption,
     EncodingOption,
+    EpochsOption,
     Exclude,
     FdrOption,
     Hidden,
@@ -128,6 +129,7 @@ def run(
     part: PartOption = None,
     restore: RestoreOption = True,
     stop_early: StopEarly = False,
+    epochs: EpochsOption = None,
     recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
     include: Include = None,
     exclude: Exclude = None,
@@ -145,7 +147,7 @@ def run(
     """
     from pura.batch.inputs import Inputs
     from pura.batch.tables import Columns
-    from pura.desk.audits import Setup
+    from pura.desk.audits import Setup, within_epochs
     from pura.desk.batch import ENGINES, RunBatch, run_batch
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
@@ -188,6 +190,8 @@ def run(
                 restore=restore,
                 stop_early=stop_early,
             )
+            if epochs is not None:
+                setup = within_epochs(at, setup, epochs)
             request = RunBatch(
                 inputs=inputs,
                 setup=setup,

@@ -110,6 +110,14 @@ RestoreOption = Annotated[
         help="Also read the text with the substitutions of office software undone.",
     ),
 ]
+EpochsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--epochs",
+        metavar="FROM..TO",
+        help="Try the keys of these days, weeks or months, derived from each key.",
+    ),
+]
 StopEarly = Annotated[
     bool,
     typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),

@@ -18,6 +18,7 @@ from pura.cli.common import (
     DeviceOption,
     DtypeOption,
     EncodingOption,
+    EpochsOption,
     Exclude,
     FdrOption,
     Hidden,
@@ -111,13 +112,7 @@ def verify(
     ] = None,
     restore: RestoreOption = True,
     stop_early: StopEarly = False,
-    epochs: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FROM..TO",
-            help="Try the keys of these days, weeks or months, derived from each key.",
-        ),
-    ] = None,
+    epochs: EpochsOption = None,
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
@@ -153,7 +148,7 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    from pura.desk.audits import Setup, prepared
+    from pura.desk.audits import Setup, prepared, within_epochs
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
 
@@ -188,10 +183,6 @@ def verify(
             run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
         try:
             used, keys = load_profile(at, profile), tuple(find_keys(at, key, key_file))
-            if epochs is not None:
-                from pura.desk.keys import epoch_keys
-
-                keys, used = epoch_keys(at, keys, used, epochs)
             setup = Setup(
                 profile=used,
                 keys=keys,
@@ -202,6 +193,8 @@ def verify(
                 restore=restore,
                 stop_early=stop_early,
             )
+            if epochs is not None:
+                setup = within_epochs(at, setup, epochs)
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))

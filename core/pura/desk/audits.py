@@ -12,6 +12,7 @@ from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
 from pura.desk import register
+from pura.desk.keys import epoch_keys
 from pura.desk.power import tables_of
 from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, Extraction, digest_of, from_text
@@ -52,6 +53,7 @@ class Setup:
         stop_early: Read no further once the evidence has reached what is ever reported; False does
             what the policy says.
         follow: Tell of the evidence while a long text is read.
+        epochs: ``FROM..TO`` where the keys are those of a range of epochs; empty where not.
     """
 
     keys: tuple[KeyRef, ...]
@@ -63,6 +65,23 @@ class Setup:
     restore: bool = True
     stop_early: bool = False
     follow: bool = False
+    epochs: str = ""
+
+
+def within_epochs(workplace: Workplace, setup: Setup, span: str) -> Setup:
+    """Return a setup with the keys of a range of epochs, derived from its keys for this run.
+
+    Args:
+        workplace: Where the keys are.
+        setup: Its profile then belongs to none of its keys: their epochs' keys are others.
+        span: ``FROM..TO``: days, ISO weeks or months.
+
+    Raises:
+        KeyFormatError: The range cannot be read, or is too long.
+        KeyStoreError: A key is not here or cannot be read.
+    """
+    keys, profile = epoch_keys(workplace, setup.keys, setup.profile, span)
+    return replace(setup, keys=keys, profile=profile, epochs=span)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,6 +246,7 @@ class Prepared:
             follow=self._setup.follow,
             ids=None if text.ids is None else np.asarray(text.ids),
             power_tables=self._tables,
+            epochs=self._setup.epochs,
         )
 
     def _audited(

@@ -533,6 +533,8 @@ class Audit:
             ``variants``, which are read without any, are what the evidence is the mean of.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         stopped: Where reading was stopped early; None where the whole text was read.
+        epochs: ``FROM..TO`` where the keys are those of a range of days, weeks or months, which was
+            fixed, with equal weights, before the text was read; None where they are not.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
@@ -566,6 +568,7 @@ class Audit:
     prompts: tuple[PromptReading, ...] = ()
     prior: PriorFacts | None = None
     stopped: StopFacts | None = None
+    epochs: str | None = None
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]
@@ -576,7 +579,7 @@ class Audit:
         whole = {"schema": SCHEMA, **encode(self)}
         if not self.marks:  # as records of earlier versions, which come out as they went in
             del whole["marks"]
-        for name in ("prior", "power", "stopped"):
+        for name in ("prior", "power", "stopped", "epochs"):
             if getattr(self, name) is None:
                 del whole[name]
         if not self.prompts:

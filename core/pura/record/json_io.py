@@ -25,7 +25,9 @@ from pura.record.encode import json_name
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {(Audit, name) for name in ("marks", "prior", "prompts", "power", "stopped")}
+_LATER: Final = {
+    (Audit, name) for name in ("marks", "prior", "prompts", "power", "stopped", "epochs")
+}
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -44,6 +46,7 @@ _SUMMARY: Final = (
     "prompts",
     "prior",
     "stopped",
+    "epochs",
     "register",
 )
 FINDING: Final = "pura-finding/1"

@@ -52,6 +52,7 @@ class Circumstances:
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured: ``case``, ``lines``, ``typing``.
+        epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         prior_unused: The policy gives issued payloads a weight, and there was no register.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
@@ -76,6 +77,7 @@ class Circumstances:
     repaired: int = 0
     unlike: str = ""
     handled: tuple[str, ...] = ()
+    epochs: str = ""
     prior_unused: bool = False
     passages: int = 0
     passage_share: float = 1.0
@@ -158,6 +160,11 @@ def _stopped(stopped: StopFacts) -> Sentence:
         "share": share,
     }
     return Sentence(key="stopped.early", values=values)
+
+
+def _ends(epochs: str) -> dict[str, str]:
+    first, _, last = epochs.partition("..")
+    return {"first": first, "last": last or first}
 
 
 def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sentence:
@@ -351,7 +358,8 @@ def cautions(
         (unknown and not c.beginning_known, "prompt-unknown", {}),
         (unknown and c.beginning_known, "message-unknown", {}),
         (c.retokenised, "retokenised", {}),
-        (evidence.keys_tried > 1, "several-keys", {"k": evidence.keys_tried}),
+        (evidence.keys_tried > 1 and not c.epochs, "several-keys", {"k": evidence.keys_tried}),
+        (bool(c.epochs), "several-epochs", {"k": evidence.keys_tried, **_ends(c.epochs)}),
         (c.readings > 1, "several-readings", {"k": c.readings}),
         (c.prior_unused, "prior-unused", {}),
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),

@@ -33,9 +33,9 @@ from pura.desk.audits import (
     not_examined,
     prepared,
     unread_file,
+    within_epochs,
 )
 from pura.desk.cases import SaveTo, open_log, saving_run
-from pura.desk.keys import epoch_keys
 from pura.desk.workplace import Workplace
 from pura.documents import from_text, read_document
 from pura.embed.generate import generate
@@ -148,9 +148,17 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(
         )
         fingerprint = daily.fingerprint
     mine = replace(profile, key=root.fingerprint)
-    refs, used = epoch_keys(quick, [root], mine, "2026-11-20..2026-11-24")
+    ranged = within_epochs(quick, Setup(keys=(root,), profile=mine), "2026-11-20..2026-11-24")
+    refs, used = ranged.keys, ranged.profile
     assert used.key is None
-    record = audit(quick, Setup(keys=refs, profile=used), of(made.text)).audit
+    record = audit(quick, ranged, of(made.text)).audit
+    assert (
+        json_io.from_json(json_io.to_json(record)).epochs
+        == record.epochs
+        == "2026-11-20..2026-11-24"
+    )
+    [said] = [one for one in record.cautions if one.key == "caution.several-epochs"]
+    assert said.values == {"k": 5, "first": "2026-11-20", "last": "2026-11-24"}
     assert [key.label for key in record.keys] == [f"Desk 2026-11-2{day}" for day in range(5)]
     assert (record.key.label, record.key.fingerprint) == ("Desk 2026-11-22", fingerprint)
     assert record.evidence.keys_tried == 5

@@ -401,6 +401,7 @@ def test_nothing_weakens_a_long_text_read_well():
         ({"repaired": 1}, "caution.repaired"),
         ({"decoder": "paper"}, "caution.paper-decoder"),
         ({"unlike": "signs"}, "caution.signs"),
+        ({"epochs": "2026-11"}, "caution.several-epochs"),
         ({"unlike": "language"}, "caution.language"),
     ],
 )

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ settings.load_profile("any-machine")
 
 DATA = Path(__file__).parent / "data"
 BUILTIN = "smollm2-135m"
+SMALL = "small"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -136,6 +138,124 @@ def builtin_model(builtin_files: Path) -> Any:
     from pura.model.store import ModelStore
 
     return load_model(ModelStore(builtin_files.parent).get(BUILTIN), choose_device("cpu"))
+
+
+@pytest.fixture(scope="session")
+def small_files(builtin_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store with one model that costs next to nothing, for tests that need *a* model.
+
+    A Llama of one random layer, 32 wide, with the built-in model's tokenizer. It writes English
+    words in no order: many bits of entropy a step, and ids that the text gives back.
+    """
+    import numpy as np
+    from safetensors.numpy import save_file
+
+    from pura.model.store import ModelStore
+
+    folder = tmp_path_factory.mktemp("small") / SMALL
+    shutil.copytree(
+        builtin_files, folder, ignore=shutil.ignore_patterns("*.safetensors", "pura-model.json")
+    )
+    config = json.loads((folder / "config.json").read_text())
+    shape = {"hidden_size": 32, "intermediate_size": 32, "head_dim": 16, "num_hidden_layers": 1}
+    config |= shape | {"num_attention_heads": 2, "num_key_value_heads": 2}
+    config["tie_word_embeddings"] = False
+    (folder / "config.json").write_text(json.dumps(config))
+    tokens = json.loads((folder / "tokenizer.json").read_text())["model"]["vocab"]
+    rng = np.random.default_rng(1)
+    # One direction of the hidden state is the same for all: along it, whatever is no word is lost.
+    embedding = rng.normal(size=(len(tokens), 32))
+    embedding[:, 0] = 4.0
+    head = rng.normal(scale=0.3, size=embedding.shape)
+    head[:, 0] = -20.0
+    words = [i for token, i in tokens.items() if re.fullmatch("Ġ[A-Z]?[a-z]+", token)]
+    head[words[:4000], 0] = 0.0
+    head[[tokens[f"Ġ{word}"] for word in ("the", "of", "and", "to", "in", "is", "that")], 0] = 1.5
+    layer = {
+        f"layers.0.{name}_proj.weight": rng.normal(scale=0.1, size=(32, 32))
+        for name in (
+            *("self_attn.q", "self_attn.k", "self_attn.v", "self_attn.o"),
+            *("mlp.gate", "mlp.up", "mlp.down"),
+        )
+    }
+    norms = ("layers.0.input_layernorm", "layers.0.post_attention_layernorm", "norm")
+    layer |= {f"{name}.weight": np.ones(32) for name in norms}
+    weights = {f"model.{name}": value for name, value in layer.items()}
+    weights |= {"model.embed_tokens.weight": embedding, "lm_head.weight": head}
+    save_file(
+        {name: value.astype(np.float32) for name, value in weights.items()},
+        folder / "model.safetensors",
+        metadata={"format": "pt"},
+    )
+    store = ModelStore(tmp_path_factory.mktemp("small-models"))
+    store.add(folder, SMALL, copy=True)
+    return store.folder / SMALL
+
+
+@pytest.fixture(scope="session")
+def small_model(small_files: Path) -> Any:
+    """The small model on the processor, loaded once."""
+    from pura.model.device import choose_device
+    from pura.model.load import load_model
+    from pura.model.store import ModelStore
+
+    return load_model(ModelStore(small_files.parent).get(SMALL), choose_device("cpu"))
+
+
+@pytest.fixture
+def small_models(small_files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of this test alone, with the small model; what is added stays in it."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / SMALL).symlink_to(small_files, target_is_directory=True)
+    return folder
+
+
+@pytest.fixture
+def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever loads one of the two models on the processor gets the session's."""
+    from pura.model import load as loading
+    from pura.model.device import choose_device
+
+    load = loading.load_model
+    fixtures = {BUILTIN: "builtin_model", SMALL: "small_model"}
+
+    def lend(source: Any, device: Any) -> Any:
+        fixture = fixtures.get(getattr(source, "name", ""))
+        if fixture is None or device != choose_device("cpu"):
+            return load(source, device)
+        return request.getfixturevalue(fixture)
+
+    monkeypatch.setattr(loading, "load_model", lend)
+
+
+@pytest.fixture(scope="session")
+def small_samples(small_model: Any, sample_key: SecretKey) -> dict[str, Any]:
+    """What :func:`samples` returns, written by the small model."""
+    from pura.embed.generate import generate_batch
+    from pura.scheme import Payload, Profile
+
+    payloads = [Payload.from_int(number, 36) for number in (0x731264FC8, 0x1A127514)]
+    prompt = "The city council met on Tuesday evening to discuss"
+    found: dict[str, Any] = {}
+    for name, code, marks in (
+        ("marked", "spc", payloads),
+        ("marked-tbcc", "tbcc", payloads),
+        ("plain", "tbcc", [None]),
+    ):
+        profile = Profile.new(small_model, code=code).with_(model=None, tokenizer=None)
+        prompts = [prompt] * len(marks)
+        texts = generate_batch(
+            small_model, prompts, marks, sample_key, profile, tokens=110, seed=len(found)
+        )
+        found[name] = {
+            "key_hex": sample_key.to_hex(),
+            "profile": profile.to_dict(),
+            "texts": [
+                {"prompt": prompt, "text": text.text, "payload": mark and mark.text}
+                for text, mark in zip(texts, marks, strict=True)
+            ],
+        }
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""A clean user with the built-in model, and the real command."""
+"""A clean user with a model, and the real command."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pura.cli.__main__ import main
-from pura.model import load as loading
-from pura.model.device import Device, choose_device
-from pura.model.installed import InstalledModel
-from pura.model.load import LanguageModel
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def home(tmp_path: Path, installed_models: Path) -> Path:
-    """A user's folder in which only the built-in model is installed."""
+def models(small_models: Path) -> Path:
+    """The folder of the models that are installed: the small one; some tests put the real there."""
+    return small_models
+
+
+@pytest.fixture(scope="session")
+def samples(small_samples: dict[str, Any]) -> dict[str, Any]:
+    """Samples of the model that is installed."""
+    return small_samples
+
+
+@pytest.fixture
+def home(tmp_path: Path, models: Path) -> Path:
+    """A user's folder in which one model is installed."""
     root = tmp_path / "home"
     (root / "data").mkdir(parents=True)
-    (root / "data" / "models").symlink_to(installed_models, target_is_directory=True)
+    (root / "data" / "models").symlink_to(models, target_is_directory=True)
     return root
 
 
 @pytest.fixture
-def pura(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Run:
+def pura(home: Path, lent: None, monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command of a clean user, in this process: torch and the model are loaded once.
 
     ``mixed`` puts what it complains of into its output. ``test_wheel.py`` and others start the same
     command as a process of its own.
     """
-    load = loading.load_model
-
-    def lend(source: InstalledModel | Path, device: Device) -> LanguageModel:
-        if getattr(source, "name", "") == "smollm2-135m" and device == choose_device("cpu"):
-            model: LanguageModel = request.getfixturevalue("builtin_model")
-            return model
-        return load(source, device)
-
-    monkeypatch.setattr(loading, "load_model", lend)
     monkeypatch.setenv("PURA_HOME", str(home))
     monkeypatch.setenv("COLUMNS", "200")
 

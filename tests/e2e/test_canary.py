@@ -185,13 +185,13 @@ class Machine:
 
 @pytest.fixture
 def machine(
-    tmp_path: Path, installed_models: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, small_models: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
 ) -> Machine:
     root = tmp_path / "machine"
     for name in ("home/pura/data", "home/pura/config/profiles", "tmp", "secret"):
         (root / name).mkdir(parents=True)
     models = root / "home" / "pura" / "data" / "models"
-    models.symlink_to(installed_models, target_is_directory=True)
+    models.symlink_to(small_models, target_is_directory=True)
     # The two things that the user keeps elsewhere: not part of what is searched.
     (root / "secret" / "passphrase").write_text(PASSPHRASE)
     (root / "secret" / "key").write_text(KEY.hex())

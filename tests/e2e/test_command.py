@@ -45,17 +45,13 @@ def test_version_and_help_need_no_model(pura: Any) -> None:
 def test_the_paper_decoder_reads_the_samples(
     pura: Any, rows: Any, marked: Path, samples: dict[str, Any]
 ) -> None:
-    files = sorted(marked.glob("[0-9]*.txt"))[:4]
+    files = sorted(marked.glob("[0-9]*.txt"))
     done = pura("verify", *files, *options(marked), "--json", "--decoder", "paper")
     assert done.returncode == 0, done.stderr
     found = rows(done.stdout)
     assert [row["input"]["name"] for row in found] == [f.name for f in files]
-    right = sum(
-        row["payload"]["bits"] == text["payload"]
-        for row, text in zip(found, samples["marked"]["texts"][:4], strict=True)
-    )
-    assert right >= 3
-    for row in found:
+    for row, text in zip(found, samples["marked"]["texts"], strict=True):
+        assert row["payload"]["bits"] == text["payload"]
         assert row["verdict"] == "mark"
         assert row["decoder"] == "paper"
         assert len(row["bits"]) == 40
@@ -152,11 +148,11 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
 
 
 def test_standard_input_words_german_and_a_model_folder(
-    pura: Any, marked: Path, samples: dict[str, Any], installed_models: Path
+    pura: Any, marked: Path, samples: dict[str, Any], models: Path
 ) -> None:
     text = samples["marked"]["texts"][0]["text"]
     chosen = (*options(marked), "--fdr", "0.1", "--language", "de")
-    folder = installed_models / "smollm2-135m"
+    folder = models / "small"
     done = pura("verify", "-", *chosen, "--model", folder, stdin=text)
     assert done.returncode == 0, done.stderr
     assert "Eine Markierung wurde gefunden" in done.stdout
@@ -178,9 +174,9 @@ def test_a_german_command_says_no_english_sentence(pura: Any, rows: Any, marked:
         ("caselog", "show", "Akte", one),
         ("caselog", "list"),
         ("model", "list"),
-        ("model", "show", "smollm2-135m"),
-        ("model", "verify", "smollm2-135m"),
-        ("model", "fitness", "smollm2-135m", *measured),
+        ("model", "show", "small"),
+        ("model", "verify", "small"),
+        ("model", "fitness", "small", *measured),
     ):
         done = pura("--language", "de", *words)
         assert done.returncode == 0, (words, done.stderr)
@@ -348,4 +344,4 @@ def test_without_a_keyring_the_command_says_so(pura: Any, rows: Any) -> None:
     assert "keyring" in done.stderr
     assert pura("key", "list").stdout == ""
     listed = pura("model", "list", "--json")
-    assert rows(listed.stdout)[0]["name"] == "smollm2-135m"
+    assert rows(listed.stdout)[0]["name"] == "small"

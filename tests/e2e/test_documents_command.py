@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ def test_a_batch_of_formats(
     pura: Callable[..., Any], marked: Path, samples: dict[str, dict[str, Any]]
 ) -> None:
     # Blank lines between paragraphs, so that the document says which breaks were meant.
-    text = samples["marked"]["texts"][0]["text"].replace("\n", "\n\n")
+    text = textwrap.fill(samples["marked"]["texts"][0]["text"], 200).replace("\n", "\n\n")
     document = docx.Document()
     for line in text.split("\n"):
         document.add_paragraph(line)

@@ -75,7 +75,7 @@ def test_an_audit_opens_no_socket(watched: dict[str, str], marked: Path) -> None
         "--profile",
         str(marked / "profile.json"),
         "--model",
-        "smollm2-135m",
+        "small",
         "--json",
     )
     assert done.returncode == 0, done.stderr

@@ -84,6 +84,12 @@ sys.exit(code)
 """
 
 
+@pytest.fixture
+def models(installed_models: Path) -> Path:
+    """The page is about the built-in model."""
+    return installed_models
+
+
 def run_shell(script: str, folder: Path, pura: Run) -> str:
     """Run a script in a shell whose ``pura`` is the one of this process; return what it printed."""
     programs = folder / "programs"

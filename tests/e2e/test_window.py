@@ -1,4 +1,4 @@
-"""The real window, offscreen, with the real model: a text goes in, its payload comes out."""
+"""The real window, offscreen, with a model: a text goes in, its payload comes out."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ WAIT = 240_000
 
 
 @pytest.fixture
-def paths(installed_models: Path, tmp_path: Path, samples: dict[str, Any]) -> Paths:
-    """A user with the built-in model and both profiles, and no keyring."""
+def paths(models: Path, tmp_path: Path, samples: dict[str, Any]) -> Paths:
+    """A user with a model and both profiles, and no keyring."""
     data = tmp_path / "data"
     data.mkdir()
-    (data / "models").symlink_to(installed_models, target_is_directory=True)
+    (data / "models").symlink_to(models, target_is_directory=True)
     found = Paths(data=data, config=tmp_path / "config", state=tmp_path / "state")
     found.profiles.mkdir(parents=True)
     for name in ("marked", "marked-tbcc"):
@@ -92,13 +92,19 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
     assert item.audit.text == sample["text"]
 
 
-def test_the_sample_is_audited_with_its_own_key_and_profile(window: Any, qtbot: Any) -> None:
-    qtbot.mouseClick(window.empty.sample, Qt.MouseButton.LeftButton)
-    item = window.session.queue.items[0]
-    qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
-    assert item.state is ItemState.DONE, item.failure
-    assert item.audit.verdict == "mark"
-    assert item.audit.key.label == "Sample key (public)"
+class TestSample:
+    @pytest.fixture
+    def models(self, installed_models: Path) -> Path:
+        """The sample was written by the built-in model."""
+        return installed_models
+
+    def test_it_is_audited_with_its_own_key_and_profile(self, window: Any, qtbot: Any) -> None:
+        qtbot.mouseClick(window.empty.sample, Qt.MouseButton.LeftButton)
+        item = window.session.queue.items[0]
+        qtbot.waitUntil(lambda: not item.active, timeout=WAIT)
+        assert item.state is ItemState.DONE, item.failure
+        assert item.audit.verdict == "mark"
+        assert item.audit.key.label == "Sample key (public)"
 
 
 def test_a_plain_text_gets_no_payload(window: Any, qtbot: Any, samples: dict[str, Any]) -> None:
@@ -113,7 +119,7 @@ def test_a_plain_text_gets_no_payload(window: Any, qtbot: Any, samples: dict[str
 def test_cancelling_the_real_pass_leaves_the_window_ready(
     window: Any, qtbot: Any, samples: dict[str, Any]
 ) -> None:
-    long = " ".join(t["text"] for t in samples["plain"]["texts"]) * 4
+    long = " ".join(t["text"] for t in samples["plain"]["texts"]) * 60
     window.session.add_text(long)
     window.audit()
     item = window.session.queue.items[0]

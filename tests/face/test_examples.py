@@ -1,4 +1,8 @@
-"""The example scripts run with the built-in model, and find what they should."""
+"""The example scripts run, and find what they should.
+
+Those that read a text that is there read it with the built-in model; those that write one have it
+written, and read, by the small model.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import runpy
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +23,6 @@ from pura.desk.batch import RunBatch, run_batch
 from pura.desk.keys import open_key_file
 from pura.desk.workplace import Workplace
 from pura.keys import load_key, passphrase_bytes
-from pura.model.held import HeldModel
 from pura.register.issue_log import import_log
 from pura.register.store import Register
 from pura.report.check import BAD, check_report
@@ -29,19 +33,38 @@ EXAMPLES = ROOT / "docs" / "examples"
 OLD = ROOT / "tests" / "data" / "v0.1.0"
 
 
-@pytest.fixture
-def desk(tmp_path: Path, installed_models: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with what the examples need, and the built-in model in the user's."""
-    models = user_paths().models
-    models.parent.mkdir(parents=True, exist_ok=True)
-    models.symlink_to(installed_models, target_is_directory=True)
+@pytest.fixture(scope="module")
+def key_hex() -> str:
     words = (OLD / "passphrase.txt").read_text().strip()
     with load_key(OLD / "desk.purakey", lambda: passphrase_bytes(words)).key as key:
-        (tmp_path / "desk.key").write_text(key.to_hex())
+        return key.to_hex()
+
+
+@pytest.fixture
+def papers(tmp_path: Path, key_hex: str, lent: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with what the examples need."""
+    user_paths().models.parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "desk.key").write_text(key_hex)
     for name in ("letter.txt", "house.json"):
         shutil.copy(OLD / name, tmp_path / name)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def desk(papers: Path, installed_models: Path) -> Path:
+    """The folder, and the built-in model among the user's."""
+    user_paths().models.symlink_to(installed_models, target_is_directory=True)
+    return papers
+
+
+@pytest.fixture
+def writing_desk(papers: Path, small_models: Path, small_model: Any) -> Path:
+    """The folder, and the small model among the user's."""
+    user_paths().models.symlink_to(small_models, target_is_directory=True)
+    house = Profile.load(papers / "house.json").with_(model=small_model.fingerprint)
+    (papers / "house.json").write_text(house.to_json())
+    return papers
 
 
 def run(name: str) -> None:
@@ -75,9 +98,9 @@ def test_verify_many(desk: Path) -> None:
     assert (second["id"], second["verdict"], second["error"]) == ("b", "", "input-empty")
 
 
-def test_batch_rows(desk: Path, builtin_model: object, capsys: pytest.CaptureFixture[str]) -> None:
+def test_batch_rows(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     profile = Profile.load(desk / "house.json")
-    at = Workplace(paths=user_paths(), held=HeldModel(lambda *_: builtin_model))
+    at = Workplace(paths=user_paths())
     ref = open_key_file(at, desk / "desk.key", None)
     request = RunBatch(
         inputs=Inputs(names=("letter.txt", "missing.txt")),
@@ -93,16 +116,16 @@ def test_batch_rows(desk: Path, builtin_model: object, capsys: pytest.CaptureFix
     assert second == "missing.txt input-unreadable"
 
 
-def test_mark_and_verify(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mark_and_verify(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("mark_and_verify.py")
     told = capsys.readouterr().out
     assert told.startswith("mark ")
     assert "'customer': '417'" in told
 
 
-def test_own_profile(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_own_profile(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("own_profile.py")
-    assert Profile.load(desk / "newsroom.json").payload_bits == 28
+    assert Profile.load(writing_desk / "newsroom.json").payload_bits == 28
     assert "'verdict': 'mark'" in (told := capsys.readouterr().out)
     assert "'field.newsroom': 'sports'" in told
 
@@ -116,13 +139,16 @@ def test_case_and_report(desk: Path) -> None:
     assert [check.key for check in found.checks if check.state == BAD] == []
 
 
-def test_serving(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serving(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("serving.py")
     assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
 
 
-def test_serving_loop(desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_serving_loop(writing_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run("serving_loop.py")
     assert capsys.readouterr().out.strip() == f"mark {0x1A127514:036b}"
-    with Register(desk / "register.sqlite3", create=True) as register:
-        assert import_log(register, desk / "issued", Profile.load(desk / "house.json")) == 3
+    with Register(writing_desk / "register.sqlite3", create=True) as register:
+        assert (
+            import_log(register, writing_desk / "issued", Profile.load(writing_desk / "house.json"))
+            == 3
+        )

@@ -33,6 +33,8 @@ def convert_gguf(source: Path, target: Path) -> None:
         ModelError: Damaged, or of an architecture that cannot be expanded.
     """
     try:
+        if not packing(source):  # known at once; torch takes seconds to come
+            raise ValueError("no tensors")
         _convert(source, target)
     except PuraError:
         raise

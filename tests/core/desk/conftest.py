@@ -1,4 +1,4 @@
-"""A workplace of this test alone, with the built-in model and no keyring."""
+"""A workplace of this test alone, with the small model and no keyring."""
 
 from __future__ import annotations
 
@@ -20,11 +20,23 @@ WORDS = b"four words in a row"
 
 
 @pytest.fixture
-def at(installed_models: Path) -> Workplace:
+def models(small_models: Path) -> Path:
+    """The folder of the models that are installed."""
+    return small_models
+
+
+@pytest.fixture
+def reader(small_model: Any) -> Any:
+    """The model that is lent to the quick workplace."""
+    return small_model
+
+
+@pytest.fixture
+def at(models: Path) -> Workplace:
     """The workplace; its key files have a passphrase that is told to whoever asks."""
     paths = user_paths()
     paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(installed_models)
+    paths.models.symlink_to(models)
     return Workplace(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
 
 
@@ -35,12 +47,12 @@ def loads() -> list[str]:
 
 
 @pytest.fixture
-def quick(at: Workplace, builtin_model: Any, loads: list[str]) -> Workplace:
+def quick(at: Workplace, reader: Any, loads: list[str]) -> Workplace:
     """The same, with the session's model instead of one that is loaded for each test."""
 
     def load(source: Any, device: Any) -> Any:
         loads.append(f"{source.name} {device.kind} {device.dtype}")
-        return builtin_model
+        return reader
 
     return Workplace(paths=at.paths, device="cpu", ask_folder=at.ask_folder, held=HeldModel(load))
 

@@ -55,9 +55,9 @@ from pura.words.sentences import fill
 
 
 @pytest.fixture
-def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
+def setup(quick: Workplace, small_samples: dict[str, Any]) -> Setup:
     """The sample's key, stored, and its profile."""
-    sample = samples["marked-tbcc"]
+    sample = small_samples["marked-tbcc"]
     with SecretKey.from_hex(sample["key_hex"]) as key:
         entry = quick.keys.add("Desk", key)
     ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
@@ -65,8 +65,8 @@ def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
 
 
 @pytest.fixture
-def text(samples: dict[str, Any]) -> AuditText:
-    return of(samples["marked-tbcc"]["texts"][0]["text"][:600])
+def text(small_samples: dict[str, Any]) -> AuditText:
+    return of(small_samples["marked-tbcc"]["texts"][0]["text"][:600])
 
 
 def of(text: str) -> AuditText:
@@ -86,7 +86,7 @@ def test_one_audit_tells_how_far_it_is_and_leaves_the_model_held(
         n for n in range(1, 13) if n != 11
     ]
     audit(quick, setup, text)
-    assert loads == ["smollm2-135m cpu float32"]
+    assert loads == ["small cpu float32"]
 
 
 def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
@@ -104,10 +104,15 @@ def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
 
 
 def test_side_by_side_texts_have_the_records_that_each_has_alone(
-    quick: Workplace, setup: Setup, samples: dict[str, Any]
+    quick: Workplace, setup: Setup, small_samples: dict[str, Any]
 ) -> None:
-    marked = [str(entry["text"]) for entry in samples["marked-tbcc"]["texts"][:2]]
-    words = [marked[0][:300], marked[1][:330].replace("'", "’"), "Two words", marked[0]]
+    marked = [str(entry["text"]) for entry in small_samples["marked-tbcc"]["texts"][:2]]
+    words = [
+        marked[0][:300],
+        marked[1][:330].replace(" the ", "\u00a0the "),
+        "Two words",
+        marked[0],
+    ]
     ids_outside = replace(of("Some text"), ids=(1, 10**9))
     texts = [*map(of, words[:2]), ids_outside, *map(of, words[2:])]
     with prepared(quick, setup) as ready:
@@ -130,14 +135,14 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(
 
 @pytest.mark.slow
 def test_the_key_of_a_day_is_found_among_those_of_a_range(
-    quick: Workplace, setup: Setup, builtin_model: Any
+    quick: Workplace, setup: Setup, small_model: Any
 ) -> None:
     (root,) = setup.keys
-    profile = Profile(payload_bits=12, blocks=2, vocab_size=builtin_model.vocab_size)
+    profile = Profile(payload_bits=12, blocks=2, vocab_size=small_model.vocab_size)
     with quick.opened_keys([root]) as [(key, _)], epoch_key(key, "2026-11-22") as daily:
         payload = Payload.from_bits([1, 0, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0])
         made = generate(
-            builtin_model,
+            small_model,
             "The harbour was",
             payload,
             daily,
@@ -260,7 +265,7 @@ def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
     assert record.verdict == "not-examinable"
     assert record.input.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert record.input.size_bytes == path.stat().st_size
-    assert (record.key.label, record.model.name) == ("Elsewhere", "smollm2-135m")
+    assert (record.key.label, record.model.name) == ("Elsewhere", "small")
     assert [step.done for step in record.log] == [True] + [False] * 11
     assert record.evidence.lr_capped == 1
     jsonschema.validate(record.to_dict(), json_io.json_schema())
@@ -350,9 +355,9 @@ def test_a_fresh_audit_computes_on_the_device_and_in_the_format_that_were_chosen
 
 
 def test_a_reading_that_is_shown_in_place_of_the_text_is_not_mistaken_for_it(
-    quick: Workplace, setup: Setup, samples: dict[str, Any]
+    quick: Workplace, setup: Setup, small_samples: dict[str, Any]
 ) -> None:
-    plain = samples["marked-tbcc"]["texts"][0]["text"][:500]
+    plain = small_samples["marked-tbcc"]["texts"][0]["text"][:500]
     typeset = plain.replace("'", "’").replace(" the ", "\u00a0the ")
     record = audit(quick, setup, of(typeset)).audit
     assert [reading.name for reading in record.variants] == ["found", "restored"]
@@ -390,9 +395,9 @@ def test_what_the_record_leaves_out_cannot_be_repeated(quick: Workplace, recorde
 
 
 def test_the_register_as_prior_finds_more_and_is_needed_again(
-    quick: Workplace, setup: Setup, samples: dict[str, Any], tmp_path: Path
+    quick: Workplace, setup: Setup, small_samples: dict[str, Any], tmp_path: Path
 ) -> None:
-    sample = samples["marked-tbcc"]["texts"][0]
+    sample = small_samples["marked-tbcc"]["texts"][0]
     short = of(sample["text"][:150])
     rng = np.random.default_rng(0)
     others = ["".join(row) for row in rng.choice(["0", "1"], (500, 36))]

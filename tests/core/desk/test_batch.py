@@ -1,4 +1,4 @@
-"""A batch at the desk, with the real model: rows, records, register, choice, and who reads."""
+"""A batch at the desk, with a model: rows, records, register, choice, and who reads."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from pura.scheme import Payload, Profile, SecretKey
 
 
 @pytest.fixture
-def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
-    sample = samples["marked-tbcc"]
+def setup(quick: Workplace, small_samples: dict[str, Any]) -> Setup:
+    sample = small_samples["marked-tbcc"]
     with SecretKey.from_hex(sample["key_hex"]) as key:
         entry = quick.keys.add("Desk", key)
     ref = KeyRef(fingerprint=entry.fingerprint, label="Desk")
@@ -36,15 +36,15 @@ def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
 
 
 @pytest.fixture
-def texts(samples: dict[str, Any]) -> list[str]:
-    marked = [t["text"][:500] for t in samples["marked-tbcc"]["texts"][:2]]
-    return [*marked, samples["plain"]["texts"][0]["text"][:120], marked[0], " "]
+def texts(small_samples: dict[str, Any]) -> list[str]:
+    marked = [t["text"][:500] for t in small_samples["marked-tbcc"]["texts"][:2]]
+    return [*marked, small_samples["plain"]["texts"][0]["text"][:120], marked[0], " "]
 
 
 def test_rows_say_what_records_say_and_lead_to_them(
-    quick: Workplace, setup: Setup, texts: list[str], tmp_path: Path, samples: dict[str, Any]
+    quick: Workplace, setup: Setup, texts: list[str], tmp_path: Path, small_samples: dict[str, Any]
 ) -> None:
-    first = samples["marked-tbcc"]["texts"][0]
+    first = small_samples["marked-tbcc"]["texts"][0]
     bits = Payload.from_bits([int(bit) for bit in first["payload"]])
     with Register(quick.paths.register, create=True) as register:
         register.add(Issue(payload=bits, who="Anna", when="2026-01-02", model="m"))

@@ -76,6 +76,17 @@ def test_candidates_that_were_not_read_any_more_are_named_without_evidence() -> 
 
 
 @pytest.fixture
+def models(installed_models: Path) -> Path:
+    return installed_models
+
+
+@pytest.fixture
+def reader(builtin_model: Any) -> Any:
+    """A real model: what comes before the text has to make a difference."""
+    return builtin_model
+
+
+@pytest.fixture
 def setup(quick: Workplace, samples: dict[str, Any]) -> Setup:
     sample = samples["marked-tbcc"]
     with SecretKey.from_hex(sample["key_hex"]) as key:

@@ -185,12 +185,12 @@ def test_a_register_that_is_not_there_is_asked_for_only_by_name(at: Workplace) -
 
 
 def test_a_model_is_held_once_and_let_go_before_it_is_checked(at: Workplace) -> None:
-    first = at.model("smollm2-135m")
+    first = at.model("small")
     assert at.model() is first
     assert at.model_of(first.fingerprint) is first
     assert at.model_of("0" * 16) is None
     told: list[Stage] = []
-    done = models.recheck_model(at, models.RecheckModel(name="smollm2-135m"), progress=told.append)
+    done = models.recheck_model(at, models.RecheckModel(name="small"), progress=told.append)
     assert at.held.name is None
     assert {stage.name for stage in told} == {"check"}
     assert "model.safetensors" in done.files
@@ -201,7 +201,7 @@ def test_work_on_a_model_stops_when_it_is_asked_to(at: Workplace) -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        models.recheck_model(at, models.RecheckModel(name="smollm2-135m"), checkpoint=stop)
+        models.recheck_model(at, models.RecheckModel(name="small"), checkpoint=stop)
     with pytest.raises(ModelError) as caught:
         models.install_model(at, models.InstallModel(name="other"))
     assert caught.value.code == "model-unknown"
@@ -212,29 +212,29 @@ def test_session_keys_never_print() -> None:
     assert key.to_hex() not in repr(SessionKeys({"A": key})) + repr(words())
 
 
-def test_the_licence_that_is_said_stands_in_the_record(installed_models: Path) -> None:
-    (built_in,) = ModelStore(installed_models).list()
+def test_the_licence_that_is_said_stands_in_the_record(small_models: Path) -> None:
+    (built_in,) = ModelStore(small_models).list()
     own = Workplace(paths=user_paths())  # the installed ones are shared by all tests
     models.add_model(own, models.AddModel(path=built_in.path, name="mine", licence="CC-BY-4.0"))
     assert own.models.get("mine").licence == "CC-BY-4.0"
 
 
 def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
-    installed_models: Path, samples: dict[str, Any], sample_key: SecretKey
+    small_models: Path, small_samples: dict[str, Any], sample_key: SecretKey
 ) -> None:
     paths = user_paths()
     paths.models.parent.mkdir(parents=True, exist_ok=True)
-    paths.models.symlink_to(installed_models)
+    paths.models.symlink_to(small_models)
     here = Workplace(paths=paths, device="cpu", session_keys=SessionKeys({"Test": sample_key}))
     steps: list[str] = []
     measured = models.measure_fitness(
         here,
         models.MeasureFitness(
-            model="smollm2-135m",
+            model="small",
             texts=1,
             tokens=40,
             key=KeyRef(fingerprint=sample_key.fingerprint, label="Test"),
-            profile=Profile.from_dict(samples["marked-tbcc"]["profile"]),
+            profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
         ),
         progress=lambda stage: steps.append(stage.name),
     )

@@ -137,8 +137,16 @@ def make(history: str, window: int) -> Profile:
     )
 
 
-@pytest.mark.parametrize(("history", "window"), [("used", 1), ("all", 1), ("used", 2)])
-@pytest.mark.parametrize(("payload", "index"), [("0000", 0), ("1011", 3)])
+@pytest.mark.parametrize(
+    ("history", "window", "payload", "index"),
+    [
+        ("used", 1, "0000", 0),
+        ("used", 1, "1011", 3),
+        ("used", 2, "0000", 0),
+        ("used", 2, "1011", 3),
+        ("all", 1, "1011", 3),  # many more contexts are asked for: one payload will do
+    ],
+)
 def test_the_law_of_whole_texts_is_the_models(
     history: str, window: int, payload: str, index: int
 ) -> None:

@@ -73,18 +73,21 @@ def draw(
 @pytest.mark.parametrize("payload", PAYLOADS)
 @pytest.mark.parametrize("arity", [1, 2, 3])
 def test_token_distribution_over_keys_is_pi(arity: int, payload: str) -> None:
-    """20 000 keys, one fixed payload: chi-square against π at every arity."""
+    """8 000 keys, one fixed payload: chi-square against π at every arity.
+
+    A bias of every cell by an eighth is missed less than once in 600 times.
+    """
     rng = np.random.default_rng(arity)
     logits = torch.from_numpy(rng.normal(size=VOCAB) * SPREAD[arity]).float()
     pi = torch.softmax(logits.double(), dim=0).numpy()
     profile = Profile(payload_bits=12, blocks=3, vocab_size=VOCAB)
     counts = np.zeros(VOCAB)
-    for chunk in range(5):
+    for chunk in range(2):
         rows = keys(4000, seed=100 * arity + chunk)
         drawn = draw(rows, Payload(text=payload), profile, logits, 1, CONTEXT)
         assert (drawn.arity == arity).all()
         counts += np.bincount(drawn.tokens, minlength=VOCAB)
-    assert counts.sum() == 20_000
+    assert counts.sum() == 8_000
     assert chi_square(counts, pi) > ALARM
 
 
@@ -174,31 +177,30 @@ def mean_surprisal(model: LanguageModel, texts: list[Any]) -> np.ndarray:
 
 
 @pytest.mark.model
-@pytest.mark.slow
-def test_marked_and_plain_texts_of_the_real_model(builtin_model: LanguageModel) -> None:
-    """24 marked texts, each with its own key, against 24 plain ones: the same surprisal.
+def test_marked_and_plain_texts(small_model: LanguageModel) -> None:
+    """48 marked texts, each with its own key, against 48 plain ones: the same surprisal.
 
     Two-sample Kolmogorov-Smirnov. Texts drawn at temperature 0.5 fail it: it has teeth.
     """
-    profile = Profile(payload_bits=36, blocks=4, vocab_size=builtin_model.vocab_size)
-    rows = 24
+    profile = Profile(payload_bits=36, blocks=4, vocab_size=small_model.vocab_size)
+    rows = 48
     prompts = ["The city council met on Tuesday evening to discuss"] * rows
 
     def texts(payload: Payload | None, p: Profile, seed: int) -> list[Any]:
         return generate_batch(
-            builtin_model,
+            small_model,
             prompts,
             [payload] * rows,
             keys(rows, seed=77),
             p,
-            tokens=8,
+            tokens=12,
             seed=seed,
             ignore_eos=True,
             batch_size=rows,
         )
 
     def surprisal(made: list[Any]) -> np.ndarray:
-        return mean_surprisal(builtin_model, made)
+        return mean_surprisal(small_model, made)
 
     marked = texts(Payload.from_int(1, 36), profile, 1)
     assert np.mean([t.arity.sum() for t in marked]) > 8

@@ -235,8 +235,9 @@ def test_a_model_is_loaded_once_for_a_device_and_format(
 _SWITCH = """
 import os, sys
 from pathlib import Path
-from pura.model import offline
+from pura.model import lean, offline
 offline.prepare()
+lean.allow()
 from pura.model.device import choose_device
 from pura.model.held import HeldModel
 from pura.model.store import ModelStore

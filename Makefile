@@ -1,7 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast coverage check format audit bench screenshots translations \
-  wheel package packages clean system system-tests system-package
+  wheel package packages site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -67,6 +67,9 @@ screenshots: install ## Take the pictures of the user guide
 
 translations: install ## Collect the window's texts into the catalogues and compile them
 	@packaging/i18n/update.sh
+
+site: install ## Build docs/ as a searchable site into build/site/html, a warning is an error
+	@packaging/site/build.sh
 
 wheel: install ## Build the wheel into dist/
 	@$(BIN)/python -m build --wheel --no-isolation

@@ -1491,8 +1491,8 @@
         <translation>Symbolischen Verknüpfungen folgen</translation>
     </message>
     <message>
-        <source>Choose the folder …</source>
-        <translation>Ordner wählen …</translation>
+        <source>Open the folder</source>
+        <translation>Ordner öffnen</translation>
     </message>
     <message>
         <source>These choices also hold for folders that are dropped on the window.</source>
@@ -1669,16 +1669,16 @@
         <translation>Noch kein Profil: Legen Sie unter »Profile verwalten …« eines an.</translation>
     </message>
     <message>
+        <source>payload of {n:text} bits</source>
+        <translation>Nutzlast mit {n:text} Bits</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>fehlt</translation>
     </message>
     <message>
         <source>No device</source>
         <translation>Kein Gerät</translation>
-    </message>
-    <message>
-        <source>{n:text} bits</source>
-        <translation>{n:text} Bits</translation>
     </message>
 </context>
 <context>
@@ -2151,6 +2151,18 @@
     <message>
         <source>Try the sample</source>
         <translation>Beispiel ausprobieren</translation>
+    </message>
+    <message>
+        <source>Cases</source>
+        <translation>Fälle</translation>
+    </message>
+    <message>
+        <source>Reports</source>
+        <translation>Berichte</translation>
+    </message>
+    <message>
+        <source>Set up</source>
+        <translation>Einrichten</translation>
     </message>
     <message>
         <source>Save to a case …</source>
@@ -4532,8 +4544,8 @@ Anteil {share:text}</translation>
         <translation>Datenschutz</translation>
     </message>
     <message>
-        <source>Remember recent files (their names only)</source>
-        <translation>Zuletzt geöffnete Dateien merken (nur die Namen)</translation>
+        <source>Remember recent files: where they lie, not what is in them</source>
+        <translation>Zuletzt geöffnete Dateien merken: wo sie liegen, nicht was darin steht</translation>
     </message>
     <message>
         <source>Clear the list</source>
@@ -4775,12 +4787,24 @@ Anteil {share:text}</translation>
         <translation>noch keines · {size:text}, einmal zu laden</translation>
     </message>
     <message>
-        <source>none yet · 36 bits for the model</source>
-        <translation>noch keines · 36 Bits für das Modell</translation>
+        <source>none yet · says how texts of the model are marked</source>
+        <translation>noch keines · sagt, wie Texte des Modells markiert sind</translation>
     </message>
     <message>
-        <source>{n:plural(one is|{n:count} are)} there</source>
-        <translation>{n:plural(vorhanden|{n:count} vorhanden)}</translation>
+        <source>Looking for the model</source>
+        <translation>Das Modell wird gesucht</translation>
+    </message>
+    <message>
+        <source>1 of 3, fetching: {done:text} of {all:text}</source>
+        <translation>1 von 3, wird geladen: {done:text} von {all:text}</translation>
+    </message>
+    <message>
+        <source>2 of 3, checking what was fetched</source>
+        <translation>2 von 3, das Geladene wird geprüft</translation>
+    </message>
+    <message>
+        <source>3 of 3, preparing it for this computer</source>
+        <translation>3 von 3, wird für diesen Rechner vorbereitet</translation>
     </message>
 </context>
 <context>
@@ -4880,6 +4904,10 @@ Anteil {share:text}</translation>
 </context>
 <context>
     <name>Status</name>
+    <message>
+        <source>A model is being installed · no text leaves this computer</source>
+        <translation>Ein Modell wird eingerichtet · kein Text verlässt diesen Rechner</translation>
+    </message>
     <message>
         <source>Offline · nothing leaves this computer</source>
         <translation>Offline · nichts verlässt diesen Rechner</translation>

@@ -298,6 +298,7 @@ def paths() -> Paths:
 def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
     made = application.make_window(paths, engine=engine, theme="light")
     qtbot.addWidget(made)
+    made.resize(1440, 900)  # the screen of the tests is smaller than that
     made.show()
     qtbot.waitUntil(lambda: made.session.ready and made.session.device is not None)
     yield made

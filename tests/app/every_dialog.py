@@ -78,7 +78,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),
-        "folder": lambda: dialogs.open_folder(window),
+        "folder": lambda: dialogs.choose_of_folder(window, Path("texts")),
         "issued payloads": lambda: dialogs.import_register(window),
         "keys": lambda: dialogs.show_keys(window),
         "new key": lambda: key_dialogs().ask(KeyAct.NEW),

@@ -307,6 +307,7 @@ class Jobs(QObject):
         files: Walks folders and reads files: a disk may be slow.
         cases: Works on the case log: another program may hold it for seconds.
         reports: Makes and draws reports.
+        installs: Fetches and converts models, which takes minutes.
     """
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -315,6 +316,7 @@ class Jobs(QObject):
         self.files = JobQueue("files", self)
         self.cases = JobQueue("cases", self)
         self.reports = JobQueue("reports", self)
+        self.installs = JobQueue("installs", self)
         self._closed = False
 
     def close(self, timeout_ms: int = 10_000) -> bool:
@@ -326,7 +328,7 @@ class Jobs(QObject):
         if self._closed:
             return True
         self._closed = True
-        queues = (self.files, self.model, self.reports, self.cases)
+        queues = (self.files, self.model, self.installs, self.reports, self.cases)
         for queue in queues:
             queue.stop()
         ended = [queue.wait(timeout_ms) for queue in queues]

@@ -6,6 +6,7 @@ against it or in need of attention, green a finished finding, violet repaired, g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Final
@@ -93,6 +94,8 @@ DARK: Final = Tokens(
     repaired="#C79AF0",
 )
 
+HIGH: Final = 7.0  # contrast that high contrast keeps (WCAG AAA)
+
 # Every pair of text and ground that occurs, with the contrast that WCAG AA asks of it.
 PAIRS: Final[tuple[tuple[str, str, float], ...]] = (
     *(
@@ -144,23 +147,31 @@ def from_palette(palette: QPalette) -> Tokens:
     ground, text = name(roles.Base), name(roles.Text)
     dark = luminance(ground) < luminance(text)
     base = DARK if dark else LIGHT
+    soft = mix(ground, text, 0.12)
     strong = {
-        key: mix(
-            getattr(base, key), text, 0.0 if contrast(getattr(base, key), ground) >= 7 else 0.4
-        )
+        key: _readable(getattr(base, key), text, (ground, soft))
         for key in ("support", "against", "found", "repaired")
     }
+    accent = _readable(name(roles.Highlight), text, (ground, soft))
     return Tokens(
         background=ground,
         card=ground,
         line=text,
         text=text,
         muted=text,
-        accent=name(roles.Highlight),
-        accent_soft=mix(ground, text, 0.12),
-        on_accent=name(roles.HighlightedText),
+        accent=accent,
+        accent_soft=soft,
+        on_accent=ground,
         **strong,
     )
+
+
+def _readable(colour: str, text: str, grounds: Sequence[str]) -> str:
+    """Return a colour with as much of the text's in it as it needs to be read on all grounds."""
+    shares = (share / 20 for share in range(20))
+    mixed = (mix(colour, text, share) for share in shares)
+    strong = (c for c in mixed if all(contrast(c, ground) >= HIGH for ground in grounds))
+    return next(strong, text)
 
 
 def token_names() -> tuple[str, ...]:

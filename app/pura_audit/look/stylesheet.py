@@ -166,7 +166,7 @@ QMenuBar::item { padding: 4px 10px; background: transparent; }
 QMenuBar::item:selected { background: $accent_soft; border-radius: 4px; }
 
 QProgressBar {
-  background: $line; border: none; border-radius: 2px; max-height: 4px; min-height: 4px;
+  background: $groove; border: none; border-radius: 2px; max-height: 4px; min-height: 4px;
 }
 QProgressBar::chunk { background: $accent; border-radius: 2px; }
 
@@ -203,4 +203,6 @@ def stylesheet(tokens: Tokens) -> str:
         scroll=mix(tokens.card, tokens.muted, 0.45),
         **arrows,
         check=check.as_posix(),
+        # Where lines are as strong as text, a groove of their colour would look full.
+        groove=tokens.accent_soft if tokens.line == tokens.text else tokens.line,
     )

@@ -150,6 +150,7 @@ class ModelsDialog(StoreDialog):
                 checkpoint=context.checkpoint,
             ),
             words=_installed,
+            installs=True,
         )
 
     def _verify(self) -> None:
@@ -185,6 +186,7 @@ class ModelsDialog(StoreDialog):
                 workplace, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_installed,
+            installs=True,
             # What was said of one model must not stand unseen in the record of the next.
             then=lambda _: self.licence.clear(),
         )

@@ -74,6 +74,7 @@ class Session(QObject):
         device_changed: The device is known.
         busy_changed: Whether audits run or wait.
         noticed: Something to say in the status line.
+        installing_changed: A model is fetched or added, or no longer.
         report_seen: A file that was read carries the record of a report: its path.
     """
 
@@ -83,6 +84,7 @@ class Session(QObject):
     device_changed = Signal()
     busy_changed = Signal(bool)
     noticed = Signal(str)
+    installing_changed = Signal()
     report_seen = Signal(object)
 
     def __init__(
@@ -115,6 +117,7 @@ class Session(QObject):
         self.left_out: Summary | None = None
         self._pastes = itertools.count(1)
         self.jobs.model.busy_changed.connect(self.busy_changed)
+        self.jobs.installs.busy_changed.connect(lambda _: self.installing_changed.emit())
         for signal in (self.choices_changed, self.device_changed):
             signal.connect(lambda: self.pace.use(self.model, self.device))
 
@@ -534,6 +537,7 @@ class Session(QObject):
         *,
         words: Callable[[T], str] | None = None,
         progressed: Callable[[Progress], None] | None = None,
+        installs: bool = False,
     ) -> Job:
         """Do something to keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
 
@@ -545,6 +549,7 @@ class Session(QObject):
             owner: Whoever asks; once it is gone, the status line says what went wrong.
             words: What the status line says of it when it is done.
             progressed: Told how far it is.
+            installs: It fetches or adds a model, which keeps nothing else waiting.
         """
 
         def ended(outcome: Outcome[T]) -> None:
@@ -560,7 +565,13 @@ class Session(QObject):
             if progressed is not None and isValid(owner):
                 progressed(progress)
 
-        return self.jobs.model.do(work, ended, self, progressed=told)
+        queue = self.jobs.installs if installs else self.jobs.model
+        return queue.do(work, ended, self, progressed=told)
+
+    @property
+    def installing(self) -> bool:
+        """Whether a model is fetched or added."""
+        return self.jobs.installs.busy
 
     def close(self) -> bool:
         """Note the list, and end all threads."""

@@ -116,7 +116,9 @@ class SettingsDialog(QDialog):
 
     def _privacy(self) -> QWidget:
         part, form = _part(translate("Settings", "Privacy"))
-        self.recent = QCheckBox(translate("Settings", "Remember recent files (their names only)"))
+        self.recent = QCheckBox(
+            translate("Settings", "Remember recent files: where they lie, not what is in them")
+        )
         self.recent.setChecked(self._file.current.keep_recent)
         self.recent.toggled.connect(self._keep_recent)
         self.clear = plain_button(translate("Settings", "Clear the list"), self._clear_recent)

@@ -59,6 +59,7 @@ class WorkingDialog(FittedDialog):
         *,
         words: Callable[[T], str] | None = None,
         then: Callable[[T], None] | None = None,
+        installs: bool = False,
     ) -> None:
         """Hand a use case over.
 
@@ -66,6 +67,7 @@ class WorkingDialog(FittedDialog):
             work: The use case.
             words: What is said of it when it is done.
             then: Gets what came of it when it is done.
+            installs: As for :meth:`Session.do`.
         """
 
         def ended(outcome: Outcome[T]) -> None:
@@ -75,7 +77,9 @@ class WorkingDialog(FittedDialog):
 
         self.say("")
         self._show_progress(0.0)
-        self._job = self.session.do(work, ended, self, words=words, progressed=self._progressed)
+        self._job = self.session.do(
+            work, ended, self, words=words, progressed=self._progressed, installs=installs
+        )
         self.refresh_buttons()
 
     def say(self, what: Failure | str, *, bad: bool = False) -> None:

@@ -28,6 +28,7 @@ class Command:
     act: Callable[[], object]
     keys: tuple[str, ...] = ()
     checkable: bool = False
+    apart: bool = False
 
 
 def build(parent: QWidget, commands: dict[str, list[Command]]) -> tuple[dict[str, QAction], QMenu]:
@@ -45,6 +46,8 @@ def build(parent: QWidget, commands: dict[str, list[Command]]) -> tuple[dict[str
             action.triggered.connect(lambda _checked=False, act=command.act: act())
             parent.addAction(action)
             actions[command.name] = action
+            if command.apart:
+                submenu.addSeparator()
             submenu.addAction(action)
     return actions, menu
 

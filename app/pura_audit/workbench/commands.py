@@ -61,7 +61,10 @@ def commands(window: Workbench) -> dict[str, list[Command]]:
         translate("Menu", "File"): _file(window),
         translate("Menu", "Edit"): _edit(window),
         translate("Menu", "Audit"): _audit(window),
+        translate("Menu", "Cases"): _cases(window),
+        translate("Menu", "Reports"): _reports(window),
         translate("Menu", "View"): _view(window),
+        translate("Menu", "Set up"): _set_up(window),
         translate("Menu", "Help"): _help(window),
     }
 
@@ -70,23 +73,30 @@ def _file(window: Workbench) -> list[Command]:
     return [
         Command("open", translate("Menu", "Open …"), window.open_files, keys=("Ctrl+O",)),
         Command(
-            "reading",
-            translate("Menu", "How this file is read …"),
-            lambda: dialogs.show_reading(window),
-            keys=("Ctrl+E",),
-        ),
-        Command(
             "open-folder",
             translate("Menu", "Open a folder …"),
             lambda: dialogs.open_folder(window),
             keys=("Ctrl+Shift+O",),
+        ),
+        Command("sample", translate("Menu", "Try the sample"), window.session.add_sample),
+        Command(
+            "reading",
+            translate("Menu", "How this file is read …"),
+            lambda: dialogs.show_reading(window),
+            keys=("Ctrl+E",),
+            apart=True,
         ),
         Command(
             "left-out",
             translate("Menu", "What was left out …"),
             lambda: dialogs.show_left_out(window),
         ),
-        Command("sample", translate("Menu", "Try the sample"), window.session.add_sample),
+        Command("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",), apart=True),
+    ]
+
+
+def _cases(window: Workbench) -> list[Command]:
+    return [
         Command(
             "save",
             translate("Menu", "Save to a case …"),
@@ -100,10 +110,21 @@ def _file(window: Workbench) -> list[Command]:
             keys=("Ctrl+Shift+C",),
         ),
         Command(
+            "compare",
+            translate("Menu", "Compare two audits …"),
+            lambda: dialogs.compare_audits(window),
+        ),
+        Command(
             "register",
             translate("Menu", "Import issued payloads …"),
             lambda: dialogs.import_register(window),
+            apart=True,
         ),
+    ]
+
+
+def _reports(window: Workbench) -> list[Command]:
+    return [
         Command(
             "report",
             translate("Menu", "Report …"),
@@ -118,6 +139,11 @@ def _file(window: Workbench) -> list[Command]:
             translate("Menu", "Verify a report …"),
             lambda: dialogs.verify_report(window),
         ),
+    ]
+
+
+def _set_up(window: Workbench) -> list[Command]:
+    return [
         Command(
             "keys", translate("Menu", "Keys …"), lambda: dialogs.show_keys(window), keys=("Ctrl+K",)
         ),
@@ -138,8 +164,8 @@ def _file(window: Workbench) -> list[Command]:
             translate("Menu", "Settings …"),
             lambda: dialogs.show_settings(window),
             keys=("Ctrl+,",),
+            apart=True,
         ),
-        Command("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",)),
     ]
 
 
@@ -184,15 +210,11 @@ def _audit(window: Workbench) -> list[Command]:
         ),
         Command("cancel-all", translate("Menu", "Cancel all audits"), window.session.cancel),
         Command(
-            "compare",
-            translate("Menu", "Compare two audits …"),
-            lambda: dialogs.compare_audits(window),
-        ),
-        Command(
             "next",
             translate("Menu", "Next token that carries bits"),
             lambda: select.next_carrier(1),
             keys=("Ctrl+Right",),
+            apart=True,
         ),
         Command(
             "previous",
@@ -225,6 +247,7 @@ def _view(window: Workbench) -> list[Command]:
             translate("Menu", "Larger text"),
             lambda: window.zoom(1),
             keys=("Ctrl++", "Ctrl+="),
+            apart=True,
         ),
         Command(
             "smaller", translate("Menu", "Smaller text"), lambda: window.zoom(-1), keys=("Ctrl+-",)
@@ -239,7 +262,14 @@ def _view(window: Workbench) -> list[Command]:
         (Mode.DARK, translate("Menu", "Dark")),
         (Mode.CONTRAST, translate("Menu", "High contrast")),
     ):
-        rows.append(Command(f"theme-{mode.value}", words, partial(window.set_theme, mode)))
+        rows.append(
+            Command(
+                f"theme-{mode.value}",
+                words,
+                partial(window.set_theme, mode),
+                apart=mode is Mode.SYSTEM,
+            )
+        )
     return rows
 
 

@@ -108,6 +108,7 @@ class CourseCard(PlotCard):
         self._caption = pg.TextItem(anchor=(1, 1))
         self._strip = PassageStrip(theme)
         self._seen = pg.LinearRegionItem(movable=False)
+        self._seen.setZValue(-10)  # a ground, under the curve
         for edge in self._seen.lines:
             edge.setPen(pg.mkPen(None))
         lines = (self._zero, self._threshold, self._strip, self._caption, self._cursor)

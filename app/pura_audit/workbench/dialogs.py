@@ -399,11 +399,22 @@ def show_reading(host: Host) -> QDialog | None:
     return _open(ReadingDialog(host.session, item, host.frame))
 
 
-def open_folder(host: Host) -> QDialog:
-    """Ask what to take of a folder, and which one."""
+def open_folder(host: Host) -> QFileDialog:
+    """Ask which folder, and then what to take of it."""
+    asked = QFileDialog(host.frame, translate("Folder", "Open a folder"))
+    asked.setFileMode(QFileDialog.FileMode.Directory)
+    asked.setOption(QFileDialog.Option.ShowDirsOnly)
+    asked.fileSelected.connect(lambda name: choose_of_folder(host, Path(name)))
+    asked.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    asked.open()
+    return asked
+
+
+def choose_of_folder(host: Host, folder: Path) -> QDialog:
+    """Ask what to take of a folder."""
     from pura_audit.workbench.folder import FolderDialog
 
-    return _open(FolderDialog(host.session, host.frame))
+    return _open(FolderDialog(host.session, folder, host.frame))
 
 
 def show_left_out(host: Host) -> QDialog | None:
@@ -429,6 +440,7 @@ def show_log(host: Host) -> None:
 
 
 __all__ = [
+    "choose_of_folder",
     "compare_audits",
     "do_step",
     "import_register",

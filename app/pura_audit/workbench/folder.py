@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QFileDialog,
     QLineEdit,
     QWidget,
 )
@@ -22,11 +20,11 @@ from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_col
 
 
 class FolderDialog(QDialog):
-    """Filters, hidden files, links; then the folder itself."""
+    """Filters, hidden files, links of a folder that was chosen."""
 
-    def __init__(self, session: Session, parent: QWidget | None = None) -> None:
+    def __init__(self, session: Session, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._session = session
+        self._session, self._folder = session, folder
         self.setWindowTitle(translate("Folder", "Open a folder"))
         self.setMinimumWidth(520)
         now = session.folder_options
@@ -43,13 +41,13 @@ class FolderDialog(QDialog):
         self.recursive = _box(translate("Folder", "Enter the folders inside"), now.recursive)
         self.hidden = _box(translate("Folder", "Take hidden files too"), now.hidden)
         self.links = _box(translate("Folder", "Follow symbolic links"), now.links)
-        self.choose = main_button(translate("Folder", "Choose the folder …"), self._ask)
+        self.choose = main_button(translate("Folder", "Open the folder"), self._take)
         self._lay_out()
 
     def _lay_out(self) -> None:
         layout = dialog_column(
             self,
-            translate("Folder", "Open a folder"),
+            self._folder.name or str(self._folder),
             translate(
                 "Folder", "These choices also hold for folders that are dropped on the window."
             ),
@@ -77,18 +75,10 @@ class FolderDialog(QDialog):
             links=self.links.isChecked(),
         )
 
-    def _ask(self) -> None:
-        asked = QFileDialog(self, translate("Folder", "Open a folder"))
-        asked.setFileMode(QFileDialog.FileMode.Directory)
-        asked.setOption(QFileDialog.Option.ShowDirsOnly)
-        asked.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        asked.fileSelected.connect(self.take)
-        asked.open()
-
-    def take(self, folder: str) -> None:
+    def _take(self) -> None:
         """Keep the choices, and walk the folder."""
         self._session.folder_options = self.options()
-        self._session.add_paths([Path(folder)])
+        self._session.add_paths([self._folder])
         self.accept()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from pura.scheme import Profile
@@ -16,6 +17,7 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.chips import Chip, DeviceBadge
 
 HEIGHT = 56
+TIGHT = 1180  # below this width the brand and the shortcut give way
 
 
 class Header(QWidget):
@@ -41,7 +43,7 @@ class Header(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFixedHeight(HEIGHT)
         self._session = session
-        brand = QLabel("PURA Audit")
+        self._brand = brand = QLabel("PURA Audit")
         brand.setObjectName("brand")
         self.key = Chip(
             translate("Header", "Key"),
@@ -60,7 +62,6 @@ class Header(QWidget):
         self.cancel.setToolTip(translate("Menu", "Cancel all audits"))
         self.audit = QPushButton(translate("Header", "Audit"))
         self.audit.setProperty("role", "main")
-        self.audit.setMinimumWidth(104)
         self._lay_out(brand)
         self._wire()
         self.refresh()
@@ -100,6 +101,12 @@ class Header(QWidget):
             signal.connect(lambda *_: self.refresh())
         session.device_changed.connect(self._show_device)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say less where there is less room."""
+        super().resizeEvent(event)
+        if (event.oldSize().width() < TIGHT) != (self.width() < TIGHT):
+            self.refresh()
+
     def refresh(self) -> None:
         """Show what is chosen, and whether there is something to do."""
         session = self._session
@@ -110,8 +117,11 @@ class Header(QWidget):
         self.audit.setEnabled(session.ready and due > 0 and fits)
         words = translate("Header", "Audit")
         words = f"{words} {number(due)}" if due > 1 else words
+        tight = self.width() < TIGHT
         keys = translate("Header", "Ctrl+⏎")
-        self.audit.setText(f"{words}   {keys}")
+        self.audit.setText(words if tight else f"{words}   {keys}")
+        self._brand.setVisible(not tight)
+        self.audit.setMinimumWidth(max(104, self.audit.sizeHint().width()))
         self.audit.setAccessibleName(words)
         self.audit.setToolTip(self._why_not(due))
         self._fill_chips()
@@ -209,8 +219,7 @@ class Header(QWidget):
 
 
 def _shape(profile: Profile) -> str:
-    bits = filled(translate("Header", "{n:text} bits"), n=profile.payload_bits)
-    return f"{bits} · {profile.code}"
+    return filled(translate("Header", "payload of {n:text} bits"), n=profile.payload_bits)
 
 
 def _spaced(fingerprint: str) -> str:

@@ -12,9 +12,11 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
+    QKeyEvent,
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QFileDialog,
     QHBoxLayout,
     QMainWindow,
@@ -62,7 +64,7 @@ class MainWindow(QMainWindow):
         self.selection = Selection(self)
         self.setWindowTitle("PURA Audit")
         self.setWindowIcon(app_icon())
-        self.setMinimumSize(1100, 640)
+        self.setMinimumSize(760, 460)  # at 200 % a screen of 1600 pixels has 800
         self.setAcceptDrops(True)
         self.header = Header(session, theme)
         self.queue = QueueView(session, theme)
@@ -381,7 +383,17 @@ class MainWindow(QMainWindow):
         dialog.fileSelected.connect(lambda name: self.session.load_prompts(item, Path(name)))
         dialog.open()
 
-    # Size, drops, closing
+    # Keys, size, drops, closing
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Return presses the focused button, as it does in a dialog."""
+        button = self.focusWidget()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(
+            button, QAbstractButton
+        ):
+            button.click()
+        else:
+            super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fold the queue where the window is narrow."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QByteArray
+from PySide6.QtCore import QByteArray, QMargins, QPoint
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from pura_audit.look.theme import GAP
@@ -16,6 +17,8 @@ from pura_audit.workbench.work_view import WorkView
 
 SHARE: Final = 0.29  # of the window's width that the right column takes …
 MOST: Final = 640  # … up to so many pixels
+TIGHT: Final = 1100  # below this width the answer and the text stand alone
+FRAME: Final = QMargins(4, 32, 4, 4)  # what a window manager puts around a window
 NARROW: Final = 1400  # below this width the queue folds, unless the user says otherwise
 
 
@@ -53,13 +56,28 @@ class Placement:
         window.resize(1440, 900)
         if now.geometry:
             window.restoreGeometry(QByteArray.fromHex(now.geometry.encode()))
+        self._keep_on_screen()
         if len(now.rows) == 3:
             self._evidence.setSizes(list(now.rows))
         if len(now.columns) == 2:
             self._inner.setSizes(list(now.columns))
-        self._evidence.setVisible(not now.evidence_hidden)
+        self._show_evidence()
         self._work.text.view.set_text_size(now.text_size)
         self._fold(folded=self._wants_folded())
+
+    def _keep_on_screen(self) -> None:
+        """Let no part of the window lie outside the screen, its frame included."""
+        window = self._window
+        room = (window.screen() or QGuiApplication.primaryScreen()).availableGeometry()
+        room = room.marginsRemoved(FRAME)
+        size = window.size().boundedTo(room.size())
+        if size != window.size():
+            window.resize(size)
+        at = window.geometry()
+        x = max(room.left(), min(at.x(), room.right() - size.width()))
+        y = max(room.top(), min(at.y(), room.bottom() - size.height()))
+        if at.topLeft() != QPoint(x, y) and not room.contains(at):
+            window.move(x, y)
 
     def remember(self) -> None:
         """Write down where everything stands."""
@@ -73,6 +91,7 @@ class Placement:
 
     def resized(self) -> None:
         """Fold or unfold the queue, and share the width."""
+        self._show_evidence()
         folded = self._wants_folded()
         if folded != self._queue.folded:
             self._fold(folded=folded)
@@ -90,6 +109,11 @@ class Placement:
         hidden = self._evidence.isVisibleTo(self._inner)
         self._evidence.setVisible(not hidden)
         self._session.settings.update(evidence_hidden=hidden)
+
+    def _show_evidence(self) -> None:
+        """Show the right column where there is room for it, unless the user hid it."""
+        hidden = self._session.settings.current.evidence_hidden
+        self._evidence.setVisible(not hidden and self._window.width() >= TIGHT)
 
     def _wants_folded(self) -> bool:
         wish = self._session.settings.current.queue_folded

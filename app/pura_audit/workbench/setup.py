@@ -33,7 +33,7 @@ class Setup(QObject):
     def __init__(self, view: SetupView, session: Session, window: QWidget) -> None:
         super().__init__(window)
         self._view, self._session, self._window = view, session, window
-        self._job: Job | None = None
+        self._install: Job | None = None
         for button, act in (
             (view.key.button, lambda: self.keys_wanted.emit(KeyAct.NEW)),
             (view.key.other, lambda: self.keys_wanted.emit(KeyAct.IMPORT)),
@@ -49,7 +49,7 @@ class Setup(QObject):
     def install_model(self) -> None:
         """Install the built-in model."""
         workplace = self._session.workplace
-        self._begin(
+        self._add(
             lambda context: install_model(
                 workplace,
                 InstallModel(),
@@ -63,7 +63,7 @@ class Setup(QObject):
         workplace = self._session.workplace
         return self._ask_place(
             QFileDialog.FileMode.Directory,
-            lambda path: self._begin(
+            lambda path: self._add(
                 lambda context: add_model(
                     workplace,
                     AddModel(path=path),
@@ -107,19 +107,26 @@ class Setup(QObject):
 
     def _begin(self, work: Work[T]) -> None:
         self._view.say("")
-        self._view.busy(0.0)
-        self._job = self._session.do(work, self._ended, self, progressed=self._progressed)
+        self._session.do(work, self._ended, self)
+
+    def _add(self, work: Work[T]) -> None:
+        """Fetch or add a model; keys and profiles can be seen to meanwhile."""
+        self._view.say("")
+        self._view.busy(Progress(step=0, name="install"))
+        self._install = self._session.do(
+            work, self._installed, self, progressed=self._view.busy, installs=True
+        )
 
     def _cancel(self) -> None:
-        if self._job is not None:
-            self._job.cancel()
+        if self._install is not None:
+            self._install.cancel()
 
-    def _progressed(self, progress: Progress) -> None:
-        self._view.busy(progress.done / progress.total if progress.total else 0.0)
+    def _installed(self, outcome: Outcome[object]) -> None:
+        self._install = None
+        self._view.busy(None)
+        self._ended(outcome)
 
     def _ended(self, outcome: Outcome[object]) -> None:
-        self._job = None
-        self._view.busy(None)
         if isinstance(outcome, Failure):
             self._view.say(outcome.words)
         self._refresh()

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QPushButton, QWidget
 
 from pura.model.fetch import builtin_model
+from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.words import state_words
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import filled, size, translate
+from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.card import label, restyle
 from pura_audit.widgets.elided import ElidedLabel
+
+# Where the stages of an installation end, as ModelStore.install_builtin tells of them.
+FETCHED: Final = 0.5
+UNPACKED: Final = 0.6
 
 
 class SetupRow:
@@ -66,6 +74,7 @@ class SetupView(QFrame):
         self.bar.setTextVisible(False)
         self.bar.setRange(0, 1000)
         self.bar.setAccessibleName(translate("Setup", "Progress of the installation"))
+        self.stage = label("", "muted")
         self.cancel = QPushButton(translate("Setup", "Cancel"))
         self._lay_out()
         self.cancel.clicked.connect(self.cancel_wanted)
@@ -91,7 +100,8 @@ class SetupView(QFrame):
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.cancel)
         grid.addLayout(progress, 3, 0, 1, 5)
-        grid.addWidget(self.words, 4, 0, 1, 5)
+        grid.addWidget(self.stage, 4, 0, 1, 5)
+        grid.addWidget(self.words, 5, 0, 1, 5)
 
     def show_catalogue(self, found: Catalogue | None) -> None:
         """Say what is there."""
@@ -105,10 +115,10 @@ class SetupView(QFrame):
             if found.place is not None
             else translate("Setup", "none yet · no keyring here: in an encrypted file")
         )
-        self.key.show(_there(len(found.keys), keyring), done=bool(found.keys))
+        self.key.show(_there([key.label for key in found.keys], keyring), done=bool(found.keys))
         self.model.show(
             _there(
-                len(found.models),
+                [model.name for model in found.models],
                 filled(
                     translate("Setup", "none yet · {size:text}, fetched once"),
                     size=size(builtin_model().download_bytes),
@@ -117,22 +127,26 @@ class SetupView(QFrame):
             done=bool(found.models),
         )
         self.profile.show(
-            _there(len(found.profiles), translate("Setup", "none yet · 36 bits for the model")),
+            _there(
+                [profile.title for profile in found.profiles],
+                translate("Setup", "none yet · says how texts of the model are marked"),
+            ),
             done=bool(found.profiles),
         )
         self.profile.button.setEnabled(bool(found.models))
         self.setVisible(not (found.keys and found.models and found.profiles))
 
-    def busy(self, share: float | None) -> None:
+    def busy(self, progress: Progress | None) -> None:
         """Show how far an installation is; None when there is none."""
-        running = share is not None
-        self.bar.setVisible(running)
-        self.cancel.setVisible(running)
-        for row in (self.key, self.model, self.profile):
-            row.button.setEnabled(not running)
-            row.other.setEnabled(not running)
-        if share is not None:
-            self.bar.setValue(round(1000 * share))
+        running = progress is not None
+        for widget in (self.bar, self.stage, self.cancel):
+            widget.setVisible(running)
+        for button in (self.model.button, self.model.other):
+            button.setEnabled(not running)
+        if progress is not None:
+            self.bar.setRange(0, progress.total)
+            self.bar.setValue(progress.done)
+            self.stage.setText(stage_words(progress))
 
     def say(self, words: str) -> None:
         """Say what went wrong; nothing when all is well."""
@@ -140,7 +154,25 @@ class SetupView(QFrame):
         self.words.setVisible(bool(words))
 
 
-def _there(count: int, none: str) -> str:
-    if not count:
-        return none
-    return filled(translate("Setup", "{n:plural(one is|{n:count} are)} there"), n=count)
+def _there(names: Sequence[str], none: str) -> str:
+    """Return the names of what is there, or why there is nothing."""
+    return ", ".join(names) if names else none
+
+
+def stage_words(progress: Progress) -> str:
+    """Say what is done of an installation, how much of it, and how long it will take."""
+    if not progress.total:
+        return translate("Setup", "Looking for the model")
+    share = progress.done / progress.total
+    if share < FETCHED:
+        whole = builtin_model().download_bytes
+        words = translate("Setup", "1 of 3, fetching: {done:text} of {all:text}")
+        parts = [filled(words, done=size(round(whole * share / FETCHED)), all=size(whole))]
+    elif share < UNPACKED:
+        parts = [translate("Setup", "2 of 3, checking what was fetched")]
+    else:
+        parts = [translate("Setup", "3 of 3, preparing it for this computer")]
+    if progress.seconds_left is not None:
+        left = translate("Busy", "{time:text} left")
+        parts.append(filled(left, time=duration(progress.seconds_left)))
+    return " · ".join(parts)

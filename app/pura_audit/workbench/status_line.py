@@ -32,16 +32,25 @@ class StatusLine(QWidget):
         self._timer.setSingleShot(True)
         self._timer.setInterval(STAY_MS)
         self._timer.timeout.connect(self._forget)
-        offline = QLabel(translate("Status", "Offline · nothing leaves this computer"))
+        self._network = QLabel()
+        self._say_network()
+        session.installing_changed.connect(self._say_network)
         row = QHBoxLayout(self)
         row.setContentsMargins(20, 0, 20, 0)
         row.setSpacing(GAP)
         row.addWidget(self.words, 1)
-        row.addWidget(offline)
+        row.addWidget(self._network)
         session.queue.dataChanged.connect(lambda *_: self.refresh())
         session.queue.counted.connect(lambda _: self.refresh())
         session.noticed.connect(self.say)
         self.refresh()
+
+    def _say_network(self) -> None:
+        self._network.setText(
+            translate("Status", "A model is being installed · no text leaves this computer")
+            if self._session.installing
+            else translate("Status", "Offline · nothing leaves this computer")
+        )
 
     def say(self, words: str) -> None:
         """Show a remark for a while."""

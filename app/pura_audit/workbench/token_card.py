@@ -160,7 +160,7 @@ class TokenCard(PlotCard):
         carries = bool(facts.arity)
         strongest = facts.strongest
         shown = {
-            "interval": f"{decimal(facts.lo, 3)}–{decimal(facts.hi, 3)}",
+            "interval": _interval(facts.lo, facts.hi),
             "phase": decimal(facts.phase, 3) if carries else "–",
             "sector": facts.labels[strongest] if strongest is not None else "–",
             "share": self._share(facts),
@@ -210,3 +210,11 @@ class TokenCard(PlotCard):
     def file_stem(self) -> str:
         """Return the name that an exported file is offered."""
         return f"token-{self._facts.index + 1}" if self._facts else "token"
+
+
+def _interval(lo: float, hi: float) -> str:
+    """Write both ends with as many digits as tell them apart, six at most."""
+    for digits in range(3, 6):
+        if decimal(lo, digits) != decimal(hi, digits):
+            return f"{decimal(lo, digits)}–{decimal(hi, digits)}"
+    return f"{decimal(lo, 6)}–{decimal(hi, 6)}"

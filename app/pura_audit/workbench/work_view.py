@@ -105,4 +105,6 @@ class WorkView(QWidget):
             layout = view.layout()
             wanted = layout.totalHeightForWidth(self.stack.width()) if layout else 200
             wanted = max(wanted, view.sizeHint().height() if wanted <= 0 else wanted)
-        self.stack.setFixedHeight(min(wanted, round(self.height() * SHARE)))
+        # What the text needs at least is left to it; the answer scrolls.
+        room = self.height() - GAP - self.text.minimumSizeHint().height()
+        self.stack.setFixedHeight(max(1, min(wanted, room, round(self.height() * SHARE))))

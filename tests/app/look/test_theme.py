@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QPalette
 from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.look.colours import DARK, LIGHT, PAIRS, Tokens, contrast, from_palette
+from pura_audit.look.stylesheet import stylesheet
 from pura_audit.look.theme import Mode
 from pura_audit.platform.settings import FILE, MAX_RECENT, Settings, SettingsFile
 
@@ -33,21 +34,28 @@ def test_every_text_can_be_read_on_its_ground(tokens: Tokens) -> None:
         assert found >= 4.5, (level, round(found, 2))
 
 
+@pytest.mark.parametrize("highlight", ["#1AEBFF", "#000080", "#3399FF", "#308CC6"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_high_contrast_comes_from_the_system_s_palette(app: Any, dark: bool) -> None:
+def test_high_contrast_comes_from_the_system_s_palette(
+    app: Any, dark: bool, highlight: str
+) -> None:
     palette = QPalette()
     ground, text = ("#000000", "#FFFF00") if dark else ("#FFFFFF", "#000000")
     for role, colour in (
         (QPalette.ColorRole.Base, ground),
         (QPalette.ColorRole.Text, text),
-        (QPalette.ColorRole.Highlight, "#1AEBFF" if dark else "#000080"),
+        (QPalette.ColorRole.Highlight, highlight),
         (QPalette.ColorRole.HighlightedText, "#000000" if dark else "#FFFFFF"),
     ):
         palette.setColor(role, QColor(colour))
     tokens = from_palette(palette)
     assert (tokens.card, tokens.text) == (ground, text)
-    for name in ("text", "muted", "support", "against", "found", "repaired"):
-        assert contrast(getattr(tokens, name), ground) >= 7, name
+    for front, below, _ in PAIRS:
+        found = contrast(getattr(tokens, front), getattr(tokens, below))
+        assert found >= 7, (front, below, round(found, 2))
+    sheet = stylesheet(tokens)
+    bar = sheet[sheet.index("QProgressBar {") :].partition("}")[0]
+    assert tokens.line not in bar  # what is not done yet must not look done
 
 
 def test_the_theme_changes_live(window: Any) -> None:

@@ -15,8 +15,11 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from pura.base.errors import ModelError
+from pura.base.paths import Paths
+from pura.base.progress import Stage
 from pura.desk.audits import UnreadFile
 from pura.record.audit import Audit
+from pura_audit import application
 from pura_audit.jobs.outcome import Progress
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
@@ -302,6 +305,25 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     window.session.look_around()
     qtbot.waitUntil(view.isVisible)
     assert not window.header.audit.isEnabled()
+    fetched = threading.Event()
+
+    def fetch(*_: object, progress: Any, checkpoint: Any, **__: object) -> None:
+        progress(Stage(name="install", done=250, total=1000))
+        while not fetched.wait(0.005):
+            checkpoint()
+
+    monkeypatch.setattr(setup, "install_model", fetch)
+    qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.stage.text().startswith("1 of 3, fetching: "))
+    assert "Offline" not in window.status._network.text()
+    assert view.key.button.isEnabled()  # and the model's thread is free for it
+    assert not view.model.button.isEnabled()
+    done: list[object] = []
+    window.session.do(lambda _: "key", done.append, window)
+    qtbot.waitUntil(lambda: bool(done))
+    view.cancel.click()
+    qtbot.waitUntil(view.cancel.isHidden)
+    assert "Offline" in window.status._network.text()
     monkeypatch.setattr(setup, "install_model", no_space)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
@@ -423,3 +445,31 @@ def test_an_excerpt_ends_where_a_piece_ends(ending: str) -> None:
     text = "word" * 20 + ending + "x" * 60
     assert excerpt_of(text, 100) == ("word" * 20 + ending).rstrip()
     assert excerpt_of("short", 100) == "short"
+
+
+def test_menus_are_short_and_return_presses_the_focused_button(window: Any, qtbot: Any) -> None:
+    levels = [window.menu, *(action.menu() for action in window.menu.actions())]
+    for menu in levels:
+        entries = [action for action in menu.actions() if not action.isSeparator()]
+        assert 1 < len(entries) <= 10, menu.title()
+        parted = any(action.isSeparator() for action in menu.actions())
+        assert parted or len(entries) < 7 or menu is window.menu, menu.title()
+    window.empty.sample.setFocus()
+    with qtbot.waitSignal(window.empty.sample_wanted):
+        qtbot.keyClick(window.empty.sample, Qt.Key.Key_Return)
+
+
+def test_the_window_opens_on_the_screen(app: Any, qtbot: Any, engine: Any, paths: Paths) -> None:
+    for place in ((0, 0), (700, 700), (-500, -500)):
+        made = application.make_window(paths, engine=engine, theme="light")
+        qtbot.addWidget(made)
+        room = made.screen().availableGeometry()  # 800 pixels wide here
+        assert room.width() < 1100
+        assert room.contains(made.geometry()), place
+        assert not made.evidence.isVisibleTo(made.inner)  # no room for it beside the text
+        made.move(*place)
+        made.placement.remember()
+        made.resize(1440, 900)
+        made.show()
+        assert made.evidence.isVisibleTo(made.inner)
+        made.session.close()

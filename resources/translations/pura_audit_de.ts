@@ -4632,8 +4632,8 @@ Anteil {share:text}</translation>
         <translation>32 Bit (üblich)</translation>
     </message>
     <message>
-        <source>16 bit, bfloat16 (GPU only)</source>
-        <translation>16 Bit, bfloat16 (nur GPU)</translation>
+        <source>16 bit, bfloat16 (GPU or newer processor)</source>
+        <translation>16 Bit, bfloat16 (GPU oder neuerer Prozessor)</translation>
     </message>
     <message>
         <source>16 bit, float16 (GPU only)</source>

@@ -182,7 +182,10 @@ class SettingsDialog(QDialog):
             translate("Settings", "Numbers of the model"),
             [
                 ("float32", translate("Settings", "32 bit (usual)")),
-                ("bfloat16", translate("Settings", "16 bit, bfloat16 (GPU only)")),
+                (
+                    "bfloat16",
+                    translate("Settings", "16 bit, bfloat16 (GPU or newer processor)"),
+                ),
                 ("float16", translate("Settings", "16 bit, float16 (GPU only)")),
             ],
             now.dtype,

@@ -73,7 +73,10 @@ DeviceOption = Annotated[
 ]
 DtypeOption = Annotated[
     str,
-    typer.Option("--dtype", help="Number format: float32; bfloat16 or float16 on a GPU."),
+    typer.Option(
+        "--dtype",
+        help="Number format: float32; bfloat16 where GPU or processor has it; float16 on a GPU.",
+    ),
 ]
 
 

@@ -30,6 +30,7 @@ from pura.desk.workplace import Workplace
 from pura.documents import limits
 from pura.keys import State, words
 from pura.model import offline
+from pura.model.device import instructions
 from pura.model.memory import free_memory, gigabytes, room_for
 from pura.register.store import Register
 from pura.verdict.policy import load_policy
@@ -43,8 +44,6 @@ PARTS: Final = (
 EXTRAS: Final = ("PySide6-Essentials", "pyarrow", "fsspec", "ray")
 _LEAST_ROOM: Final = 2_000_000_000
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-# What a processor's 16-bit and 8-bit arithmetic is called in /proc/cpuinfo.
-_INSTRUCTIONS: Final = ("avx2", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,11 +134,7 @@ def _version(name: str) -> str:
 
 
 def _processor() -> Iterator[Examined]:
-    try:
-        flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
-    except OSError:
-        flags = set()
-    known = ", ".join(name for name in _INSTRUCTIONS if name in flags) or "–"
+    known = ", ".join(sorted(instructions())) or "–"
     free = free_memory()
     yield _seen(
         "processor",

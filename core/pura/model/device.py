@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import DeviceError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     import torch
 
 KINDS: Final = ("auto", "cuda", "mps", "cpu")
+_BFLOAT16: Final = frozenset(("avx512_bf16", "amx_bf16", "bf16"))  # Intel and AMD; ARM
+_KNOWN: Final = _BFLOAT16 | {"avx2", "avx512f", "avx512_vnni", "amx_int8", "i8mm", "sve"}
 DTYPES: Final = ("float32", "bfloat16", "float16")
 
 
@@ -58,8 +61,8 @@ def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
 
     Args:
         request: ``auto``, ``cuda``, ``mps`` or ``cpu``.
-        dtype: Of the weights. 16-bit types need a GPU: on a CPU they are slow, and coarser
-            weights move the intervals.
+        dtype: Of the weights. 16-bit types need what computes with them: a GPU, or for bfloat16
+            a processor that has instructions for it; without those they are slow.
 
     Raises:
         DeviceError: The device that was asked for is not there, or the dtype does not fit it.
@@ -73,7 +76,7 @@ def choose_device(request: str = "auto", dtype: str = "float32") -> Device:
             "device.dtype", dtype=f"{dtype!r}", known=", ".join(DTYPES), code="device-name"
         )
     kind, reason = _pick(request)
-    if kind == "cpu" and dtype != "float32":
+    if kind == "cpu" and not (dtype == "float32" or (dtype == "bfloat16" and has_bfloat16())):
         raise DeviceError("device.dtype-gpu", dtype=dtype)
     return Device(kind=kind, name=_name(kind), dtype=dtype, reason=reason)
 
@@ -125,13 +128,30 @@ def _name(kind: str) -> str:
     return _processor() if kind == "cpu" else f"Apple GPU ({_processor()})"
 
 
+def has_bfloat16() -> bool:
+    """Whether the processor multiplies matrices of bfloat16 numbers by instructions of its own."""
+    return not _BFLOAT16.isdisjoint(instructions())
+
+
+@cache
+def instructions() -> frozenset[str]:
+    """Return what the processor can do with vectors and matrices, as Linux names it."""
+    flags = _told("flags") or _told("Features")
+    return frozenset(name for name in flags.split() if name in _KNOWN)
+
+
 def _processor() -> str:
     # platform.processor() is empty on most Linux systems; the kernel's own list is not.
+    return _told("model name") or platform.processor() or platform.machine() or "unknown processor"
+
+
+def _told(name: str) -> str:
+    """Return what the kernel says of the first processor; empty where it says nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:  # noqa: PTH123
             for line in lines:
-                if line.startswith("model name"):
+                if line.startswith(name):
                     return line.split(":", 1)[1].strip()
     except OSError:
         pass
-    return platform.processor() or platform.machine() or "unknown processor"
+    return ""

@@ -61,7 +61,7 @@ def test_fitness_reads_samples_and_prints_its_rule(samples: dict[str, Any], tmp_
     assert "Too few texts for a word" in done.stdout
     assert "Rule: good: at least 90 %" in done.stdout
     assert data["key_hex"] not in done.output
-    refused = pura("model", "fitness", "smollm2-135m", *options, "--dtype", "bfloat16")
+    refused = pura("model", "fitness", "smollm2-135m", *options, "--dtype", "float16")
     assert refusal(refused) == "device"
 
 

@@ -43,11 +43,19 @@ def test_without_a_gpu() -> None:
 
 
 @pytest.mark.usefixtures("no_gpu")
-@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
-def test_sixteen_bits_need_a_gpu(dtype: str) -> None:
-    for request in ("auto", "cpu"):
-        with pytest.raises(DeviceError, match=dtype):
-            choose_device(request, dtype)
+def test_sixteen_bits_need_a_gpu_or_a_processor_that_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for known in ({"avx2"}, {"avx2", "amx_bf16"}):
+        monkeypatch.setattr("pura.model.device.instructions", lambda known=known: known)
+        for request in ("auto", "cpu"):
+            with pytest.raises(DeviceError, match="float16"):
+                choose_device(request, "float16")
+            if "amx_bf16" in known:
+                assert choose_device(request, "bfloat16").torch_dtype == torch.bfloat16
+                continue
+            with pytest.raises(DeviceError, match="bfloat16"):
+                choose_device(request, "bfloat16")
 
 
 @pytest.mark.usefixtures("cuda")

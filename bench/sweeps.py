@@ -84,7 +84,8 @@ def by_bits(model: Any) -> None:
     for bits in BITS:
         row = [str(bits)]
         for code in ("tbcc", "spc"):
-            blocks = max(2, bits // 9) if code == "spc" else None
+            size = next(size for size in (9, 8, 12) if bits % size == 0)
+            blocks = bits // size if code == "spc" else None
             profile = Profile(
                 payload_bits=bits, code=code, blocks=blocks, vocab_size=shared.vocab_size
             )

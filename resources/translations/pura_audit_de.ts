@@ -1812,6 +1812,14 @@
         <translation>Öffnen</translation>
     </message>
     <message>
+        <source>The key of a day, a week or a month</source>
+        <translation>Der Schlüssel eines Tages, einer Woche oder eines Monats</translation>
+    </message>
+    <message>
+        <source>2026-11-22, 2026-W47 or 2026-11</source>
+        <translation>2026-11-22, 2026-W47 oder 2026-11</translation>
+    </message>
+    <message>
         <source>64 hex digits or base64; not shown</source>
         <translation>64 Hexadezimalziffern oder Base64; wird nicht angezeigt</translation>
     </message>

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from pura.desk.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
+from pura.keys.epochs import is_epoch
 from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
@@ -72,6 +74,10 @@ class KeyForm(FittedDialog):
         self.line = self._line(_line_name(act), text)
         if act is KeyAct.IMPORT:
             self._add_source()
+        self.epoch = QCheckBox(translate("Keys", "The key of a day, a week or a month"))
+        if act is KeyAct.DERIVE:
+            self.epoch.toggled.connect(self._as_epoch)
+            self._form.addRow("", self.epoch)
         self.note = QLineEdit()
         if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
@@ -88,6 +94,14 @@ class KeyForm(FittedDialog):
         line.textChanged.connect(lambda _: self._check())
         self._form.addRow(name, line)
         return line
+
+    def _as_epoch(self, asked: bool) -> None:
+        """Ask for a day, week or month instead of a deployment; today is put in."""
+        example = translate("Keys", "2026-11-22, 2026-W47 or 2026-11")
+        self.line.setPlaceholderText(example if asked else "")
+        if asked and not is_epoch(self.line.text().strip()):
+            self.line.setText(QDate.currentDate().toString(Qt.DateFormat.ISODate))
+        self._check()
 
     def _add_source(self) -> None:
         self.typed = QLineEdit()
@@ -154,6 +168,8 @@ class KeyForm(FittedDialog):
                 self._path = None
                 self.file.setText("")
             ready = ready and (typed or self._path is not None)
+        if self.epoch.isChecked():
+            ready = is_epoch(self.line.text().strip())
         self.ok.setEnabled(ready)
 
     def _want(self) -> None:
@@ -171,7 +187,8 @@ class KeyForm(FittedDialog):
             case KeyAct.NOTE:
                 return NoteKey(name=self._name, note=text)
             case KeyAct.DERIVE:
-                return DeriveKey(master=self._name, label=text, note=note, place=place)
+                epoch = self.epoch.isChecked()
+                return DeriveKey(master=self._name, label=text, epoch=epoch, note=note, place=place)
             case KeyAct.IMPORT:
                 return ImportKey(
                     source=self._source(), name=text, note=note, place=place, session=session

@@ -47,6 +47,15 @@ def epoch_key(key: SecretKey, epoch: str) -> SecretKey:
     return found
 
 
+def is_epoch(text: str) -> bool:
+    """Whether a text is a day, an ISO week or a month, as epochs are written."""
+    try:
+        first_day(text)
+    except KeyFormatError:
+        return False
+    return True
+
+
 def first_day(epoch: str) -> dt.date:
     """Return the day on which an epoch begins.
 

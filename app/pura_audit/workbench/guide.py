@@ -35,11 +35,12 @@ from PySide6.QtWidgets import (
 from pura.base.resources import resource
 from pura_audit.look import fonts
 from pura_audit.look.theme import GRID, PADDING
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
 
 START: Final = "guide.md"
+TRANSLATED: Final = ("de",)  # folders of the documentation
 WIDEST: Final = 820  # pixels of a picture
 REST_MS: Final = 80
 
@@ -158,8 +159,9 @@ class GuideDialog(QDialog):
         self.setModal(False)
         self.resize(920, 720)
         layout = dialog_column(self)
-        start = resource("docs", START)
-        self.pages = Pages(start.parent)
+        folder = resource("docs")
+        start = folder / (language() if language() in TRANSLATED else "") / START
+        self.pages = Pages(folder)
         self.pages.setFont(fonts.face(fonts.READING))
         self.search = QLineEdit()
         self.search.setPlaceholderText(translate("Guide", "Find in this page"))

@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QTextDocument
 
 from pura.base.resources import resource
-from pura_audit.workbench import dialogs
+from pura_audit.workbench import dialogs, guide
 from pura_audit.workbench.guide import Pages
 
 
@@ -36,6 +36,23 @@ def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
     assert dialog.back.isEnabled()
     dialog.back.click()
     assert Path(dialog.pages.source().toLocalFile()).name == "guide.md"
+
+
+def test_in_german_the_guide_is_german_and_its_pictures_are_there(
+    window: Any, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guide, "language", lambda: "de")
+    dialog = dialogs.show_guide(window)
+    qtbot.addWidget(dialog)
+    assert "Benutzerhandbuch" in dialog.pages.toPlainText()
+    kind = QTextDocument.ResourceType.ImageResource.value
+    picture = dialog.pages.loadResource(kind, QUrl("../images/cases-german.png"))
+    assert not picture.isNull()
+    dialog.search.setText("Fingerabdruck")
+    assert dialog.pages.textCursor().selectedText() == "Fingerabdruck"
+    assert dialog.pages.follow(QUrl("../custody.md"))
+    dialog.home.click()
+    assert dialog.pages.source().toLocalFile().endswith("docs/de/guide.md")
 
 
 @pytest.mark.parametrize(

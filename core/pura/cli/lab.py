@@ -89,7 +89,7 @@ def attack(
     hit = done.damage
     if as_json:
         row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
-        write_row(row)
+        write_row(row, "attack")
         return
     if output is not None:
         write_atomic(output, done.text.encode())
@@ -155,7 +155,8 @@ def decompose(
                 "position": readings.position.tolist(),
                 "z": readings.z.tolist(),
                 "synchronised": readings.kept.tolist(),
-            }
+            },
+            "decomposition",
         )
         return
     for name, found in (("lab.paper", done.paper), ("lab.exact", done.exact)):

@@ -67,7 +67,7 @@ def compare(
     if as_json:
         cells = [vars(cell) for cell in done.cells]
         plain = [vars(line) for line in done.calibration]
-        write_row({"model": done.model, "cells": cells, "unmarked": plain})
+        write_row({"model": done.model, "cells": cells, "unmarked": plain}, "comparison")
         return
     _print(done)
     err.print(say("compare.kept", name=str(folder / "lines.parquet")))

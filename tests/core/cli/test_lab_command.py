@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,7 @@ def test_a_text_is_attacked_and_its_evidence_decomposed(
     samples: dict[str, Any],
     builtin_model: Any,
     monkeypatch: pytest.MonkeyPatch,
+    rows: Any,
 ) -> None:
     monkeypatch.setattr(Workplace, "model", lambda *_, **__: builtin_model)  # loaded once
     sample = samples["marked"]
@@ -42,13 +42,13 @@ def test_a_text_is_attacked_and_its_evidence_decomposed(
     text = sample["texts"][0]
     original, edited = tmp_path / "text.txt", tmp_path / "edited.txt"
     original.write_text(text["text"][:420])
-    row = json.loads(pura("lab", "attack", "delete", original, "--strength", 0.1, "--json").stdout)
+    [row] = rows(pura("lab", "attack", "delete", original, "--strength", 0.1, "--json").stdout)
     assert 0.05 < row["tokens"] < 0.2
     assert row["perplexity"] > row["perplexity_before"] > 1
     edited.write_text(row["text"])
     words = [original, edited, "--profile", tmp_path / "profile", "--payload", text["payload"]]
     words += ["--key-file", tmp_path / "key"]
-    found = json.loads(pura("lab", "decompose", *words, "--json").stdout)
+    [found] = rows(pura("lab", "decompose", *words, "--json").stdout)
     paper = found["paper"]
     assert 0.5 < paper["rho"] < 0.95
     assert paper["gamma"] == pytest.approx(sum(found["z"]) / len(found["z"]), abs=0.05)

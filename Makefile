@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast coverage check format audit bench screenshots translations \
+.PHONY: help install demo test test-fast coverage check format audit bench sweeps screenshots translations \
   wheel package packages site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
@@ -61,6 +61,9 @@ bench: install ## Print the benchmarks, side by side, with the machine
 	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py \
 	  bench/startup.py bench/window.py; do \
 	  $(BIN)/python $$file || exit 1; done
+
+sweeps: install ## Print how cost grows: payload bits, keys, texts side by side, tokens, number formats
+	@$(BIN)/python bench/sweeps.py && $(BIN)/python bench/number_formats.py
 
 screenshots: install ## Take the pictures of the user guide
 	@$(BIN)/python -m pura_audit.tools.pictures

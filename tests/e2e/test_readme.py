@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Client, Listener
 from pathlib import Path
@@ -72,12 +73,12 @@ def pattern(lines: list[str]) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-# Hands its words to the command in the process of the tests, which has the model; says its answer.
-PURA = """#!{python} -IS
+# Hands its words to the process of the tests, which has the model; says its answer.
+PROGRAM = """#!{python} -IS
 import sys
 from multiprocessing.connection import Client
 with Client({address!r}, "AF_UNIX") as line:
-    line.send(sys.argv[1:])
+    line.send({words})
     said, code = line.recv()
 sys.stdout.write(said)
 sys.exit(code)
@@ -90,8 +91,18 @@ def models(installed_models: Path) -> Path:
     return installed_models
 
 
+def run_python(code: str) -> str:
+    """Run a block as a program of its own would; return what it printed."""
+    with redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    return said.getvalue()
+
+
 def run_shell(script: str, folder: Path, pura: Run) -> str:
-    """Run a script in a shell whose ``pura`` is the one of this process; return what it printed."""
+    """Run a script in a shell; return what it printed.
+
+    Its ``pura`` is the command in this process; its ``python`` runs what it is given here too.
+    """
     programs = folder / "programs"
     programs.mkdir()
     environment = {k: v for k, v in os.environ.items() if k != "DBUS_SESSION_BUS_ADDRESS"}
@@ -99,9 +110,12 @@ def run_shell(script: str, folder: Path, pura: Run) -> str:
         [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
     )
     with Listener(family="AF_UNIX") as listener, (folder / "said").open("w+") as said:
-        program = programs / "pura"
-        program.write_text(PURA.format(python=sys.executable, address=listener.address))
-        program.chmod(0o755)
+        for name, words in (("pura", "sys.argv[1:]"), ("python", "sys.stdin.read()")):
+            program = programs / name
+            program.write_text(
+                PROGRAM.format(python=sys.executable, address=listener.address, words=words)
+            )
+            program.chmod(0o755)
         with subprocess.Popen(
             ["bash"], stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment, text=True
         ) as shell:
@@ -115,7 +129,11 @@ def run_shell(script: str, folder: Path, pura: Run) -> str:
             with suppress(EOFError):  # the feeder's own call, at the end
                 while True:
                     with listener.accept() as line:
-                        done = pura(*line.recv(), mixed=True)
+                        words = line.recv()
+                        if isinstance(words, str):
+                            line.send((run_python(words), 0))
+                            continue
+                        done = pura(*words, mixed=True)
                         line.send((done.stdout, done.returncode))
             feeder.join()
         said.seek(0)

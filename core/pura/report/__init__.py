@@ -2,14 +2,40 @@
 
 :func:`build_report` makes one PDF of one or several audits, with the record inside; HTML and
 tables are made from the same content. Signing and checking are rooms of their own
-(:mod:`pura.report.sign`, :mod:`pura.report.check`).
+(:mod:`pura.report.sign`, :mod:`pura.report.check`). The names are fetched when they are first used:
+the children that look at a stranger's report need few of them.
 """
 
-from pura.report.build import Report, build_report, record_json
-from pura.report.compile import page_count, render_pages
-from pura.report.pages import html_page
-from pura.report.request import ItemNotes, Parties, ReportRequest, check_request
-from pura.report.tables import bits_csv, safe_name, table_files, tokens_csv
+from typing import TYPE_CHECKING
+
+from pura.base.lazily import lazily
+
+if TYPE_CHECKING:
+    from pura.report.build import Report, build_report, record_json
+    from pura.report.compile import page_count, render_pages
+    from pura.report.pages import html_page
+    from pura.report.request import ItemNotes, Parties, ReportRequest, check_request
+    from pura.report.tables import bits_csv, safe_name, table_files, tokens_csv
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "ItemNotes": "pura.report.request",
+        "Parties": "pura.report.request",
+        "Report": "pura.report.build",
+        "ReportRequest": "pura.report.request",
+        "bits_csv": "pura.report.tables",
+        "build_report": "pura.report.build",
+        "check_request": "pura.report.request",
+        "html_page": "pura.report.pages",
+        "page_count": "pura.report.compile",
+        "record_json": "pura.report.build",
+        "render_pages": "pura.report.compile",
+        "safe_name": "pura.report.tables",
+        "table_files": "pura.report.tables",
+        "tokens_csv": "pura.report.tables",
+    },
+)
 
 __all__ = [
     "ItemNotes",

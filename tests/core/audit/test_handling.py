@@ -149,7 +149,7 @@ def test_the_readings_do_not_depend_on_key_or_phases(
     builtin_model: Any, audited: Callable[..., Any], sample: dict[str, Any]
 ) -> None:
     """They are chosen from the text and the vocabulary; an audit adds none and leaves none out."""
-    text = wrapped(sample["text"].lower())
+    text = wrapped(sample["text"][:600].lower())
 
     def spelt(words: Sequence[str]) -> dict[str, str]:
         return usual_spelling(builtin_model.tokenizer, words)

@@ -85,10 +85,20 @@ def test_the_record_keeps_where_reading_stopped(stopped: Audit) -> None:
     assert findings_digest(whole) != findings_digest(stopped)
 
 
-def test_a_text_without_a_mark_is_read_to_its_end(run: Any) -> None:
-    text = HUMAN.read_text(encoding="utf-8").replace("\n%\n", "\n\n")[:3600]
-    usual = run(text, policy=Policy(draws=0))
-    found = run(text, policy=replace(POLICY, draws=0))
+def test_a_text_without_a_mark_is_read_to_its_end(
+    small_model: Any, small_samples: dict[str, Any]
+) -> None:
+    text = HUMAN.read_text(encoding="utf-8").replace("\n%\n", "\n\n")[:2500]
+    profile = Profile.from_dict(small_samples["plain"]["profile"])
+    key = SecretKey(bytes(range(32)))
+
+    def run(policy: Policy) -> Audit:
+        options = Options(policy=replace(policy, draws=0))
+        return audit_text(
+            text, model=small_model, keys=[(key, None)], profile=profile, options=options
+        )
+
+    usual, found = run(Policy()), run(POLICY)
     assert found.stopped is None
     assert found.tokens.ids.size == found.input.tokens > CHUNK
     # Chunks change the arithmetic of the model a little, and nothing else.

@@ -84,9 +84,10 @@ def audited(model: Any, sample: dict[str, Any], text: str, **options: Any) -> An
 def test_what_an_office_program_did_is_undone_and_both_readings_count(
     builtin_model: Any, sample: dict[str, Any]
 ) -> None:
-    plain = audited(builtin_model, sample, sample["text"])
+    text = sample["text"][:600]
+    plain = audited(builtin_model, sample, text)
     assert [v.name for v in plain.variants] == [FOUND]
-    spoilt = sample["text"].replace("\n", "\r\n").replace('"', "”").replace(" the ", " the\u00a0")
+    spoilt = text.replace("\n", "\r\n").replace('"', "”").replace(" the ", " the\u00a0")
     found = audited(builtin_model, sample, spoilt)
     by_name = {v.name: v for v in found.variants}
     assert set(by_name) == {FOUND, RESTORED}
@@ -94,7 +95,7 @@ def test_what_an_office_program_did_is_undone_and_both_readings_count(
     # The record shows what was found, whichever reading its tokens are of.
     assert found.text == spoilt
     assert by_name[FOUND].text is None
-    assert by_name[RESTORED].text == sample["text"]
+    assert by_name[RESTORED].text == text
     # Side by side with the text as found, matrix products add in another order than alone.
     assert by_name[RESTORED].log10_e == pytest.approx(plain.evidence.log10_e, abs=1e-3)
     assert by_name[FOUND].log10_e < by_name[RESTORED].log10_e
@@ -111,7 +112,7 @@ def test_what_an_office_program_did_is_undone_and_both_readings_count(
     hidden = audited(builtin_model, sample, spoilt, keep_text=False)
     assert hidden.text is None
     assert all(v.text is None for v in hidden.variants)
-    assert sample["text"][:40] not in json.dumps(hidden.to_dict())
+    assert text[:40] not in json.dumps(hidden.to_dict())
 
 
 @pytest.mark.model

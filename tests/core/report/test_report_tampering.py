@@ -17,9 +17,9 @@ import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
 
 from pura.base.errors import PuraError
-from pura.report import Parties, Report, ReportRequest, build_report, check, particulars
+from pura.report import Parties, Report, ReportRequest, build_report, particulars
 from pura.report.build import remake
-from pura.report.check import BAD, ReportCheck, check_report, pages
+from pura.report.check import BAD, ReportCheck, check_report, checking, pages
 from pura.report.check.dissect import differing_pages, dissect
 from pura.report.sign import SignOptions, load_identity, sign_report
 
@@ -60,7 +60,7 @@ def signed(report: Report) -> bytes:
 def uncaged(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do in this process what the children do; the way through them is another test's."""
     monkeypatch.setattr(
-        check, "take_apart", lambda data, trust, *, moment, beat: dissect(data, trust, moment)
+        checking, "take_apart", lambda data, trust, *, moment, beat: dissect(data, trust, moment)
     )
     again = cache(remake)
 

@@ -1,77 +1,35 @@
 """Checking a report: single checks with results in words (docs/report-checking.md).
 
 The file is a stranger's: it is taken apart in a caged child, and what the child says is judged
-here. Nothing is fetched from any network.
+here. Nothing is fetched from any network. The names are fetched when they are first used: the child
+needs none of them.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Final
+from pura.base.lazily import lazily
 
-from pura.base.errors import ReportFileError
-from pura.report.check.caged import take_apart
-from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck, judge
-from pura.report.check.pages import same_pages
-from pura.report.check.repeat import Again, compare, repeat
+if TYPE_CHECKING:
+    from pura.report.check.checking import check_report, load_trust
+    from pura.report.check.judge import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
+    from pura.report.check.repeating import Again, compare, repeat
 
-MAX_TRUST_BYTES: Final = 1 << 20
-
-
-def check_report(
-    data: bytes,
-    *,
-    moment: datetime,
-    trust: Sequence[bytes] = (),
-    again: Again | None = None,
-    beat: Callable[[], None] | None = None,
-) -> ReportCheck:
-    """Check a report.
-
-    Args:
-        data: The PDF.
-        moment: Now, with a zone.
-        trust: Trusted certificates, DER; see :func:`load_trust`.
-        again: Audits an embedded text anew; None leaves that check out.
-        beat: Called often; whatever it raises stops the check.
-
-    Raises:
-        ReportFileError: The file is too large, or its reader died.
-    """
-    facts = take_apart(data, trust, moment=moment, beat=beat)
-    found = judge(facts, trusted=bool(trust), moment=moment)
-    if not found.audits:
-        return found
-    last = [same_pages(data, facts, beat)]
-    if again is None:
-        last.append(Check(name="repeat", state=OPEN, key="repeat.not-asked"))
-    else:
-        last += repeat(found.audits, again)
-    return replace(found, checks=(*found.checks, *last))
-
-
-def load_trust(data: bytes) -> tuple[bytes, ...]:
-    """Read trusted certificates: PEM with one or more, or DER with one.
-
-    Raises:
-        ReportFileError: There is no certificate in it.
-    """
-    from cryptography import x509
-    from cryptography.hazmat.primitives.serialization import Encoding
-
-    try:
-        if len(data) > MAX_TRUST_BYTES:
-            raise ValueError("size")
-        if b"-----BEGIN" in data:
-            certs = x509.load_pem_x509_certificates(data)
-        else:
-            certs = [x509.load_der_x509_certificate(data)]
-    except ValueError:
-        raise ReportFileError("report.certificate", code="trust-file") from None
-    return tuple(cert.public_bytes(Encoding.DER) for cert in certs)
-
+__getattr__ = lazily(
+    __name__,
+    {
+        "BAD": "pura.report.check.judge",
+        "GOOD": "pura.report.check.judge",
+        "NOTICE": "pura.report.check.judge",
+        "OPEN": "pura.report.check.judge",
+        "Again": "pura.report.check.repeating",
+        "Check": "pura.report.check.judge",
+        "ReportCheck": "pura.report.check.judge",
+        "check_report": "pura.report.check.checking",
+        "compare": "pura.report.check.repeating",
+        "load_trust": "pura.report.check.checking",
+        "repeat": "pura.report.check.repeating",
+    },
+)
 
 __all__ = [
     "BAD",

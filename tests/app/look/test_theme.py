@@ -160,16 +160,16 @@ def test_version_flag() -> None:
     assert done.stdout.strip() == f"PURA Audit {__version__}"
 
 
-@pytest.mark.parametrize("mode", [Mode.LIGHT, Mode.DARK, Mode.CONTRAST])
-def test_a_button_that_cannot_be_pressed_still_shows_its_words(window: Any, mode: Mode) -> None:
-    window.set_theme(mode)
+def test_a_button_that_cannot_be_pressed_still_shows_its_words(window: Any) -> None:
     button = window.header.audit
-    assert not button.isEnabled()
-    picture = button.grab().toImage()
-    middle = picture.height() // 2
-    tones = {
-        picture.pixelColor(x, y).name()
-        for x in range(8, picture.width() - 8)
-        for y in range(middle - 5, middle + 5)
-    }
-    assert max(contrast(a, b) for a in tones for b in tones) >= 4
+    for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
+        window.set_theme(mode)
+        assert not button.isEnabled()
+        picture = button.grab().toImage()
+        middle = picture.height() // 2
+        tones = {
+            picture.pixelColor(x, y).name()
+            for x in range(8, picture.width() - 8)
+            for y in range(middle - 5, middle + 5)
+        }
+        assert max(contrast(a, b) for a in tones for b in tones) >= 4, mode

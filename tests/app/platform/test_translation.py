@@ -456,7 +456,6 @@ def test_a_clipped_button_is_seen(app: Any, qtbot: Any) -> None:
 
 
 @pytest.mark.parametrize("language", ["de", "longer"])
-@pytest.mark.parametrize("state", ["first-run", "empty", "ready", "running", "done", "failed"])
 def test_nothing_is_clipped(
     app: Any,
     qtbot: Any,
@@ -467,27 +466,37 @@ def test_nothing_is_clipped(
     tbcc: Any,
     sample_key: Any,
     language: str,
-    state: str,
     request: pytest.FixtureRequest,
 ) -> None:
     if language == "longer":
         request.getfixturevalue("longer")
-    engine.empty = state == "first-run"
-    with window_in("de" if language == "de" else "en", paths, engine, qtbot) as window:
-        session = window.session
-        if state == "done":
-            session.add_audit(audit_factory(text, tbcc, sample_key))
-        elif state not in ("first-run", "empty"):
-            session.add_text(text)
-            item = session.current
-            item.state = ItemState(state)
-            if state == "running":
-                item.progress = Progress(step=5, name="reading", done=3, total=10, seconds_left=70)
-            session.item_changed.emit()
+
+    def check(window: Any, state: str) -> None:
         settle(qtbot)
-        assert window.size().width() == 1280
-        assert window.size().height() == 720
-        assert clipped(window) == []
+        assert (window.size().width(), window.size().height()) == (1280, 720)
+        assert clipped(window) == [], state
+
+    spoken = "de" if language == "de" else "en"
+    engine.empty = True
+    with window_in(spoken, paths, engine, qtbot) as window:
+        check(window, "first-run")
+    engine.empty = False
+    with window_in(spoken, paths, engine, qtbot) as window:
+        session = window.session
+        check(window, "empty")
+        session.add_text(text)
+        item = session.current
+        for state in ("ready", "running", "failed"):
+            item.state = ItemState(state)
+            item.progress = (
+                Progress(step=5, name="reading", done=3, total=10, seconds_left=70)
+                if state == "running"
+                else None
+            )
+            session.item_changed.emit()
+            check(window, state)
+        session.add_audit(audit_factory(text, tbcc, sample_key))
+        check(window, "done")
 
 
 @pytest.mark.parametrize("language", ["de", "longer"])

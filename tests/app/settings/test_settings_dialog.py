@@ -53,16 +53,15 @@ def test_colours_and_text_size_hold_at_once(window: Any, dialog: Any) -> None:
     assert not dialog.later.isVisibleTo(dialog)
 
 
-@pytest.mark.parametrize(
-    ("box", "value"),
-    [("language", "de"), ("device", "cpu"), ("dtype", "bfloat16")],
-)
-def test_what_holds_from_the_next_start_says_so(
-    window: Any, dialog: Any, box: str, value: str
-) -> None:
-    choose(getattr(dialog, box), value)
-    assert dialog.later.isVisibleTo(dialog)
-    assert getattr(window.session.settings.current, box) == value
+def test_what_holds_from_the_next_start_says_so(window: Any, qtbot: Any) -> None:
+    for box, value in (("language", "de"), ("device", "cpu"), ("dtype", "bfloat16")):
+        dialog = dialogs.show_settings(window)
+        qtbot.addWidget(dialog)
+        assert not dialog.later.isVisibleTo(dialog)
+        choose(getattr(dialog, box), value)
+        assert dialog.later.isVisibleTo(dialog)
+        assert getattr(window.session.settings.current, box) == value
+        dialog.close()
 
 
 def test_recent_files_can_be_forgotten_and_switched_off(

@@ -88,32 +88,32 @@ def test_paste_and_remove_can_be_undone(window: Any) -> None:
     assert session.current is None
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("empty.txt", b"", "no text"),
-        ("blank.txt", b"  \n\t ", "no text"),
-        ("nul.txt", b"half a text\x00and more", "not plain text"),
-        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "a picture"),
-        ("huge.txt", b"word " * 500_000, "2,500,000 characters"),
-    ],
-)
 def test_a_bad_file_is_a_row_with_words_and_stops_nobody(
-    window: Any, qtbot: Any, tmp_path: Path, text: str, name: str, data: bytes, words: str
+    window: Any, qtbot: Any, tmp_path: Path, text: str
 ) -> None:
-    bad, good = tmp_path / name, tmp_path / "good.txt"
-    bad.write_bytes(data)
+    files = {
+        "empty.txt": (b"", "no text"),
+        "blank.txt": (b"  \n\t ", "no text"),
+        "nul.txt": (b"half a text\x00and more", "not plain text"),
+        "picture.png": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "a picture"),
+        "huge.txt": (b"word " * 500_000, "2,500,000 characters"),
+    }
+    for name, (data, _) in files.items():
+        (tmp_path / name).write_bytes(data)
+    good = tmp_path / "good.txt"
     good.write_text(text, encoding="utf-8")
-    drop_files(window, bad, good)
-    qtbot.waitUntil(lambda: states(window) == ["done", "ready"])
+    drop_files(window, *(tmp_path / name for name in files), good)
+    qtbot.waitUntil(lambda: states(window) == ["done"] * 5 + ["ready"])
     window.audit()
-    qtbot.waitUntil(lambda: states(window) == ["done", "done"])
-    window.session.show(window.session.queue.items[0])
+    qtbot.waitUntil(lambda: states(window) == ["done"] * 6)
     answer = window.work.answer
-    assert window.work.stack.currentWidget() is answer
-    assert answer.heading.text() == "Not examinable"
-    assert words in answer.more.text()
-    assert not answer.compared.isVisible()
+    for item, (name, (_, words)) in zip(window.session.queue.items, files.items(), strict=False):
+        window.session.show(item)
+        assert item.name == name
+        assert window.work.stack.currentWidget() is answer
+        assert answer.heading.text() == "Not examinable"
+        assert words in answer.more.text()
+        assert not answer.compared.isVisible()
 
 
 def test_a_missing_file_and_a_folder(window: Any, qtbot: Any, tmp_path: Path, text: str) -> None:

@@ -1,6 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast coverage check format audit bench sweeps screenshots translations \
+.PHONY: help install demo test test-fast coverage check format audit bench sweeps reproduce \
+  reproduce-small screenshots translations \
   wheel package packages site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
@@ -64,6 +65,14 @@ bench: install ## Print the benchmarks, side by side, with the machine
 
 sweeps: install ## Print how cost grows: payload bits, keys, texts side by side, tokens, number formats
 	@$(BIN)/python bench/sweeps.py && $(BIN)/python bench/number_formats.py
+
+reproduce-small: install ## Run the paper's experiments, 8 texts a cell, into build/reproduction
+	@$(BIN)/pura model install
+	@$(BIN)/pura lab run all --output build/reproduction --texts 8
+
+reproduce: install ## The same with every cell, 128 texts each; a device is used when there is one
+	@$(BIN)/pura model install
+	@$(BIN)/pura lab run all --output build/reproduction --full
 
 screenshots: install ## Take the pictures of the user guide
 	@$(BIN)/python -m pura_audit.tools.pictures

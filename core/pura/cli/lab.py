@@ -175,6 +175,53 @@ def decompose(
     )
 
 
+@app.command("experiments")
+def experiments() -> None:
+    """List the experiments, their counterparts in the paper, and how many cells they have."""
+    from pura.desk.lab import list_experiments
+
+    for line in list_experiments():
+        small, full = line.cells
+        out.print(f"{line.name:12}{line.paper:11}{small:4}{full:5}  {line.title}")
+
+
+@app.command("run")
+def run(
+    names: Annotated[
+        list[str], typer.Argument(help="Experiments; “pura lab experiments” lists them; or: all.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results.")
+    ],
+    texts: Annotated[
+        int | None, typer.Option(min=2, max=100_000, help="Texts a cell; left out: as usual.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every cell, not only those that show the shape.")
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep texts and readings here, for other runs."),
+    ] = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Run experiments; called again after a stop, they go on where they were."""
+    from pura.cli.progress import bars
+    from pura.desk.lab import RunExperiment, list_experiments, run_experiments
+
+    wanted = [line.name for line in list_experiments()] if names == ["all"] else names
+    requests = [
+        RunExperiment(name=n, output=output, texts=texts, full=full, model=model, cache=cache)
+        for n in wanted
+    ]
+    with bars({"experiment": "bar.experiment"}) as tell:
+        for table, path in run_experiments(workplace(device, dtype), requests, progress=tell):
+            err.print(say("lab.written", name=str(path)))
+            sys.stdout.write(table + "\n")
+
+
 def read_text(name: str) -> str:
     """Return the text of a document, or of standard input."""
     if name == "-":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import InputError
+from pura.base.progress import Checkpoint, Progress, unstopped, untold
 from pura.desk.workplace import Workplace
 from pura.keys import KeyRef
 from pura.scheme import Payload, Profile
@@ -119,7 +120,6 @@ def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
     """
     import numpy as np
 
-    from pura.base.progress import unstopped
     from pura.lab.decomposition import (
         align,
         bit_readings,
@@ -151,6 +151,110 @@ def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
         readings=paper,
         outcome=outcome,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunExperiment:
+    """Run one experiment of the lab.
+
+    Attributes:
+        name: Its name.
+        output: Folder of rows, table, Parquet and figure; what is there already is not done again.
+        texts: Texts a cell; None takes the small number, or the large one with ``full``.
+        full: Every cell.
+        model: The source; None takes the usual one.
+        cache: Folder of texts and readings, which experiments share.
+    """
+
+    name: str
+    output: Path
+    texts: int | None = None
+    full: bool = False
+    model: str | None = None
+    cache: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentLine:
+    """One line of the list of experiments.
+
+    Attributes:
+        name: As it is asked for.
+        title: For people.
+        paper: Its counterpart in the paper.
+        cells: Cells at the small scale, and of all.
+    """
+
+    name: str
+    title: str
+    paper: str
+    cells: tuple[int, int]
+
+
+SMALL, LARGE = 16, 128
+"""Texts a cell."""
+
+
+def list_experiments() -> tuple[ExperimentLine, ...]:
+    """Return the experiments in the order of the paper."""
+    from pura.lab.experiments.base import Scale
+    from pura.lab.experiments.table import EXPERIMENTS
+
+    return tuple(
+        ExperimentLine(
+            name=e.name,
+            title=e.title,
+            paper=e.paper,
+            cells=(len(e.cells(Scale())), len(e.cells(Scale(full=True)))),
+        )
+        for e in EXPERIMENTS.values()
+    )
+
+
+def run_experiments(
+    workplace: Workplace,
+    requests: Sequence[RunExperiment],
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Iterator[tuple[str, Path]]:
+    """Run experiments one after the other; called again after a stop, they go on where they were.
+
+    Yields:
+        The table of each in Markdown, and its path; Parquet and figure lie beside it.
+
+    Raises:
+        PuraError: There is no such experiment, or the model cannot be used.
+        Cancelled: The checkpoint said so; what was done is kept.
+    """
+    from pura.lab.experiments.base import Scale
+    from pura.lab.experiments.bench import Bench
+    from pura.lab.experiments.run import run, write_results
+    from pura.lab.experiments.table import EXPERIMENTS
+    from pura.lab.shelf import Shelf
+
+    for request in requests:
+        if request.name not in EXPERIMENTS:
+            raise InputError("lab.experiment", name=request.name, known=", ".join(EXPERIMENTS))
+    benches: dict[Path, Bench] = {}
+    for request in requests:
+        cache = request.cache or workplace.paths.measuring / "lab"
+        if cache not in benches:
+            model = workplace.model(request.model)
+            benches[cache] = Bench(model, Shelf(cache), checkpoint)
+        experiment = EXPERIMENTS[request.name]
+        texts = request.texts or (LARGE if request.full else SMALL)
+        scale = Scale(texts=texts, full=request.full)
+        results = run(
+            experiment,
+            benches[cache],
+            scale,
+            request.output,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        _, table, _ = write_results(experiment, results, request.output)
+        yield table.read_text(encoding="utf-8"), table
 
 
 def list_attacks() -> tuple[AttackLine, ...]:

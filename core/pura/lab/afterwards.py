@@ -10,7 +10,6 @@ one thing are compared on the same texts. Where a point is not known it is drawn
 interval of the token that it drew; the generator's own reading, with the prompt, knows that.
 
 What is assumed is what the paper assumes: that the pseudo-random function looks like an ideal one.
-``docs/reproduction.md`` has a cell of texts that were really generated with their marks beside it.
 """
 
 from __future__ import annotations
@@ -33,17 +32,29 @@ _TOP: Final = 1 << 53
 
 
 class LaidKey(SecretKey):
-    """A key whose phases are laid for the contexts of one text, and its own for all others."""
+    """A key whose phases are laid for the contexts of one text, and its own for all others.
 
-    __slots__ = ("_laid",)
+    Args:
+        data: 32 bytes.
+        order_of: Whose secret order the intervals are of; its own when None.
+    """
 
-    def __init__(self, data: bytes) -> None:
+    __slots__ = ("_laid", "_order_of")
+
+    def __init__(self, data: bytes, order_of: SecretKey | None = None) -> None:
         super().__init__(data)
         self._laid: dict[bytes, int] = {}
+        self._order_of = order_of
 
     def lay(self, phases: dict[bytes, float]) -> None:
         """Set the phases of some contexts."""
         self._laid = {context: int(phase * _TOP) << 75 for context, phase in phases.items()}
+
+    def vocabulary_order(self, vocab_size: int) -> I64:
+        """Return the secret order of the tokens."""
+        if self._order_of is not None:
+            return self._order_of.vocabulary_order(vocab_size)
+        return super().vocabulary_order(vocab_size)
 
     def prf(self, label: bytes, context: bytes) -> int:
         """Return the pseudo-random function, or what was laid in its place."""

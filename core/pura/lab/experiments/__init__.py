@@ -1,1 +1,1 @@
-"""Experiments: tables of cells and what is measured of a text in each (docs/reproduction.md)."""
+"""Experiments: tables of cells and what is measured of a text in each (docs/lab.md)."""

@@ -6,6 +6,7 @@ stopped goes on, and another one costs only what it does not share.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -80,6 +81,7 @@ class Bench:
         self._checkpoint = checkpoint
         self._verifiers: dict[str, LanguageModel] = {"same": model}
         self._texts: dict[tuple[str, int, int], PlainText] = {}
+        self._seconds: dict[str, float] = {}
 
     @cached_property
     def order(self) -> SecretKey:
@@ -213,10 +215,23 @@ class Bench:
         name = self._name("reading", [ids.tolist(), verifier, prompt])
         if name not in self._shelf:
             self._checkpoint()
-            seen = self._read(self.verifier(verifier), ids, prompt)
-            self._shelf.put(name, {c: [getattr(seen, c)] for c in _COLUMNS})
+            model = self.verifier(verifier)
+            start = time.process_time()
+            seen = self._read(model, ids, prompt)
+            took = np.array([time.process_time() - start])
+            columns = {c: [getattr(seen, c)] for c in _COLUMNS}
+            self._shelf.put(name, columns | {"seconds": [took]})
         columns = self._shelf.get(name)
+        self._seconds[name] = float(columns["seconds"][0][0])
         return TextReading(**{c: columns[c][0] for c in _COLUMNS})
+
+    def seconds(self, text: PlainText, ids: I64, verifier: str = "same") -> float:
+        """Return the processor seconds that a reading took when it was made."""
+        prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
+        name = self._name("reading", [ids.tolist(), verifier, prompt])
+        if name not in self._seconds:
+            self.reading(text, ids, verifier)
+        return self._seconds[name]
 
     def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
         from pura.model.evidence import read
@@ -232,7 +247,7 @@ class Bench:
 
     def key(self, *what: Any) -> LaidKey:
         """Return a fresh key of a text in a cell."""
-        return LaidKey(_digest(["key", *what])[:32])
+        return LaidKey(_digest(["key", *what]), self.order)
 
     def dice(self, *what: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""

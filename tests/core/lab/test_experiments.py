@@ -1,0 +1,167 @@
+"""Experiments on a bench of made-up texts: every row that needs no language model, the files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_ids
+from pura.lab.attacks.oracle import aligned_evidence, oracle
+from pura.lab.evaluate import TextReading
+from pura.lab.experiments import codes, rows
+from pura.lab.experiments.base import Cell, Row, Scale
+from pura.lab.experiments.bench import Bench, PlainText
+from pura.lab.experiments.run import run, write_results
+from pura.lab.experiments.table import EXPERIMENTS
+from pura.lab.shelf import Shelf
+from pura.scheme import Profile
+
+VOCABULARY = 300
+
+
+class MadeUp(Bench):
+    """Texts with random distributions; every verifier sees what the generator saw."""
+
+    def __init__(self, write: Any, folder: Path) -> None:
+        model = SimpleNamespace(vocab_size=VOCABULARY, fingerprint="0" * 16)
+        super().__init__(model, Shelf(folder))  # type: ignore[arg-type]
+        self._write_text = write
+        self._made: dict[int, PlainText] = {}
+
+    def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
+        if number not in self._made:
+            seen = self._write_text(Profile.new(vocab_size=VOCABULARY), None, 120, number)
+            points = seen.lo + (seen.hi - seen.lo) * self.dice("points", number).random(120)
+            self._made[number] = PlainText(
+                number=number, prompt_ids=np.arange(3), generator=seen, points=points
+            )
+        return self._made[number]
+
+    def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
+        tools = Tools(vocab_size=VOCABULARY)
+        if attack not in ATTACKS:
+            return super().attacked(text, attack, **params)
+        return attack_ids(attack, text.ids, self.dice(attack, text.number), tools, **params)
+
+    def reading(self, text: PlainText, ids: Any, verifier: str = "same") -> TextReading:
+        columns = {k: np.resize(v, ids.size) for k, v in vars(text.generator).items()}
+        return TextReading(**{**columns, "ids": ids})
+
+    def seconds(self, text: PlainText, ids: Any, verifier: str = "same") -> float:
+        return 1.0
+
+
+CELLS: list[tuple[str, Cell]] = [
+    ("capacity", {"verifier": "same", "code": "tbcc", "bits": 24}),
+    ("gating", {"bits": 24, "entropy_thresholds_bits": [0.0, 0.0, 1e9]}),
+    ("labels", {"labels": "Gray", "bits": 24, "verifier": "same"}),
+    ("labels", {"labels": "binary", "bits": 24, "verifier": "same"}),
+    ("codes", {"ecc": "hamming-soft", "bits": 24, "verifier": "same"}),
+    ("codes", {"ecc": "rs-hard", "bits": 24, "verifier": "same"}),
+    ("codes", {"ecc": "spc-12", "bits": 24, "verifier": "same"}),
+    ("kernels", {"kernel": "hard", "bits": 24, "verifier": "same"}),
+    ("adaptive", {"attack": "clean", "verifier": "same"}),
+    ("length", {"attack": "substitute:0.1", "tokens": 400, "pool": 3, "verifier": "same"}),
+]
+
+
+@pytest.mark.parametrize(("name", "cell"), CELLS, ids=lambda v: v if isinstance(v, str) else "")
+def test_a_clean_text_is_read_in_every_experiment(
+    marked_text: Any, tmp_path: Path, name: str, cell: Cell
+) -> None:
+    got = EXPERIMENTS[name].row(MadeUp(marked_text, tmp_path), cell, 0)
+    matches = [value for key, value in got.items() if key.endswith("match")]
+    assert matches
+    assert all(matches), got
+    if name == "length":
+        assert 0.5 < got["rho"] < 0.95
+        assert got["readings"] > 20
+    if name == "adaptive":
+        assert got["rho"] == 1
+        assert got["mu_adv"] == 0
+
+
+def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def row(bench: Bench, cell: Cell, number: int) -> Row:
+        calls.append(number)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return rows.density(bench, cell, number) | {"paper_match": number == 0}
+
+    cells = [{"bits": 24, "attack": a, "verifier": "same"} for a in ("clean", "substitute:0.3")]
+    small = replace(EXPERIMENTS["density"], row=row, cells=lambda _: cells)
+    bench = MadeUp(marked_text, tmp_path / "shelf")
+    with pytest.raises(KeyboardInterrupt):
+        run(small, bench, Scale(texts=2), tmp_path)
+    with (tmp_path / "density.jsonl").open("a") as file:
+        file.write('{"name": "cut sho')
+    results = run(small, bench, Scale(texts=2), tmp_path)
+    assert calls == [0, 1, 0, 1, 1]  # the fourth was lost, nothing else
+    assert results[0].numbers["paper_match"].value == 0.5
+    assert 0.09 < results[0].numbers["paper_match"].low < 0.1  # Wilson, 1 of 2
+    assert 0.5 < results[1].numbers["auc"].value <= 1
+    parquet, table, figure = write_results(small, results, tmp_path)
+    assert pq.read_table(parquet).num_rows == 4
+    assert "| clean | 2 |" in table.read_text()
+    drawn = figure.read_text()
+    assert "substitute:0.3" in drawn  # text stays text
+    lines = replace(EXPERIMENTS["capacity"], columns=("paper_bits",))
+    some = [replace(r, cell={"verifier": "same", "code": "spc", "bits": 24}) for r in results[:1]]
+    assert write_results(lines, some, tmp_path)[2].stat().st_size > 4000
+
+
+def test_codes_correct_what_they_can() -> None:
+    bits = np.random.default_rng(1).integers(0, 2, 36).astype(np.uint8)
+    for name, code in codes.CODES.items():
+        word = code.encode(bits)
+        assert word.size == (63 if "hamming" in name else 54)
+        llr = np.where(word == 1, 4.0, -4.0)
+        assert (code.decode(llr) == bits).all()
+        llr[5] *= -0.25  # one weak wrong bit
+        assert (code.decode(llr) == bits).all(), name
+    both = codes.CODES["rs-hard"].encode(bits)
+    llr = np.where(both == 1, 4.0, -4.0)
+    llr[[0, 4]] *= -0.1  # two wrong symbols: beyond two parities, unless they are known to be weak
+    assert (codes.CODES["rs-soft"].decode(llr) == bits).all()
+    assert not (codes.CODES["rs-hard"].decode(llr) == bits).all()
+
+
+def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(
+    marked_text: Any, tmp_path: Path
+) -> None:
+    bench = MadeUp(marked_text, tmp_path)
+    text, profile = bench.text(1), rows.carrier(bench, 18)
+    word = bench.dice("word").integers(0, 2, 18).astype(np.uint8)
+    key = rows._laid(bench, text, word, profile)
+    flat = np.log(np.random.default_rng(2).dirichlet(np.ones(VOCABULARY), 120))
+
+    def read(ids: Any) -> TextReading:
+        return bench.reading(text, ids)
+
+    def left(ids: Any) -> float:
+        return float(aligned_evidence(read(ids), key, profile, word).sum())
+
+    how: dict[str, Any] = {
+        "key": key,
+        "profile": profile,
+        "codeword": word,
+        "propose": lambda ids: flat[: ids.size],
+        "read": read,
+    }
+    hit = oracle(text.ids, rate=0.1, width=4, **how)
+    assert np.count_nonzero(hit.ids != text.ids) == 12
+    assert hit.origin is not None
+    assert np.array_equal(hit.ids != text.ids, hit.origin < 0)
+    random = bench.attacked(text, "substitute", rate=0.1)
+    assert left(hit.ids) < left(random.ids) < left(text.ids)
+    once = oracle(text.ids[:30], rate=1 / 30, width=2, exact=True, **how)
+    cheap = oracle(text.ids[:30], rate=1 / 30, width=2, **how)
+    assert left(once.ids) <= left(cheap.ids) < left(text.ids[:30])

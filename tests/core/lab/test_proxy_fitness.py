@@ -150,14 +150,14 @@ def test_what_does_not_fit_is_found_before_any_reading(
 
 
 def test_texts_made_on_the_spot_are_marked(
-    builtin_model: Any, samples: dict[str, Any], sample_key: SecretKey
+    small_model: Any, samples: dict[str, Any], sample_key: SecretKey
 ) -> None:
     profile, _ = given(samples, 0)
-    made = make_samples(builtin_model, profile, sample_key, texts=1, tokens=50)
-    few = [make_samples(builtin_model, profile, sample_key, texts=1, tokens=4) for _ in range(2)]
+    made = make_samples(small_model, profile, sample_key, texts=1, tokens=50)
+    few = [make_samples(small_model, profile, sample_key, texts=1, tokens=4) for _ in range(2)]
     assert few[0] == few[1]
-    found = measure(builtin_model, made, profile, sample_key, made_here=True)
+    found = measure(small_model, made, profile, sample_key, made_here=True)
     assert "made by this model itself" in plain_sentence(found)
     assert found.evidence.value > 2  # seed 1: far above; an unmarked text stays below with 99 %
     with pytest.raises(GenerationError):
-        make_samples(builtin_model, profile, sample_key, texts=0)
+        make_samples(small_model, profile, sample_key, texts=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -119,18 +120,16 @@ class ReportRequest:
     logo: bytes | None = None
 
 
-def check_request(request: ReportRequest) -> None:
-    """Refuse what no report can be made of.
+def check_choices(*choices: tuple[str, str, Sequence[str]]) -> None:
+    """Refuse choices that do not exist.
+
+    Args:
+        choices: Name, value and what can be chosen, of each.
 
     Raises:
-        InputError: A choice that does not exist, a field that is far too long, a logo that is
-            neither PNG nor SVG.
+        InputError: The first that does not exist.
     """
-    for name, value, known in (
-        ("language", request.language, LANGUAGES),
-        ("paper", request.paper, PAPERS),
-        ("text", request.text, TEXT_MODES),
-    ):
+    for name, value, known in choices:
         if value not in known:
             raise InputError(
                 "report.option",
@@ -139,6 +138,20 @@ def check_request(request: ReportRequest) -> None:
                 known=", ".join(known),
                 code="report-option",
             )
+
+
+def check_request(request: ReportRequest) -> None:
+    """Refuse what no report can be made of.
+
+    Raises:
+        InputError: A choice that does not exist, a field that is far too long, a logo that is
+            neither PNG nor SVG.
+    """
+    check_choices(
+        ("language", request.language, LANGUAGES),
+        ("paper", request.paper, PAPERS),
+        ("text", request.text, TEXT_MODES),
+    )
     for part in (request, request.parties, request.item):
         for name, value in vars(part).items():
             if isinstance(value, str) and len(value) > MAX_FIELD:

@@ -118,6 +118,21 @@ class PowerEntry:
             out.append(lowest)
         return tuple(reversed(out))
 
+    def speaks_of(self, profile: Profile, threshold: float) -> bool:
+        """Whether it was measured as a profile says, with payload and threshold as hard or harder.
+
+        Args:
+            profile: Its code, payload, sampling and gate.
+            threshold: log10 of the evidence that counts as found.
+        """
+        return (
+            self.code == profile.code
+            and self.payload_bits >= profile.payload_bits
+            and self.threshold >= threshold
+            and self.sampling == (profile.temperature, profile.top_k, profile.top_p)
+            and self.entropy_thresholds_bits == profile.entropy_thresholds_bits
+        )
+
     def power(self, usable: int) -> float:
         """Return the limit of the class that holds ``usable``; 0 below the first class."""
         at = sum(low <= usable for low in self.usable)
@@ -277,12 +292,8 @@ class PowerTable:
             entry
             for entry in self.entries
             if not entry.edit
-            and entry.code == profile.code
-            and entry.payload_bits >= profile.payload_bits
-            and entry.threshold >= threshold
+            and entry.speaks_of(profile, threshold)
             and (prompt_known or not entry.prompt)
-            and entry.sampling == (profile.temperature, profile.top_k, profile.top_p)
-            and entry.entropy_thresholds_bits == profile.entropy_thresholds_bits
             and (entry.text_usable >= text_usable if text_usable else not entry.text_usable)
         ]
         return min(

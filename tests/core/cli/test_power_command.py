@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import pikepdf
+import pypdfium2
 import pytest
 from typer.testing import CliRunner
 
@@ -13,6 +16,7 @@ from pura.base.errors import PuraError
 from pura.base.paths import user_paths
 from pura.cli.__main__ import app
 from pura.cli.terminal import use_language
+from pura.scheme import Profile
 from pura.verdict.policy import load_policy
 from pura.verdict.power_file import PowerFile, seal
 
@@ -114,3 +118,47 @@ def test_it_speaks_german(file: Path) -> None:
         assert "stützt sich auf eine eigene Tabelle" in used
     finally:
         use_language("en")
+
+
+def printed(pdf: Path) -> str:
+    document = pypdfium2.PdfDocument(pdf)
+    text = " ".join(" ".join(p.get_textpage().get_text_range() for p in document).split())
+    document.close()
+    return text
+
+
+@pytest.mark.parametrize(
+    ("language", "edited"), [("en", "Edited: delete:0.1"), ("de", "Bearbeitet")]
+)
+def test_an_annex_for_regulators_is_filled_from_the_organisations_own_table(
+    file: Path, tmp_path: Path, language: str, edited: str
+) -> None:
+    profile = tmp_path / "profile.json"
+    known = Profile(
+        payload_bits=36, vocab_size=64, code="tbcc", model="0" * 16, temperature=0.7, top_p=0.95
+    )
+    profile.write_text(known.to_json())
+    assert pura("power", "add", file).exit_code == 0
+    assert pura("power", "use", table().fingerprint[:16]).exit_code == 0
+    pdf = tmp_path / "annex.pdf"
+    words = ("report", "annex", "--profile", profile, "--pdf", pdf, "--language", language)
+    done = pura(*words)
+    use_language("en")
+    assert done.exit_code == 0, done.exception
+    assert refusal(pura(*words[:-2])) == "file-exists"
+    with pikepdf.open(pdf) as inside:
+        policy = json.loads(inside.attachments["policy.json"].get_file().read_bytes())
+        assert policy["power_tables"] == [table().fingerprint]
+    text = printed(pdf)
+    assert "Chat, German" in text
+    # 58 of 64: the lower limit of Clopper and Pearson, floored.
+    assert re.search(r"30 58 (of|von) 64 82 %", text)
+    assert "480" in text
+    assert edited in text
+    assert "1,000,000" in text or "1.000.000" in text
+    # A profile whose model was never measured gets no rate at all.
+    profile.write_text(known.with_(model="f" * 16).to_json())
+    assert pura(*words[:-2], "--force").exit_code == 0
+    text = printed(pdf)
+    assert "Chat, German" not in text
+    assert " 64 " not in text

@@ -1,0 +1,317 @@
+"""An annex for regulators: what a deployment can show under Article 50(2) of the EU AI Act.
+
+Filled from the profile, the policy and the power tables that fit both; every number names where it
+comes from, and these sources lie inside the PDF. No legal advice.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pura.base import numerals
+from pura.base.canonical import canonical
+from pura.base.catalogue import Value, catalogue, check_language
+from pura.report.blocks import (
+    Block,
+    Content,
+    Section,
+    bullets,
+    facts,
+    heading,
+    note,
+    paragraph,
+    table,
+)
+from pura.report.compile import compile_pdf
+from pura.report.glyphs import printable
+from pura.scheme import Profile
+from pura.verdict.policy import Policy
+from pura.verdict.power import PowerEntry, PowerTable
+from pura.version import __version__
+
+_LAW: Final = {
+    "en": "Regulation (EU) 2024/1689 of 13 June 2024 (Artificial Intelligence Act), Article 50(2) "
+    "and recital 133, OJ L, 2024/1689, 12 July 2024",
+    "de": "Verordnung (EU) 2024/1689 vom 13. Juni 2024 (Verordnung über künstliche Intelligenz), "
+    "Artikel 50 Absatz 2 und Erwägungsgrund 133, ABl. L, 2024/1689, 12.7.2024",
+}
+_CODE_OF_PRACTICE: Final = {
+    "en": "European Commission: Code of Practice on Transparency of AI-Generated Content, "
+    "10 June 2026",
+    "de": "Europäische Kommission: Code of Practice on Transparency of AI-Generated Content, "
+    "10. Juni 2026",
+}
+_KNOWN: Final = "2026-11-22"
+_ASKED: Final = (
+    ("marked", "3"),
+    ("detectable", "4"),
+    ("effective", "5"),
+    ("robust", "6"),
+    ("interoperable", "8"),
+    ("feasible", "7"),
+)
+_LIMITS: Final = ("short", "rewritten", "absence", "media", "people", "key", "others")
+_INTEROP: Final = ("open", "records", "key", "c2pa")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnnexFacts:
+    """What the annex is filled from.
+
+    Attributes:
+        profile: What texts are marked with.
+        policy: The rule that findings follow.
+        own: The tables that the policy names, in its order.
+        shipped: Those that ship with the program; they count where no own one fits.
+        date: Of the annex, ``YYYY-MM-DD``.
+        language: ``en`` or ``de``.
+        paper: ``a4`` or ``us-letter``.
+    """
+
+    profile: Profile
+    policy: Policy
+    own: tuple[PowerTable, ...]
+    shipped: tuple[PowerTable, ...]
+    date: str
+    language: str = "en"
+    paper: str = "a4"
+
+    @property
+    def tables(self) -> tuple[PowerTable, ...]:
+        """The tables that speak of this profile: own ones, or else shipped ones."""
+        for tables in (self.own, self.shipped):
+            fitting = tuple(t for t in tables if entries_of(t, self.profile, self.policy.t_found))
+            if fitting:
+                return fitting
+        return ()
+
+
+def entries_of(table: PowerTable, profile: Profile, threshold: float) -> tuple[PowerEntry, ...]:
+    """Return what a table says of a profile: the closest entry of each kind, edited texts too.
+
+    Args:
+        table: The table.
+        profile: What texts are marked with; it must name the writing model.
+        threshold: log10 of the evidence that counts as found.
+    """
+    writers = table.conditions.get("generators", table.models)
+    if profile.model not in writers or not table.suits(profile, ""):
+        return ()
+    fitting = [e for e in table.entries if e.speaks_of(profile, threshold)]
+    closest: dict[tuple[str, int, bool], PowerEntry] = {}
+    for entry in sorted(fitting, key=lambda e: (e.payload_bits, e.threshold)):
+        closest.setdefault((entry.edit, entry.text_usable, entry.prompt), entry)
+    return tuple(closest[kind] for kind in sorted(closest))
+
+
+def regulators_annex(of: AnnexFacts) -> bytes:
+    """Return the annex as PDF, with profile, policy and tables inside.
+
+    Raises:
+        ReportError: It could not be set.
+    """
+    attached = {
+        "profile.json": canonical(of.profile.to_dict()),
+        "policy.json": canonical(of.policy.to_dict()),
+        "tables.json": json.dumps(
+            [{"name": t.name, "sha256": t.fingerprint, **_plain(t.conditions)} for t in of.tables],
+            ensure_ascii=False,
+            indent=1,
+        ).encode(),
+    }
+    return compile_pdf(annex_content(of), attached=attached)
+
+
+def annex_content(of: AnnexFacts) -> Content:
+    """Return everything that the annex says."""
+    say = _Words(of.language)
+    parts = (
+        ("about", _about(of, say)),
+        ("asked", _asked(of, say)),
+        ("marking", _marking(of, say)),
+        ("bound", _bound(of, say)),
+        ("power", _power(of, say)),
+        ("edits", _edits(of, say)),
+        ("limits", (bullets([say(f"limits.{key}") for key in _LIMITS]),)),
+        ("interop", (bullets([say(f"interop.{key}") for key in _INTEROP]),)),
+        ("sources", _sources(of, say)),
+    )
+    year, month, day = (int(part) for part in of.date.split("-"))
+    return Content(
+        title=say("title"),
+        language=of.language,
+        paper=of.paper,
+        head=say("head", date=of.date, profile=of.profile.fingerprint, rule=_rule(of.policy)),
+        foot=f"PURA Audit {__version__}",
+        page=say("page", n="{n}", of="{of}"),
+        draft=say("draft"),
+        date=(year, month, day),
+        sections=tuple(
+            Section(number=number, title=say(key), blocks=blocks)
+            for number, (key, blocks) in enumerate(parts, start=1)
+        ),
+        end=say("end"),
+        organisation=printable(of.policy.organisation),
+    )
+
+
+class _Words:
+    """The annex's words in one language."""
+
+    def __init__(self, language: str) -> None:
+        check_language(language)
+        self.language = language
+
+    def __call__(self, key: str, **values: Value) -> str:
+        return catalogue("annex").fill(key, self.language, values)
+
+
+def _about(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    organisation = printable(of.policy.organisation) or say("not-given")
+    named = printable(of.profile.name or "")
+    return (
+        paragraph(say("about.text")),
+        facts(
+            [
+                (say("organisation"), organisation),
+                (say("date"), numerals.date(of.date, of.language)),
+                (say("program"), f"PURA Audit {__version__}"),
+                (say("profile"), f"{named} {of.profile.fingerprint}".strip()),
+                (say("policy"), _rule(of.policy)),
+            ]
+        ),
+    )
+
+
+def _asked(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    rows = [
+        (say(f"asked.{key}"), say(f"asked.{key}.shown", bits=of.profile.payload_bits), section)
+        for key, section in _ASKED
+    ]
+    head = (say("asked.point"), say("asked.shown"), say("asked.section"))
+    return (
+        table(head, rows, ("left", "left", "left"), (4, 5, 1.4)),
+        note(say("asked.note")),
+    )
+
+
+def _marking(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    profile = of.profile
+    one, two, three = (f"{bits:g}" for bits in profile.entropy_thresholds_bits)
+    sampling = say(
+        "marking.sampling.value",
+        t=f"{profile.temperature:g}",
+        k=str(profile.top_k),
+        p=f"{profile.top_p:g}",
+    )
+    rows = [
+        (say("marking.code"), f"{profile.code}, {profile.payload_bits}"),
+        (say("marking.gate"), say("marking.gate.value", one=one, two=two, three=three)),
+        (say("marking.sampling"), sampling),
+        (say("marking.model"), profile.model or say("not-given")),
+    ]
+    if profile.fields:
+        names = ", ".join(printable(field.name) for field in profile.fields)
+        rows.insert(1, (say("marking.fields"), names))
+    return (
+        paragraph(say("marking.text")),
+        facts(rows),
+        note(say("marking.source", fingerprint=profile.fingerprint)),
+    )
+
+
+def _bound(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    policy = of.policy
+    one_in = int(10.0**policy.t_found * (1 + 1e-12))
+    text = say("bound.text", t=f"{policy.t_found:g}", one_in=one_in, cap=policy.lr_cap)
+    blocks = [paragraph(text)]
+    if policy.yearly_volume:
+        false = f"{policy.yearly_volume * 10.0**-policy.t_found:.2g}"
+        blocks.append(paragraph(say("bound.volume", n=policy.yearly_volume, false=false)))
+    return (*blocks, note(say("bound.source", rule=_rule(policy))))
+
+
+def _power(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    if not of.tables:
+        return (paragraph(say("power.none")),)
+    blocks = [paragraph(say("power.text"))]
+    for found in of.tables:
+        blocks += _of_table(found, of, say)
+        for entry in entries_of(found, of.profile, of.policy.t_found):
+            if not entry.edit:
+                inside = entry.text_usable
+                what = say("power.inside", n=inside) if inside else say("power.whole")
+                blocks += _entry(what, entry, say)
+    return tuple(blocks)
+
+
+def _edits(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    blocks: list[Block] = []
+    for found in of.tables:
+        for entry in entries_of(found, of.profile, of.policy.t_found):
+            if entry.edit:
+                blocks += _entry(say("edits.edit", edit=entry.edit), entry, say)
+    return tuple(blocks) or (paragraph(say("edits.none")),)
+
+
+def _of_table(found: PowerTable, of: AnnexFacts, say: _Words) -> list[Block]:
+    conditions = found.conditions
+    name = printable(found.name) or say("power.study")
+    title = say("power.own" if found in of.own else "power.shipped", name=name)
+    date = conditions.get("date")
+    most = max(max(entry.texts) for entry in found.entries)
+    rows = [
+        (say("date"), numerals.date(date, of.language) if date else say("power.undated")),
+        (say("power.texts"), numerals.count(int(conditions.get("texts", most)), of.language)),
+        (say("power.kinds"), ", ".join(conditions.get("kinds", ["English"]))),
+        (say("power.fingerprint"), found.fingerprint),
+    ]
+    return [heading(title), facts(rows)]
+
+
+def _entry(what: str, entry: PowerEntry, say: _Words) -> list[Block]:
+    prompt = say("power.known" if entry.prompt else "power.unknown")
+    conditions = say(
+        "power.conditions", bits=entry.payload_bits, t=f"{entry.threshold:g}", prompt=prompt
+    )
+    rows = [
+        (
+            numerals.count(low, say.language),
+            say("power.of", found=found, texts=texts),
+            f"{math.floor(100 * limit + 1e-9)} %",  # never rounded up
+        )
+        for low, found, texts, limit in zip(
+            entry.usable, entry.found, entry.texts, entry.limits, strict=True
+        )
+    ]
+    head = (say("power.from"), say("power.found"), say("power.limit"))
+    return [
+        heading(what),
+        note(conditions),
+        table(head, rows, ("right", "right", "right"), (1, 1, 1)),
+    ]
+
+
+def _sources(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+    return (
+        bullets(
+            [
+                _LAW[of.language],
+                _CODE_OF_PRACTICE[of.language],
+                say("sources.docs", version=__version__),
+            ]
+        ),
+        note(say("sources.note", date=_KNOWN)),
+    )
+
+
+def _rule(policy: Policy) -> str:
+    return f"{policy.name}/{policy.version}"
+
+
+def _plain(conditions: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in conditions.items() if key != "name"}

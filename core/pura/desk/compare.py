@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
 _STEP = "compare"
-_STREAMS = 24
+_STREAMS = 8
 _KEPT = 4096
 
 

@@ -267,8 +267,8 @@ class Reader:
             done = attack_ids(condition, ids, piece.dice(condition, number), self._tools)
             ids, edited = done.ids, done.rate
         truth = piece.payload(number).bits
-        start = time.process_time()
-        for name, bits in self._decode(piece, number, ids, text if condition == CLEAN else None):
+        known = text if condition == CLEAN else None
+        for name, bits, seconds in self._decode(piece, number, ids, known):
             right = np.where(bits == ERASED, 0.5, bits == truth)
             yield Line(
                 method=name,
@@ -279,29 +279,33 @@ class Reader:
                 accuracy=float(right.mean()),
                 erased=float((bits == ERASED).mean()),
                 edited=edited,
-                read_seconds=time.process_time() - start,
+                read_seconds=seconds,
                 write_seconds=float(text["seconds"][0]),
                 log_p=float(text["log_p"].mean()),
             )
 
     def _decode(
         self, piece: Piece, number: int, ids: I64, text: Mapping[str, npt.NDArray[Any]] | None
-    ) -> Iterator[tuple[str, npt.NDArray[np.int8]]]:
-        name = piece.method.name
+    ) -> Iterator[tuple[str, npt.NDArray[np.int8], float]]:
+        """Yield name, bits and seconds of each decoder; what they share counts for both."""
+        name, start = piece.method.name, time.process_time()
         if piece.method.make is not None:
             scheme = piece.scheme(self._bench, number)
-            yield name, scheme.decode(scheme.observe(ids)).bits
+            bits = scheme.decode(scheme.observe(ids)).bits
+            yield name, bits, time.process_time() - start
             return
         key, profile = piece.key(number), piece.profile(self._bench.vocab_size)
         reading = self._reading(key, profile, ids, text)
         steps = schedule(reading.ids, reading.entropy_bits, key, profile)
         known = self._model is None  # laws were said with the prompt before them
+        shared = time.process_time() - start
         decision = decide(reading, steps, profile, prompt_known=known)
-        yield name, decision.payload.bits.astype(np.int8)
+        yield name, decision.payload.bits.astype(np.int8), time.process_time() - start
         if piece.method.code == "spc":
+            start = time.process_time() - shared
             local = local_evidence(steps, reading.lo, reading.hi, profile)
-            found = paper.decode(steps, local, profile)
-            yield f"{name}-paper", found.payload.bits.astype(np.int8)
+            bits = paper.decode(steps, local, profile).payload.bits.astype(np.int8)
+            yield f"{name}-paper", bits, time.process_time() - start
 
     def _reading(
         self,

@@ -224,6 +224,85 @@
     </message>
 </context>
 <context>
+    <name>Bundle</name>
+    <message>
+        <source>Team bundle</source>
+        <translation>Teampaket</translation>
+    </message>
+    <message>
+        <source>It brings a key, a profile, and where they are used a policy, power tables and the register. You see what it holds before anything is taken in.</source>
+        <translation>Es bringt einen Schlüssel, ein Profil und, wo sie verwendet werden, Richtlinie, Tabellen der Trennschärfe und Register mit. Sie sehen, was es enthält, bevor etwas übernommen wird.</translation>
+    </message>
+    <message>
+        <source>Passphrase of the bundle</source>
+        <translation>Passphrase des Pakets</translation>
+    </message>
+    <message>
+        <source>Its policy may replace the one that is here</source>
+        <translation>Seine Richtlinie darf die hiesige ersetzen</translation>
+    </message>
+    <message>
+        <source>Show what it holds</source>
+        <translation>Inhalt zeigen</translation>
+    </message>
+    <message>
+        <source>Compare the fingerprints with whoever made the bundle.</source>
+        <translation>Vergleichen Sie die Fingerabdrücke mit der Person, die das Paket gemacht hat.</translation>
+    </message>
+    <message>
+        <source>Take it in</source>
+        <translation>Übernehmen</translation>
+    </message>
+    <message>
+        <source>The team bundle was taken in.</source>
+        <translation>Das Teampaket wurde übernommen.</translation>
+    </message>
+    <message>
+        <source>{what:text} “{name:text}”, fingerprint {fingerprint:text}</source>
+        <translation>{what:text} »{name:text}«, Fingerabdruck {fingerprint:text}</translation>
+    </message>
+    <message>
+        <source>Policy {name:text}</source>
+        <translation>Richtlinie {name:text}</translation>
+    </message>
+    <message>
+        <source>Power table {fingerprint:text}</source>
+        <translation>Tabelle der Trennschärfe {fingerprint:text}</translation>
+    </message>
+    <message>
+        <source>Register of {n:plural(one payload|{n:count} payloads)}</source>
+        <translation>Register mit {n:plural(einer Nutzlast|{n:count} Nutzlasten)}</translation>
+    </message>
+    <message>
+        <source>Choose a stored key and a profile first.</source>
+        <translation>Wählen Sie erst einen gespeicherten Schlüssel und ein Profil.</translation>
+    </message>
+    <message>
+        <source>Make a team bundle</source>
+        <translation>Teampaket machen</translation>
+    </message>
+    <message>
+        <source>Key “{key:text}”, profile “{profile:text}”, and what counts here of policy, power tables and register. Tell your colleague the passphrase by another way.</source>
+        <translation>Schlüssel »{key:text}«, Profil »{profile:text}« und was hier an Richtlinie, Tabellen der Trennschärfe und Register gilt. Teilen Sie die Passphrase auf anderem Weg mit.</translation>
+    </message>
+    <message>
+        <source>Save …</source>
+        <translation>Speichern …</translation>
+    </message>
+    <message>
+        <source>Save the team bundle</source>
+        <translation>Teampaket speichern</translation>
+    </message>
+    <message>
+        <source>The team bundle is saved. Compare the fingerprints later.</source>
+        <translation>Das Teampaket ist gespeichert. Vergleichen Sie später die Fingerabdrücke.</translation>
+    </message>
+    <message>
+        <source>Team bundles (*.purateam)</source>
+        <translation>Teampakete (*.purateam)</translation>
+    </message>
+</context>
+<context>
     <name>Busy</name>
     <message>
         <source>Loading the model</source>
@@ -2195,6 +2274,14 @@
     <message>
         <source>Verify a report …</source>
         <translation>Bericht nachprüfen …</translation>
+    </message>
+    <message>
+        <source>Take in a team bundle …</source>
+        <translation>Teampaket übernehmen …</translation>
+    </message>
+    <message>
+        <source>Make a team bundle …</source>
+        <translation>Teampaket machen …</translation>
     </message>
     <message>
         <source>Keys …</source>
@@ -4777,6 +4864,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Progress of the installation</source>
         <translation>Fortschritt der Einrichtung</translation>
+    </message>
+    <message>
+        <source>Or take in a team bundle …</source>
+        <translation>Oder ein Teampaket übernehmen …</translation>
     </message>
     <message>
         <source>Cancel</source>

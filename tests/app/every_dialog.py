@@ -19,6 +19,7 @@ from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
 from pura_audit.workbench import dialogs
+from pura_audit.workbench.bundle import show_bundle
 from pura_audit.workbench.closing import closing_question
 from pura_audit.workbench.reading import ReadingDialog
 
@@ -78,6 +79,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "sign a report": lambda: dialogs.sign_report(window),
         "verify a report": lambda: dialogs.verify_report(window),
         "open files": asked(window.open_files),
+        "bundle": lambda: show_bundle(window, Path("team.purateam")),
         "folder": lambda: dialogs.choose_of_folder(window, Path("texts")),
         "issued payloads": lambda: dialogs.import_register(window),
         "keys": lambda: dialogs.show_keys(window),

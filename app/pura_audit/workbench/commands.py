@@ -10,6 +10,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.widgets.host import Host
 from pura_audit.workbench import dialogs
 from pura_audit.workbench.actions import Command
+from pura_audit.workbench.bundle import ask_bundle, make_bundle
 
 
 class Workbench(Host, Protocol):
@@ -144,6 +145,12 @@ def _reports(window: Workbench) -> list[Command]:
 
 def _set_up(window: Workbench) -> list[Command]:
     return [
+        Command(
+            "take-bundle", translate("Menu", "Take in a team bundle …"), lambda: ask_bundle(window)
+        ),
+        Command(
+            "make-bundle", translate("Menu", "Make a team bundle …"), lambda: make_bundle(window)
+        ),
         Command(
             "keys", translate("Menu", "Keys …"), lambda: dialogs.show_keys(window), keys=("Ctrl+K",)
         ),

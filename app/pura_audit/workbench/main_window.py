@@ -39,6 +39,7 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
 from pura_audit.workbench import actions, dialogs
+from pura_audit.workbench.bundle import ask_bundle
 from pura_audit.workbench.closing import closing_question
 from pura_audit.workbench.commands import commands
 from pura_audit.workbench.evidence_column import EvidenceColumn
@@ -152,6 +153,7 @@ class MainWindow(QMainWindow):
         self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
         self.header.models_wanted.connect(lambda: dialogs.show_models(self))
         self.header.profiles_wanted.connect(lambda: dialogs.show_profiles(self))
+        self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
         self.setup.keys_wanted.connect(lambda act: dialogs.show_keys(self, act))
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)

@@ -48,9 +48,11 @@ class SetupView(QFrame):
 
     Signals:
         cancel_wanted: Stop the installation.
+        bundle_wanted: Take in a team bundle.
     """
 
     cancel_wanted = Signal()
+    bundle_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,6 +77,9 @@ class SetupView(QFrame):
         self.bar.setRange(0, 1000)
         self.bar.setAccessibleName(translate("Setup", "Progress of the installation"))
         self.stage = label("", "muted")
+        self.bundle = QPushButton(translate("Setup", "Or take in a team bundle …"))
+        self.bundle.setProperty("role", "link")
+        self.bundle.clicked.connect(self.bundle_wanted)
         self.cancel = QPushButton(translate("Setup", "Cancel"))
         self._lay_out()
         self.cancel.clicked.connect(self.cancel_wanted)
@@ -102,6 +107,7 @@ class SetupView(QFrame):
         grid.addLayout(progress, 3, 0, 1, 5)
         grid.addWidget(self.stage, 4, 0, 1, 5)
         grid.addWidget(self.words, 5, 0, 1, 5)
+        grid.addWidget(self.bundle, 6, 0, 1, 5, Qt.AlignmentFlag.AlignLeft)
 
     def show_catalogue(self, found: Catalogue | None) -> None:
         """Say what is there."""

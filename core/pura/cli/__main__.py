@@ -25,6 +25,7 @@ _COMMANDS: Final = (
     ),
     ("model", "models:app", "The local models that read texts."),
     ("profile", "profiles:app", "What generator and verifier share besides the key."),
+    ("bundle", "bundles:app", "What a team shares, in one file under one passphrase."),
     ("power", "power:app", "How often marked texts of your own kind are found."),
     ("register", "register:app", "The register of issued payloads."),
     ("report", "report:app", "Reports: make, sign and check them."),

@@ -14,17 +14,18 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from pura.base.errors import ModelError
+from pura.base.errors import KeyFormatError, ModelError
 from pura.base.paths import Paths
 from pura.base.progress import Stage
 from pura.desk.audits import UnreadFile
+from pura.desk.bundles import Bundle
 from pura.record.audit import Audit
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
-from pura_audit.workbench import setup
+from pura_audit.workbench import bundle, setup
 
 
 def drop(window: Any, data: QMimeData) -> None:
@@ -473,3 +474,43 @@ def test_the_window_opens_on_the_screen(app: Any, qtbot: Any, engine: Any, paths
         made.show()
         assert made.evidence.isVisibleTo(made.inner)
         made.session.close()
+
+
+def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_loses_nothing(
+    window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    held = Bundle(
+        key="Newsroom",
+        key_fingerprint="f" * 16,
+        profile="House",
+        profile_fingerprint="e" * 16,
+        policy="house/3",
+        power=(),
+        register_rows=2,
+    )
+    taken = []
+
+    def look(_: Path, secret: Any) -> Bundle:
+        if secret.copy() != b"four words in a row":
+            raise KeyFormatError("key.wrong-passphrase", code="key-file-passphrase")
+        return held
+
+    monkeypatch.setattr(bundle, "open_bundle", look)
+    monkeypatch.setattr(bundle, "take_bundle", lambda _, request: taken.append(request) or held)
+    dialog = bundle.show_bundle(window, tmp_path / "team.purateam")
+    size = dialog.size()
+    qtbot.keyClicks(dialog.passphrase, "another passphrase")
+    qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not dialog.busy and bool(dialog.words.text()))
+    assert dialog.isVisible()
+    assert dialog.height() >= size.height()
+    assert dialog.passphrase.selectedText() == "another passphrase"
+    qtbot.keyClicks(dialog.passphrase, "four words in a row")
+    qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
+    qtbot.waitUntil(dialog.holds.isVisible)
+    assert not taken
+    for words in ("f" * 16, "e" * 16, "house/3", "2 payloads"):
+        assert words in dialog.holds.text()
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.go.click()
+    assert [request.replace_policy for request in taken] == [False]

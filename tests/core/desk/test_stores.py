@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from pura.base.errors import (
     Cancelled,
+    InputError,
     KeyFormatError,
     KeyStoreError,
     ModelError,
@@ -19,13 +21,14 @@ from pura.base.errors import (
 )
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
-from pura.desk import keys, models, profiles, register
+from pura.desk import bundles, keys, models, profiles, register
 from pura.desk.workplace import Workplace
-from pura.keys import KeyFile, KeyRef, Secret, SessionKeys, write_key_file
+from pura.keys import KeyFile, KeyRef, Place, Secret, SessionKeys, write_key_file
 from pura.model.store import ModelStore
 from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
+from pura.verdict.policy import Policy, default_policy, load_policy
 
 WORDS = b"four words in a row"
 
@@ -241,3 +244,50 @@ def test_fitness_is_measured_on_texts_that_are_made_on_the_spot(
     assert measured.made_here
     assert len(measured.results) == 1
     assert {"model", "texts", "fitness"} <= set(steps)
+
+
+def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
+    at: Workplace, tmp_path: Path
+) -> None:
+    profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
+    name = profiles.save_profile(at, profiles.SaveProfile(name="House", profile=profile)).name
+    made = keys.create_key(at, keys.CreateKey(name="Newsroom"))
+    register.add_issue(at, register.AddIssue(issue=Issue(payload=Payload(text="01" * 6), who="A")))
+    policy = Policy.from_dict(default_policy().to_dict() | {"name": "house", "version": 3})
+    policy.save(at.paths.policy)
+    path = tmp_path / "team.purateam"
+    request = bundles.CreateBundle(key="Newsroom", profile="House", passphrase=words(), path=path)
+    shown = bundles.create_bundle(at, request)
+    assert shown.key_fingerprint == made.key.fingerprint
+    assert (shown.profile, shown.profile_fingerprint) == (name, profile.fingerprint)
+    assert (shown.policy, shown.register_rows) == ("house/3", 1)
+    for secret in (b"Newsroom", b"House", profile.fingerprint.encode(), b"0101"):
+        assert secret not in path.read_bytes()
+    with pytest.raises(KeyFormatError) as wrong:
+        bundles.open_bundle(path, Secret(bytearray(b"another passphrase")))
+    assert wrong.value.code == "key-file-passphrase"
+    damaged = tmp_path / "damaged.purateam"
+    whole = json.loads(path.read_bytes())
+    damaged.write_text(json.dumps(whole | {"content": whole["content"][:-8] + "AAAAAAA="}))
+    with pytest.raises(InputError) as broken:
+        bundles.open_bundle(damaged, words())
+    assert broken.value.code == "bundle-damaged"
+
+    paths = user_paths(tmp_path / "colleague")
+    there = Workplace(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
+    for _ in range(2):  # the second time everything is here, and nothing changes
+        assert (
+            bundles.take_bundle(
+                there, bundles.TakeBundle(path=path, passphrase=words(), place=Place.FILES)
+            )
+            == shown
+        )
+        assert [entry.fingerprint for entry in there.keys.list()] == [made.key.fingerprint]
+        assert there.profiles.get("House") == profile
+        found = register.find_payload(there, register.FindPayload(payload=Payload(text="01" * 6)))
+        assert found is not None
+        assert load_policy(paths.policy) == policy
+    default_policy().save(paths.policy)
+    with pytest.raises(InputError) as other:
+        bundles.take_bundle(there, bundles.TakeBundle(path=path, passphrase=words()))
+    assert other.value.code == "policy-here"

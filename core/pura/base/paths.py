@@ -65,6 +65,11 @@ class Paths:
         return self.config / "workstation"
 
     @property
+    def deposit(self) -> Path:
+        """Where heads of the case log are laid down each time it is written to."""
+        return self.config / "deposit.json"
+
+    @property
     def policy(self) -> Path:
         """The organisation's policy file."""
         return self.config / "policy.json"

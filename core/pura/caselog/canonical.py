@@ -7,12 +7,12 @@ it in characters beyond ASCII.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 from pura.base.canonical import canonical, former, sha256
+from pura.base.strict import read_json
 
 FORM: Final = 2
 FORMS: Final = (1, FORM)
@@ -59,4 +59,4 @@ def unpack(value: bytes) -> Any:
     Raises:
         ValueError: Not JSON.
     """
-    return json.loads(value)
+    return read_json(value)

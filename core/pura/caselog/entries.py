@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from pura.base.catalogue import catalogue
+from pura.base.strict import read_json
 from pura.caselog.canonical import FORM, FORMS, entry_hash, written
 
 ACTIONS: Final = (
@@ -195,7 +195,7 @@ def parse(stored_hash: str, text: str) -> Entry:
     Raises:
         ValueError: It is not an entry.
     """
-    body = json.loads(text)
+    body = read_json(text)
     if not isinstance(body, dict) or not all(isinstance(body.get(n), str) for n in _TEXTS):
         raise ValueError("not an entry")
     if type(body.get("seq")) is not int or body.get("v") not in FORMS:

@@ -65,6 +65,7 @@ class CaseLog(Handle):
         timeout: Seconds to wait for another program's turn to end.
         station: Random identifier of the installation.
         clock: Where the time comes from; with a zone.
+        closing: Gets the log before it is closed, when entries were added.
 
     Raises:
         CaseLogError: The file is missing, locked, damaged, something else, or too new.
@@ -79,10 +80,12 @@ class CaseLog(Handle):
         timeout: float = 10.0,
         station: str = "",
         clock: Callable[[], dt.datetime] = lambda: dt.datetime.now().astimezone(),
+        closing: Callable[[CaseLog], None] | None = None,
     ) -> None:
         if create:
             _make_private(path)
         self.path, self._clock, self._station = path, clock, station
+        self._closing = closing
         self._db = CASE_LOG.connect(path, create=create, read_only=read_only, timeout=timeout)
         try:
             with CASE_LOG.guard():
@@ -92,9 +95,18 @@ class CaseLog(Handle):
                 if row is None:
                     raise sqlite3.DatabaseError("the log has no identifier")
                 self.id: str = row[0]
+                self._begun = -1 if closing is None else self.head().seq
         except BaseException:
             self._db.close()
             raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        try:
+            if self._closing is not None and self.head().seq != self._begun:
+                self._closing(self)
+        finally:
+            super().close()
 
     # Reading
 

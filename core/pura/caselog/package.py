@@ -9,12 +9,14 @@ other cases of the log. What comes in is checked whole before anything is writte
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import io
 import json
+import sqlite3
 import zipfile
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -44,6 +46,23 @@ class _Kept:
     field: str
     salt: bytes
     value: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Package:
+    """A case file that was checked whole.
+
+    Attributes:
+        case: Identifier of the case.
+        people: The entries that name whoever acted.
+        entries: The case's entries; the last says that it was exported.
+        kept: What is kept beside them.
+    """
+
+    case: str
+    people: list[Entry]
+    entries: list[Entry]
+    kept: list[_Kept]
 
 
 def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") -> bytes:
@@ -109,28 +128,30 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     Raises:
         CaseLogError: Not such a file, damaged or altered, or the case is here already.
     """
-    index, kept = _opened(data)
-    case = index["case"]
-    people = [_entry(row) for row in index["people"]]
-    entries = [_entry(row) for row in index["entries"]]
-    _check_entries(case, people, entries)
-    _check_kept(people + entries, kept)
-    _check_shapes(people + entries, kept)
+    package = read_package(data)
+    case, kept = package.case, package.kept
     digest = hashlib.sha256(data).hexdigest()
     with log.writing() as writer:
         if any(True for _ in log.entries(case=case)):
             raise CaseLogError("caselog.twice", code="case-log-twice")
-        known = {(one.log, one.seq) for one in log.entries()}
-        new = [one for one in people + entries if (one.log, one.seq) not in known]
+        known = {(one.log, one.seq): one.hash for one in log.entries()}
+        new = []
+        for one in package.people + package.entries:
+            if (one.log, one.seq) not in known:
+                new.append(one)
+            elif known[one.log, one.seq] != one.hash:
+                raise _altered(one)  # another entry stands there, and it was here first
         if any(one.log == log.id for one in new):
             raise CaseLogError("caselog.own", code="case-log-own")
-        for entry in new:
-            insert(log.db, entry)
-        places = {(one.log, one.seq) for one in new}
-        for row in kept:
-            if (row.entry.log, row.entry.seq) in places:
-                keep(log.db, row.entry, row.field, row.salt, row.value)
-        head = index["head"]
+        with _taken_in():
+            for entry in new:
+                insert(log.db, entry)
+            places = {(one.log, one.seq) for one in new}
+            for row in kept:
+                if (row.entry.log, row.entry.seq) in places:
+                    keep(log.db, row.entry, row.field, row.salt, row.value)
+            read_case(log, case)
+        end = package.entries[-1]
         # A name that was forgotten at home: the entry that says so belongs to no case.
         there = {(row.entry.log, row.entry.seq, row.field) for row in kept}
         absent = [
@@ -147,15 +168,73 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
                 case=case,
                 facts={
                     "file": digest,
-                    "log": str(head["log"]),
-                    "seq": int(head["seq"]),
-                    "hash": str(head["hash"]),
+                    "log": end.log,
+                    "seq": end.seq,
+                    "hash": end.hash,
                     "entries": len(new),
                     "absent": absent,
                 },
             )
         )
         return read_case(log, case)
+
+
+def read_package(data: bytes) -> Package:
+    """Take an exported case apart and check it, without a log.
+
+    Raises:
+        CaseLogError: Not such a file, cut off, damaged or altered.
+    """
+    with _strange():
+        index, kept = _opened(data)
+        people = [_entry(row) for row in index["people"]]
+        entries = [_entry(row) for row in index["entries"]]
+        _check_entries(index["case"], people, entries)
+        _check_end(index["head"], entries)
+        _check_kept(people + entries, kept)
+        _check_shapes(people + entries, kept)
+    return Package(case=index["case"], people=people, entries=entries, kept=kept)
+
+
+@contextmanager
+def _strange() -> Iterator[None]:
+    """Turn all that zip, JSON and numbers of a stranger raise into one error of the file.
+
+    Raises:
+        CaseLogError: That, or the refusal that was raised.
+    """
+    try:
+        yield
+    except (
+        ArithmeticError,
+        AttributeError,
+        EOFError,
+        LookupError,
+        NotImplementedError,  # an unknown compression
+        OSError,
+        RecursionError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+        sqlite3.IntegrityError,
+    ) as error:
+        raise _not_a_case(type(error).__name__) from None
+
+
+@contextmanager
+def _taken_in() -> Iterator[None]:
+    """Say of the file, and not of the log, that what it brings cannot be read back.
+
+    Raises:
+        CaseLogError: That, in words.
+    """
+    try:
+        with _strange():
+            yield
+    except CaseLogError as error:
+        raise error if error.key.startswith("caselog.not") else _not_a_case(error.key) from None
 
 
 def _people(log: CaseLog, entries: list[Entry]) -> list[Entry]:
@@ -198,42 +277,25 @@ def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
     """Take the file apart, with bounds: it may come from a stranger."""
     if len(data) > MAX_FILE:
         raise _not_a_case(phrase("case.large"))
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            sizes = {info.filename: info.file_size for info in archive.infolist()}
-            if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
-                raise _not_a_case(phrase("case.large-inside"))
-            index = read_json(_part(archive, INDEX, MAX_INDEX))
-            _check_form(index)
-            entries = {
-                (entry.log, entry.seq): entry
-                for entry in map(_entry, index["people"] + index["entries"])
-            }
-            kept = [
-                _Kept(
-                    entry=entries[(row["log"], row["seq"])],
-                    field=str(row["field"]),
-                    salt=base64.b64decode(row["salt"], validate=True),
-                    value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
-                )
-                for row in index["kept"]
-            ]
-    except CaseLogError:
-        raise
-    # All that zip and JSON of a stranger raise; NotImplementedError is an unknown compression.
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        TypeError,
-        ValueError,
-        RecursionError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        binascii.Error,
-        OSError,
-    ) as error:
-        raise _not_a_case(type(error).__name__) from None
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        sizes = {info.filename: info.file_size for info in archive.infolist()}
+        if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
+            raise _not_a_case(phrase("case.large-inside"))
+        index = read_json(_part(archive, INDEX, MAX_INDEX))
+        _check_form(index)
+        entries = {
+            (entry.log, entry.seq): entry
+            for entry in map(_entry, index["people"] + index["entries"])
+        }
+        kept = [
+            _Kept(
+                entry=entries[(row["log"], row["seq"])],
+                field=str(row["field"]),
+                salt=base64.b64decode(row["salt"], validate=True),
+                value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
+            )
+            for row in index["kept"]
+        ]
     if any(len(row.salt) != SALT_BYTES for row in kept):
         raise _not_a_case(phrase("case.salt"))
     return index, kept
@@ -261,7 +323,10 @@ def _check_form(index: object) -> None:
 
 
 def _entry(row: Any) -> Entry:
-    return parse(str(row["hash"]), str(row["body"]))
+    entry = parse(str(row["hash"]), str(row["body"]))
+    if not 1 <= entry.seq < 1 << 63:
+        raise ValueError("number")
+    return entry
 
 
 def _check_entries(case: str, people: list[Entry], entries: list[Entry]) -> None:
@@ -279,6 +344,15 @@ def _check_entries(case: str, people: list[Entry], entries: list[Entry]) -> None
         raise _not_a_case(phrase("case.opening"))
     if any(entry.action != "person-added" or entry.case for entry in people):
         raise _not_a_case(phrase("case.people"))
+
+
+def _check_end(head: Mapping[str, Any], entries: list[Entry]) -> None:
+    """Require the entry of the export itself, and that the head which the file states is that."""
+    end = entries[-1]
+    if end.action != "case-exported":
+        raise CaseLogError("case.cut", seq=end.seq, code="case-log-altered")
+    if (head["log"], head["seq"], head["hash"]) != (end.log, end.seq, end.hash):
+        raise CaseLogError("case.head", seq=end.seq, code="case-log-altered")
 
 
 def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import Value, catalogue
 from pura.caselog.canonical import START, commitment, entry_hash
+from pura.caselog.deposit import Deposit
 from pura.caselog.entries import Draft, Entry, parse
 from pura.caselog.heads import check_signature
 from pura.caselog.log import CaseLog, Head, Person
@@ -24,7 +26,8 @@ class LogCheck:
     """One thing that was checked.
 
     Attributes:
-        name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head`` or ``clock``.
+        name: ``file``, ``chain``, ``cases``, ``kept``, ``signatures``, ``head``,
+            ``deposits`` or ``clock``.
         state: ``good``, ``notice`` or ``bad``.
         key: The sentence, a key of the volume ``caselog-check``.
         values: What fills its blanks; ``seq`` names the entry that is not as it should be.
@@ -49,6 +52,7 @@ def verify_log(
     *,
     head: Head | None = None,
     trust: Sequence[bytes] = (),
+    deposits: Sequence[Deposit] | None = None,
     moment: datetime | None = None,
     checkpoint: Callable[[], None] = lambda: None,
 ) -> tuple[LogCheck, ...]:
@@ -58,6 +62,7 @@ def verify_log(
         log: The log.
         head: A head that was printed, signed or deposited earlier.
         trust: Trusted certificates, DER, for signed heads.
+        deposits: Heads that were laid down elsewhere, oldest first; None asks for none.
         moment: The time to hold certificates against; now by default.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
@@ -72,6 +77,8 @@ def verify_log(
         found = [_file(db), check.chain(), check.cases(), check.kept()]
         found.append(check.signatures(trust, moment or datetime.now(UTC)))
         found += [check.head(head), check.clock()]
+        if deposits is not None:
+            found.append(check.deposits(deposits, trust, moment or datetime.now(UTC)))
     return tuple(found)
 
 
@@ -126,7 +133,7 @@ class _Check:
             return "missing", {"seq": expected}
         try:
             entry = parse(digest, body)
-            actual = entry_hash(entry.body)
+            actual = hashlib.sha256(body.encode()).hexdigest()  # as it stands, to the last blank
         except ValueError:
             return "unreadable", {"seq": seq}
         if entry.seq != seq or entry.log != self._log.id:
@@ -233,6 +240,31 @@ class _Check:
         same = stands == head.hash
         key = "head.there" if same else "head.other"
         return LogCheck(name="head", state=GOOD if same else BAD, key=key, values=values)
+
+    def deposits(
+        self, deposits: Sequence[Deposit], trust: Sequence[bytes], moment: datetime
+    ) -> LogCheck:
+        """Hold the chain against every head that was laid down; the first that fails is named."""
+        if not deposits:
+            return LogCheck(name="deposits", state=NOTICE, key="deposits.none")
+        last = self._log.head().seq
+        for deposit in deposits:
+            values: dict[str, Value] = {"name": deposit.name, "seq": deposit.head.seq, "last": last}
+            heads = [deposit.head, *([deposit.signed] if deposit.signed else [])]
+            if deposit.signed is not None:
+                signed = check_signature(deposit.cms, deposit.signed, trust, moment)
+                if not signed.intact:
+                    return LogCheck(
+                        name="deposits", state=BAD, key="deposits.forged", values=values
+                    )
+            for head in heads:
+                stands = self._hash(head.seq)
+                if stands != head.hash:
+                    key = "deposits.cut" if stands is None else "deposits.other"
+                    values["seq"] = head.seq
+                    return LogCheck(name="deposits", state=BAD, key=key, values=values)
+        values = {"count": len(deposits), "seq": deposits[-1].head.seq, "last": last}
+        return LogCheck(name="deposits", state=GOOD, key="deposits.there", values=values)
 
     def clock(self) -> LogCheck:
         """Say where the clock of the computer was set back."""

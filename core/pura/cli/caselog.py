@@ -133,6 +133,10 @@ def verify(
     file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Another log than the user's own.")
     ] = None,
+    deposits: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="A folder with heads that were laid down there."),
+    ] = None,
     record: Annotated[
         bool, typer.Option("--record", help="Also say in the log that it was checked.")
     ] = False,
@@ -148,7 +152,12 @@ def verify(
     from pura.desk.cases import CheckLog, check_log
 
     request = CheckLog(
-        head=head or "", trust=tuple(trust or ()), log=file, record=record, auditor=auditor
+        head=head or "",
+        trust=tuple(trust or ()),
+        log=file,
+        deposits=deposits,
+        record=record,
+        auditor=auditor,
     )
     checks = check_log(workplace(), request)
     width = max(len(say(f"check.{state}")) for state in _STYLES)

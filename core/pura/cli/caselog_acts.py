@@ -31,6 +31,7 @@ def register(app: App) -> None:
         ("forget", forget),
         ("record", record),
         ("sign-head", sign_head_),
+        ("deposit", deposit),
     ):
         app.command(name)(act)
 
@@ -260,6 +261,31 @@ def sign_head_(
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
     head = sign_head_of_log(workplace(), request)
     out.print(say("case.head", head=str(head)))
+
+
+def deposit(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Out of reach of who could alter the log."),
+    ] = None,
+    mail: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Make a draft of a mail to this address.")
+    ] = "",
+    always: Annotated[
+        bool, typer.Option("--always", help="From now on each time the log is written to.")
+    ] = False,
+    never: Annotated[bool, typer.Option("--never", help="Not any more.")] = False,
+) -> None:
+    """Lay the head of the log down in a folder, so that a cut-off end is found."""
+    from pura.desk.cases import Deposited, deposit_head, end_deposits
+
+    if (folder is None) != never:
+        raise CaseLogError("command.deposit", code="usage")
+    if folder is None:
+        end_deposits(workplace())
+        return
+    request = Deposited(folder=folder, mail=mail, always=always)
+    out.print(str(deposit_head(workplace(), request)))
 
 
 def _sure(question: str, *, yes: bool) -> None:

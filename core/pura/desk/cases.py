@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pura.base.errors import CaseLogError, PuraError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.strict import read_json
 from pura.caselog import (
     KEEP,
     SEAL,
@@ -37,6 +39,7 @@ from pura.caselog import (
     workstation,
 )
 from pura.caselog.cases import FINISHED, case_names, item_of
+from pura.caselog.deposit import deposits_in, lay_down
 from pura.caselog.keeping import held
 from pura.caselog.package import MAX_FILE
 from pura.caselog.saving import record_start
@@ -63,7 +66,55 @@ def open_log(workplace: Workplace, *, create: bool = False, read_only: bool = Fa
         raise CaseLogError("caselog.missing", code="case-log-missing")
     if read_only:
         return CaseLog(paths.caselog, read_only=True)
-    return CaseLog(paths.caselog, create=create, station=workstation(paths.workstation))
+    kept = kept_deposit(workplace)
+    return CaseLog(
+        paths.caselog,
+        create=create,
+        station=workstation(paths.workstation),
+        closing=None if kept is None else lambda log: _deposited(log, kept),
+    )
+
+
+def kept_deposit(workplace: Workplace) -> Deposited | None:
+    """Return where heads are laid down each time the log is written to; None is nowhere."""
+    path = workplace.paths.deposit
+    if not path.exists():
+        return None
+    try:
+        found = read_json(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
+        return Deposited(folder=Path(found["folder"]), mail=str(found["mail"]))
+    except (ValueError, TypeError, LookupError):
+        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
+
+
+def _deposited(log: CaseLog, to: Deposited) -> None:
+    """Lay the head down where that works; what was done in the log stands either way."""
+    with suppress(OSError):
+        lay_down(log, to.folder, mail=to.mail)
+
+
+def deposit_head(workplace: Workplace, request: Deposited) -> Path:
+    """Lay the head of the log down in a folder, now and if asked for from now on.
+
+    Raises:
+        CaseLogError: There is no log, or the folder cannot be written.
+    """
+    with open_log(workplace, read_only=True) as log:
+        try:
+            made = lay_down(log, request.folder, mail=request.mail)
+        except OSError as error:
+            raise CaseLogError(
+                "caselog.deposit-write", name=request.folder.name, why=error.errno or 0
+            ) from None
+    if request.always:
+        kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
+        write_or_refuse(workplace.paths.deposit, json.dumps(kept).encode(), CaseLogError)
+    return made
+
+
+def end_deposits(workplace: Workplace) -> None:
+    """Lay no heads down any more; those that were stay where they are."""
+    workplace.paths.deposit.unlink(missing_ok=True)
 
 
 def acting(log: CaseLog, name: str | None) -> Person:
@@ -88,6 +139,21 @@ def case_named(log: CaseLog, name: str) -> Case:
     if case is None:
         raise CaseLogError("caselog.no-case-named", name=name[:80], code="case-log-unknown")
     return case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deposited:
+    """Lay the head of the log down, so that a cut-off end is found.
+
+    Attributes:
+        folder: Out of reach of who could alter the log.
+        mail: Address that a draft is made for; empty for a plain file.
+        always: Do it from now on each time the log is written to, one file a day.
+    """
+
+    folder: Path
+    mail: str = ""
+    always: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,6 +259,7 @@ class CheckLog:
         head: A head that a report printed; shows a cut-off end. Empty for none.
         trust: Files with trusted certificates (PEM or DER), for signed heads.
         log: Another log than the user's own.
+        deposits: A folder with deposited heads; None takes the one that is kept, if there is one.
         record: Also say in the log that it was checked.
         auditor: Who checks; None takes the name of the login.
     """
@@ -200,6 +267,7 @@ class CheckLog:
     head: str = ""
     trust: tuple[Path, ...] = ()
     log: Path | None = None
+    deposits: Path | None = None
     record: bool = False
     auditor: str | None = None
 
@@ -530,7 +598,10 @@ def check_log(
     log = open_log(workplace, read_only=True) if other is None else CaseLog(other, read_only=True)
     with log:
         head = parse_head(request.head, log.id) if request.head else None
-        checks = verify_log(log, head=head, trust=roots, checkpoint=checkpoint)
+        kept = kept_deposit(workplace) if request.deposits is None and other is None else None
+        folder = request.deposits or (kept.folder if kept else None)
+        deposits = None if folder is None else deposits_in(folder, log.id)
+        checks = verify_log(log, head=head, trust=roots, deposits=deposits, checkpoint=checkpoint)
     if request.record and other is None:
         with open_log(workplace) as log:
             record_check(log, checks, acting(log, request.auditor))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -45,7 +46,7 @@ from pura.caselog import (
     sign_off,
     write_note,
 )
-from pura.caselog.canonical import pack
+from pura.caselog.canonical import entry_hash, pack, written
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit
@@ -496,6 +497,27 @@ def _index(parts: dict[str, bytes], change: Callable[[Any], None]) -> None:
     parts["case.json"] = json.dumps(index).encode()
 
 
+def _cut(index: Any) -> None:
+    """Take off the end, and state the head that is then the last."""
+    index["entries"].pop()
+    last = index["entries"][-1]
+    body = json.loads(last["body"])
+    index["head"] = {"log": body["log"], "seq": body["seq"], "hash": last["hash"]}
+
+
+def _huge(index: Any) -> None:
+    """A sound chain whose last number no database holds."""
+    body = {**json.loads(index["entries"][-1]["body"]), "seq": 1 << 70, "v": 1}
+    index["entries"][-1] = {"hash": entry_hash(body), "body": written(body).decode()}
+    index["head"] |= {"seq": body["seq"], "hash": index["entries"][-1]["hash"]}
+
+
+def _twice(index: Any) -> None:
+    """A name twice in an entry: of two readers one sees another result under the same hash."""
+    body = index["entries"][1]["body"]
+    index["entries"][1]["body"] = body.replace('"result":', '"result":"mark","result":', 1)
+
+
 CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
     "kept": lambda parts: parts.__setitem__("kept/0", parts["kept/0"] + b" "),
     "body": lambda parts: _index(
@@ -509,6 +531,12 @@ CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
     "form": lambda parts: _index(parts, lambda i: i.__setitem__("form", "other/1")),
     "shape": lambda parts: _index(parts, lambda i: i.__setitem__("entries", {"a": 1})),
     "head": lambda parts: _index(parts, lambda i: i.__setitem__("head", {})),
+    "end": lambda parts: _index(parts, lambda i: i["entries"].pop()),
+    "end and head": lambda parts: _index(parts, _cut),
+    "false head": lambda parts: _index(parts, lambda i: i["head"].__setitem__("hash", "a" * 64)),
+    "false log": lambda parts: _index(parts, lambda i: i["head"].__setitem__("log", "b" * 32)),
+    "number": lambda parts: _index(parts, _huge),
+    "name twice": lambda parts: _index(parts, _twice),
     "salt": lambda parts: _index(parts, lambda i: i["kept"][0].__setitem__("salt", "eA==")),
     "part": lambda parts: _index(parts, lambda i: i["kept"][0].__setitem__("part", 999)),
     "no index": lambda parts: parts.pop("case.json") and None,
@@ -541,6 +569,33 @@ def test_a_bomb_is_refused_before_it_is_unpacked(elsewhere: CaseLog) -> None:
         archive.writestr("case.json", b" " * (65 << 20))
     with pytest.raises(CaseLogError, match="too large inside"):
         import_case(elsewhere, out.getvalue(), elsewhere.person("Carla"))
+
+
+def test_a_fault_of_the_file_is_not_blamed_on_the_log(
+    packed: bytes, elsewhere: CaseLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an entry of the file says stands in the log already, with another hash."""
+    carla = elsewhere.person("Carla")
+
+    def claim(parts: dict[str, bytes]) -> None:
+        index = json.loads(parts["case.json"])
+        body = json.loads(index["people"][0]["body"]) | {"log": elsewhere.id, "seq": 1}
+        index["people"][0] = {"hash": entry_hash(body), "body": written(body).decode()}
+        index["kept"] = [row for row in index["kept"] if row["part"] != 0]
+        parts["case.json"] = json.dumps(index).encode()
+
+    with pytest.raises(CaseLogError) as caught:
+        import_case(elsewhere, altered(packed, claim), carla)
+    assert caught.value.key == "case.altered"
+
+    def broken(*_: object) -> None:
+        raise sqlite3.IntegrityError("nothing that the log did")
+
+    monkeypatch.setattr("pura.caselog.package.insert", broken)
+    with pytest.raises(CaseLogError) as caught:
+        import_case(elsewhere, packed, carla)
+    assert caught.value.key == "caselog.not-a-case"
+    assert faults(elsewhere) == []
 
 
 def test_an_imported_case_that_is_altered_later_is_named(packed: bytes, elsewhere: CaseLog) -> None:
@@ -602,7 +657,8 @@ def test_a_sound_chain_that_says_nonsense_is_refused(
 
 
 def _zipped_without_reading(log: CaseLog, case: str) -> bytes:
-    """What a stranger could put together: a sound chain, whatever it says."""
+    """What a stranger could put together: a sound chain, whatever it says, and a right end."""
+    log.append(Draft(action="case-exported", case=case, role="custodian"))
     entries = list(log.entries(case=case))
     own = {entry.seq for entry in entries}
     rows = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import sqlite3
@@ -24,6 +25,7 @@ from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
 from pura.caselog import CaseLog, Head, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.canonical import commitment, entry_hash, written
+from pura.caselog.deposit import deposits_in, lay_down
 from pura.caselog.heads import parse_head, sign_head
 from pura.caselog.verify import LogCheck, verify_log
 from pura.record.audit import Audit
@@ -575,3 +577,118 @@ def test_a_folder_that_cannot_be_written_can_be_read(filled: CaseLog, path: Path
     assert faults == "[]"
     assert "cannot be" in refusal
     assert "permissions" in refusal
+
+
+# --------------------------------------------------------------- what somebody does to the file
+
+
+def _rewritten(log: CaseLog, start: int) -> None:
+    """Write the chain anew from an entry on, as whoever owns the file can."""
+    previous, case_ends = log.entry(start - 1).hash, {}  # type: ignore[union-attr]
+    for entry in list(log.entries()):
+        if entry.seq >= start:
+            body = {**entry.body, "prev": previous, "result": entry.result or "as it suits"}
+            body["case_prev"] = case_ends.get(entry.case, body["case_prev"])
+            row = (written(body).decode(), entry_hash(body), entry.seq)
+            log.db.execute("UPDATE entries SET body = ?, hash = ? WHERE seq = ?", row)
+            previous = row[1]
+        else:
+            previous = entry.hash
+        if entry.case:
+            case_ends[entry.case] = previous
+
+
+def _twice(log: CaseLog) -> None:
+    log.db.execute(
+        """UPDATE entries SET body = '{"result":"mark",' || substr(body, 2) WHERE seq = 5"""
+    )
+
+
+SWAP = [f"UPDATE entries SET seq = {b} WHERE seq = {a}" for a, b in ((4, 99), (7, 4), (99, 7))]
+SIGNATURE = "UPDATE signatures SET cms = x'00'"
+TAMPERINGS: dict[str, tuple[list[str] | Callable[[CaseLog], None], str]] = {
+    "an entry edited": (
+        ["UPDATE entries SET body = replace(body, 'note-added', 'note-lost!') WHERE seq = 5"],
+        "chain.altered",
+    ),
+    "a blank added to an entry": (
+        ["UPDATE entries SET body = body || ' ' WHERE seq = 5"],
+        "chain.altered",
+    ),
+    "a name twice in an entry": (_twice, "chain.unreadable"),
+    "entries swapped": (SWAP, "chain.reordered"),
+    "an entry removed": (["DELETE FROM entries WHERE seq = 6"], "chain.missing"),
+    "an entry filed under another case": (
+        ["UPDATE entries SET case_id = '' WHERE seq = 5"],
+        "chain.index",
+    ),
+    "the log's identifier changed": (
+        ["UPDATE meta SET value = 'another' WHERE name = 'log'"],
+        "chain.empty",
+    ),
+    "something kept edited": (["UPDATE kept SET value = x'22' WHERE seq = 5"], "kept.altered"),
+    "something kept removed": (["DELETE FROM kept WHERE seq = 5"], "kept.missing"),
+    "a signature replaced": ([SIGNATURE], "signatures.bad"),
+    "a signature removed": (["DELETE FROM signatures"], "signatures.missing"),
+    "the chain written anew": (lambda log: _rewritten(log, 4), "signatures.bad"),
+    "the end cut off": (
+        ["DELETE FROM kept WHERE seq > 4", "DELETE FROM entries WHERE seq > 4"],
+        "deposits.cut",
+    ),
+}
+ONLY_WITH_DEPOSIT = {"the end cut off"}
+
+
+def page_rows() -> dict[str, str]:
+    page = Path(__file__).resolve().parents[3] / "docs" / "caselog.md"
+    table = page.read_text(encoding="utf-8").split("| what was done to the file |", 1)[1]
+    rows = [line.split("|") for line in table.split("\n\n", 1)[0].splitlines()[2:]]
+    return {row[1].strip(): row[2].strip() for row in rows}
+
+
+def test_each_line_of_what_is_found_holds(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+    signer, certificate = identity()
+    sign_head(filled, signer, anna)
+    lay_down(filled, tmp_path, now=NOON)
+    deposits = deposits_in(tmp_path, filled.id)
+    options = {"trust": [certificate]}
+    assert bad(filled, deposits=deposits, **options) == []
+    filled.db.execute("PRAGMA foreign_keys = OFF")
+    rows = page_rows()
+    for name, (act, key) in TAMPERINGS.items():
+        filled.db.execute("BEGIN")
+        tamper(filled, *(act if isinstance(act, list) else ()))
+        if not isinstance(act, list):
+            act(filled)
+        # As a program sees it that opens the file now.
+        (filled.id,) = filled.db.execute("SELECT value FROM meta WHERE name = 'log'").fetchone()
+        assert key in bad(filled, deposits=deposits, **options), name
+        alone = bad(filled, **options)
+        assert (alone == []) == (name in ONLY_WITH_DEPOSIT), (name, alone)
+        assert rows.pop(name).startswith("only a deposit") == (name in ONLY_WITH_DEPOSIT), name
+        filled.db.execute("ROLLBACK")
+        filled.id = deposits[0].head.log
+    # An older copy is the same file with its end cut off; a bold line says what nothing finds.
+    assert "deposit" in rows.pop("the file replaced by an older copy")
+    assert all(words.startswith("**not found**") for words in rows.values())
+
+
+def test_a_deposit_that_was_altered_is_named(filled: CaseLog, anna: Person, tmp_path: Path) -> None:
+    sign_head(filled, identity()[0], anna)
+    draft = lay_down(filled, tmp_path, mail="archive@example.org", now=NOON)
+    assert b"X-Unsent: 1" in draft.read_bytes()
+    (sent,) = deposits_in(tmp_path, filled.id)
+    draft.unlink()
+    made = lay_down(filled, tmp_path, now=NOON)
+    (deposit,) = deposits_in(tmp_path, filled.id)
+    assert (deposit.head, deposit.signed, deposit.cms) == (sent.head, sent.signed, sent.cms)
+    plain = json.loads(made.read_text())
+    made.write_text(json.dumps(plain | {"hash": "a" * 64}))
+    assert bad(filled, deposits=deposits_in(tmp_path, filled.id)) == ["deposits.other"]
+    signed = plain["signed"] | {"cms": base64.b64encode(b"0").decode()}
+    made.write_text(json.dumps(plain | {"signed": signed}))
+    assert bad(filled, deposits=deposits_in(tmp_path, filled.id)) == ["deposits.forged"]
+    for words in ("", "[]", json.dumps(plain | {"seq": "5"}), json.dumps(plain | {"signed": 7})):
+        made.write_text(words)
+        with pytest.raises(CaseLogError, match="not a deposited head"):
+            deposits_in(tmp_path, filled.id)

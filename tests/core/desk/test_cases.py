@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -132,6 +133,34 @@ def test_a_case_travels_and_no_file_is_replaced_unasked(
     there = Workplace(paths=user_paths(tmp_path / "there"))
     case = cases.import_from_file(there, cases.ImportCase(path=request.path, auditor="Béla"))
     assert (case.name, len(case.items)) == ("Thesis", 1)
+
+
+def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
+    alone: Workplace, make_record: Make, tmp_path: Path
+) -> None:
+    cases.save_audits(alone, TO, [make_record(1)])
+    older = tmp_path / "older.sqlite3"
+    folder = tmp_path / "archive"
+    nowhere = cases.Deposited(folder=folder, always=True)
+    with pytest.raises(CaseLogError, match="archive"):
+        cases.deposit_head(alone, nowhere)
+    folder.mkdir()
+    made = cases.deposit_head(alone, nowhere)
+    with sqlite3.connect(alone.paths.caselog) as source, sqlite3.connect(older) as copy:
+        source.backup(copy)
+    source.close()
+    copy.close()
+    cases.save_audits(alone, TO, [make_record(2)])
+    check = {one.name: one for one in cases.check_log(alone, cases.CheckLog())}["deposits"]
+    assert (check.state, check.values["count"]) == ("good", 1), "one file a day"
+    made.unlink()
+    cases.save_audits(alone, TO, [make_record(3)])
+    assert made.exists(), "laid down again by itself"
+    older.replace(alone.paths.caselog)
+    keys = [one.key for one in cases.check_log(alone, cases.CheckLog()) if one.state == "bad"]
+    assert keys == ["deposits.cut"]
+    cases.end_deposits(alone)
+    assert not any(one.state == "bad" for one in cases.check_log(alone, cases.CheckLog()))
 
 
 def test_the_log_is_checked_and_says_so_where_that_is_wanted(

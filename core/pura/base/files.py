@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shlex
 import stat
 import tempfile
 from pathlib import Path
@@ -70,6 +71,22 @@ def open_regular(path: Path) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     raise OSError(NOT_REGULAR, "not an ordinary file")
+
+
+def exposed(path: Path) -> str:
+    """Return the command that closes a file or folder to others; empty when it is closed.
+
+    A folder is exposed when others can write to it or list it. Windows keeps its own rights.
+    """
+    if os.name == "nt":
+        return ""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return ""
+    if not mode & 0o077:
+        return ""
+    return f"chmod {'700' if stat.S_ISDIR(mode) else '600'} {shlex.quote(str(path))}"
 
 
 def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) -> bytes:

@@ -9,7 +9,7 @@ import typer
 
 from pura.base.errors import KeyStoreError
 from pura.base.paths import user_paths
-from pura.cli.passphrases import ask_folder, with_passphrase
+from pura.cli.passphrases import ask_folder, warn_exposed, with_passphrase
 from pura.cli.terminal import say
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, w
 def _from_file(at: Workplace, path: Path) -> KeyRef:
     from pura.desk.keys import open_key_file
 
+    warn_exposed(path)
     return with_passphrase(
         lambda secret: open_key_file(at, path, secret), None, say("ask.of", name=path.name)
     )

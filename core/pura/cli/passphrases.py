@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.base.errors import KeyFormatError
+from pura.base.files import exposed
 from pura.cli.terminal import err, interactive, say
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def read_passphrase(file: Path) -> bytearray:
         if file == STDIN:
             line = sys.stdin.readline(_MAX)
         else:
+            warn_exposed(file)
             with file.open(encoding="utf-8-sig") as stream:
                 line = stream.readline(_MAX)
     except OSError as error:
@@ -104,6 +106,14 @@ def read_passphrase(file: Path) -> bytearray:
     if not words:
         raise KeyFormatError("command.passphrase-empty", code="passphrase-missing")
     return passphrase_bytes(words)
+
+
+def warn_exposed(path: Path) -> None:
+    """Warn of a secret's file that others can read or that is a link, with the way out."""
+    if path.is_symlink():
+        err.print(say("warn.link", name=str(path), target=str(path.resolve())))
+    elif path.is_file() and (command := exposed(path)):
+        err.print(say("warn.exposed", name=str(path), command=command))
 
 
 def ask_new(prompt: str) -> bytearray:

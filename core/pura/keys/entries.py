@@ -7,6 +7,7 @@ secret) stand in this file.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
@@ -90,8 +91,14 @@ class Index:
         try:
             with open_regular(self._path) as file:
                 data = read_json(file.read(_MAX_INDEX).decode("utf-8"))
+            if not isinstance(data, list):  # an empty object would pass for no keys at all
+                raise TypeError("not a list")
             found = [_entry(row) for row in data]
+            if len({entry.name for entry in found}) != len(found):
+                raise ValueError("a name twice")
         except FileNotFoundError:
+            if self._path.is_symlink():  # to nowhere: writing would put another list in its place
+                raise KeyStoreError("key.list-damaged", code="key-index") from None
             return ()
         except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             raise KeyStoreError("key.list-damaged", code="key-index") from None
@@ -154,11 +161,26 @@ def check_name(name: str, entries: tuple[KeyEntry, ...] = ()) -> str:
         KeyStoreError: It is empty, too long, not printable, or taken.
     """
     name = name.strip()
+    refuse_secret(name)
     if not name or len(name) > MAX_NAME or not name.isprintable():
         raise KeyStoreError("key.name", most=MAX_NAME, code="key-name")
     if any(entry.name == name for entry in entries):
         raise KeyStoreError("key.taken", name=name, code="key-exists")
     return name
+
+
+def refuse_secret(words: str) -> None:
+    """Refuse words that hold what could be a secret: 64 hex digits, or base64 of 32 bytes.
+
+    Raises:
+        KeyStoreError: They do; the words are not repeated.
+    """
+    bare = re.sub(r"[\s:]", "", words)
+    if re.search(r"[0-9A-Fa-f]{64}", bare) or any(
+        re.search(r"\d", token) and re.search(r"[a-z]", token) and re.search(r"[A-Z]", token)
+        for token in re.findall(r"(?<![\w+/-])[\w+/-]{43}=?(?![\w+/=-])", words, re.ASCII)
+    ):
+        raise KeyStoreError("key.secret-words", code="key-name")
 
 
 def check_note(note: str) -> str:
@@ -167,6 +189,7 @@ def check_note(note: str) -> str:
     Raises:
         KeyStoreError: It is too long.
     """
+    refuse_secret(note)
     note = " ".join(note.split())
     if len(note) > MAX_NOTE:
         raise KeyStoreError("key.note", most=MAX_NOTE, count=len(note), code="key-note")

@@ -17,7 +17,7 @@ from pura.base.catalogue import phrase
 from pura.base.errors import KeyStoreError
 from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
-from pura.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note
+from pura.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note, refuse_secret
 from pura.keys.epochs import epoch_key, first_day
 from pura.keys.faults import CODES, State, fault
 from pura.keys.folder import KeyFolder
@@ -345,6 +345,7 @@ def _find(entries: tuple[KeyEntry, ...], name: str) -> KeyEntry:
     for entry in entries:
         if entry.name == name:
             return entry
+    refuse_secret(name)  # a secret that was typed for a name is not repeated on the screen
     names = ", ".join(e.name for e in entries)
     known = names or phrase("key.none-known")
     raise KeyStoreError("key.unknown", name=name, known=known, code="key-not-found")

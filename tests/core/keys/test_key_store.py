@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import base64
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
+from pura.base.files import exposed
+from pura.cli.passphrases import read_passphrase
 from pura.keys import KeyFolder, KeyStore, Place, Role, State, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring
 from pura.keys.faults import classify
@@ -210,12 +214,67 @@ def test_entries_of_the_first_version_are_still_read(
     assert backend.entries == {}
 
 
+ROW = '{"name": "a", "fingerprint": "0", "created": ""}'
+DOUBLE = f"[{ROW}, {ROW}]"
+
+
 @pytest.mark.parametrize(
-    "text", ["[{]", "[" * 3000, "{}x", '["a"]', '[{"name": 1}]', '[{"role": "king"}]', "7"]
+    "text",
+    [
+        "[{]",
+        "[" * 3000,
+        "{}x",
+        '["a"]',
+        '[{"name": 1}]',
+        '[{"role": "king"}]',
+        "7",
+        "{}",
+        '""',
+        DOUBLE,
+    ],
 )
 def test_a_damaged_index_is_said(store: KeyStore, tmp_path: Path, text: str) -> None:
     (tmp_path / "keys.json").write_text(text)
     assert code_of(store.list) == "key-index"
+    assert code_of(store.add, "new", SecretKey.generate()) == "key-index"
+    assert (tmp_path / "keys.json").read_text() == text, "what is damaged is never written over"
+    (tmp_path / "keys.json").unlink()
+    (tmp_path / "keys.json").symlink_to(tmp_path / "nowhere")
+    assert code_of(store.add, "new", SecretKey.generate()) == "key-index"
+
+
+def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store: KeyStore) -> None:
+    secret = bytes(range(200, 232))
+    coded = base64.b64encode(secret).decode()
+    written = (secret.hex(), secret.hex().upper(), secret.hex(":"), coded)
+    for typed in (*written, base64.urlsafe_b64encode(secret).decode().rstrip("=")):
+        for act in (
+            lambda typed=typed: store.add(typed, SecretKey.generate()),
+            lambda typed=typed: store.add("n", SecretKey.generate(), f"the key: {typed}"),
+            lambda typed=typed: store.get(typed),
+        ):
+            with pytest.raises(KeyStoreError) as caught:
+                act()
+            assert caught.value.key == "key.secret-words"
+            assert typed not in caught.value.message + caught.value.hint
+    store.add("Newsroom of the Westdeutsche Allgemeine Zeitung, 2026", SecretKey.generate())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions of Unix")
+def test_a_key_file_that_others_can_read_is_told_with_the_command_that_closes_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, link = tmp_path / "a key.txt", tmp_path / "link"
+    file.write_text("passphrase of a test\n")
+    file.chmod(0o644)
+    read_passphrase(file)
+    assert f"chmod 600 '{file}'" in capsys.readouterr().err.replace("\n", "")
+    subprocess.run(shlex.split(exposed(file)), check=True)
+    read_passphrase(file)
+    assert capsys.readouterr().err == ""
+    link.symlink_to(file)
+    read_passphrase(link)
+    assert "is a link to" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_without_a_keyring_there_is_no_fallback_in_silence(bare: KeyStore) -> None:

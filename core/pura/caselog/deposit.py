@@ -12,7 +12,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.message import EmailMessage
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +90,8 @@ def _plain(log: CaseLog, head: Head) -> dict[str, Any]:
 
 def _draft(mail: str, head: str, stem: str, words: str) -> bytes:
     """Return a mail that a mail program opens for sending."""
+    from email.message import EmailMessage
+
     message = EmailMessage()
     message["To"], message["Subject"], message["X-Unsent"] = mail, stem, "1"
     message.set_content(head + "\n")

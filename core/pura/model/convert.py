@@ -33,7 +33,7 @@ def convert_gguf(source: Path, target: Path) -> None:
         ModelError: Damaged, or of an architecture that cannot be expanded.
     """
     try:
-        if not packing(source):  # known at once; torch takes seconds to come
+        if not packing(source):
             raise ValueError("no tensors")
         _convert(source, target)
     except PuraError:
@@ -46,7 +46,6 @@ def _convert(source: Path, target: Path) -> None:
     import torch
     import transformers
 
-    quiet()
     where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
     folder = str(source.parent)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
@@ -86,6 +85,14 @@ def _shut_in(source: Path, target: Path) -> Path:
     """
     inspect_gguf(source)
     offline.prepare()
+    # Outside the cage: they load libraries of the system's, which it does not let them reach.
+    import gguf  # noqa: F401
+    import torch  # noqa: F401
+    import transformers
+
+    quiet()
+    for name in ("AutoTokenizer", "AutoModelForCausalLM"):
+        getattr(transformers, name)  # fetched when first named
     alone, scratch = target.with_name("source"), target.with_name("scratch")
     alone.mkdir()
     scratch.mkdir()

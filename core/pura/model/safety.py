@@ -272,5 +272,6 @@ def inspect_gguf(path: Path) -> None:
     except (OSError, struct.error):
         raise damaged from None
     # Every tensor and every entry takes tens of bytes of the file itself.
-    if magic != GGUF_MAGIC or version not in (2, 3) or 16 * (tensors + entries) > size:
+    possible = tensors and 16 * (tensors + entries) <= size
+    if magic != GGUF_MAGIC or version not in (2, 3) or not possible:
         raise damaged

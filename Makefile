@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast coverage check format audit bench sweeps reproduce \
+.PHONY: help install demo test test-fast coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small screenshots translations \
   wheel package packages site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
@@ -57,6 +57,10 @@ format: install ## Format the code
 
 audit: install ## Look for known holes: security rules, published advisories (asks the network)
 	@packaging/setup/audit.sh
+
+FUZZ_SECONDS ?= 600
+fuzz: install ## Fuzz what reads strangers' bytes, FUZZ_SECONDS in all (asks the network once, for its tool)
+	@tests/fuzz/run.sh --seconds $(FUZZ_SECONDS)
 
 bench: install ## Print the benchmarks, side by side, with the machine
 	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py \

@@ -1,11 +1,11 @@
 """Fuzz one target, or all of them one after another, guided by the lines that inputs reach.
 
-    python tests/fuzz/run.py --seconds 600             # all targets share the time
-    python tests/fuzz/run.py --only reader-html case   # these alone
+    tests/fuzz/run.sh --seconds 600             # all targets share the time
+    tests/fuzz/run.sh --only reader-html case   # these alone
 
 Each target runs in a process of its own. New inputs that reach new lines go to ``build/fuzz``; the
 seeds in ``tests/fuzz/corpus`` stay as they are. A fault ends its target, its input is kept beside
-them, and the exit status says so. Needs atheris (``pip install -e .[fuzz]``; Linux).
+them, and the exit status says so. The script beside this one brings Atheris.
 """
 
 from __future__ import annotations

@@ -195,19 +195,10 @@ def _safetensors() -> Target:
 
 
 def _gguf() -> Target:
-    from gguf import GGUFReader
-
+    """What is read outside the cage; the library's own parser can be kept busy for very long."""
     from pura.model.safety import inspect_gguf
 
-    def target(data: bytes) -> object:
-        path = _file(data)
-        inspect_gguf(path)
-        try:
-            return len(GGUFReader(path).tensors)
-        except Exception:  # the converter turns whatever the library raises into one error
-            return None
-
-    return target
+    return lambda data: inspect_gguf(_file(data))
 
 
 def targets() -> dict[str, Callable[[], Target]]:

@@ -274,7 +274,7 @@ def test_a_missing_register_is_not_made_in_silence(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(RegisterError, match="empty"):
         Register(tmp_path / "empty")
-    with pytest.raises(RegisterError, match="folder cannot be made"):
+    with pytest.raises(RegisterError, match="cannot be made"):
         Register(tmp_path / "empty" / "sub" / "r", create=True)
 
 

@@ -82,7 +82,8 @@ Description: read and defend the PURA watermark of a text
  write reports that can be checked. Everything runs on this computer.
 CONTROL
     file=$out/${name}_${version}_$(dpkg --print-architecture).deb
-    dpkg-deb --root-owner-group -Zxz -z6 --build "$tree" "$file" >/dev/null
+    # Every system that has the C library above can unpack it; xz takes four times as long.
+    dpkg-deb --root-owner-group -Zzstd -z9 --build "$tree" "$file" >/dev/null
     echo "$file"
 }
 

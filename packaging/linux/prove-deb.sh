@@ -12,7 +12,8 @@ tree=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 deb=${1:-$(ls -t "$tree"/dist/packages/pura-audit_*.deb | head -n 1)}
 [ "$(id -u)" = 0 ] || { echo "This takes root: debootstrap and chroot need it." >&2; exit 1; }
 root=$(mktemp -d "${TMPDIR:-/var/tmp}/pura-deb.XXXXXX")
-trap 'rm -rf "$root"' EXIT
+trap 'umount -l "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
+chmod 755 "$root" # it is the / of a user inside
 
 mirror() {
     cat /etc/apt/sources.list.d/debian.sources /etc/apt/sources.list.d/ubuntu.sources \
@@ -32,6 +33,7 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/" 2>/dev/null || true
 install -D -m 644 /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 inside useradd --create-home auditor
+mount -t proc proc "$root/proc" # the cage asks it how much memory is mapped
 cp "$deb" "$root/tmp/first.deb"
 
 step "the same files under the next version"

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
-from pura.desk.audits import AuditText, Prepared, Setup
+from pura.desk.audits import AuditText, Prepared, Setup, settled
+from pura.desk.keys import marking_key
 from pura.desk.power import tables_of
 from pura.desk.profiles import find_profile
-from pura.desk.workplace import OpenKey, Workplace
+from pura.desk.workplace import Workplace
 from pura.documents import Document, from_text, read_file
+from pura.keys import KeyRef
 from pura.model import offline
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
@@ -86,6 +88,7 @@ def verify(
     name: str = "pasted text",
     prompt: str | Sequence[str] | None = None,
     decoder: str = "exact",
+    epochs: str = "",
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
@@ -98,11 +101,13 @@ def verify(
         name: How the record calls a text that is no file.
         prompt: The prompt, if it is known; or several candidates, over which the mean is taken.
         decoder: ``exact``, or ``paper`` (the published method).
+        epochs: ``FROM..TO``: try the keys of these days, weeks or months, derived from each key;
+            empty does what the profile says, ``none`` takes the keys as they are.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    with _prepared(key, profile, model, decoder) as ready:
+    with _prepared(key, profile, model, decoder, epochs) as ready:
         document = _document(text, name)
         return _examined(ready, AuditText(document=document, prompts=_prompts(prompt)))
 
@@ -114,6 +119,7 @@ def verify_many(
     profile: Profile | Text,
     model: LanguageModel | Text | None = None,
     decoder: str = "exact",
+    epochs: str = "",
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -124,6 +130,7 @@ def verify_many(
         profile: See there.
         model: See there.
         decoder: See there.
+        epochs: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -141,7 +148,7 @@ def verify_many(
             except PuraError as error:
                 yield own, error
 
-    with _prepared(key, profile, model, decoder) as ready:
+    with _prepared(key, profile, model, decoder, epochs) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
             audit = None if isinstance(found, PuraError) or error is not None else found.audit
@@ -163,7 +170,8 @@ def mark(
     Args:
         prompt: What the text goes on from.
         payload: Bits as 0 and 1, ``0x…``, or a value for every field of the profile.
-        key: A key, or the name of a stored one.
+        key: A key, or the name of a stored one; where the profile says that keys are those of a
+            day, a week or a month, the one that they come from.
         profile: As for :func:`verify`.
         model: As for :func:`verify`.
         tokens: Length of the text.
@@ -175,12 +183,13 @@ def mark(
     from pura.embed import generate
 
     shared = _profile(profile)
-    with _keys(key) as opened:
+    at, (ref, *_) = _keys(key)
+    with at.opened_keys([marking_key(at, ref, shared)]) as [(secret, _)]:
         return generate(
             _model(model, shared),
             prompt,
             _payload(payload, shared),
-            opened[0][0],
+            secret,
             shared,
             tokens=tokens,
             seed=seed,
@@ -197,27 +206,29 @@ def _examined(ready: Prepared, text: AuditText) -> Audit:
 
 @contextmanager
 def _prepared(
-    key: Keys, profile: Profile | Text, model: LanguageModel | Text | None, decoder: str
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None,
+    decoder: str,
+    epochs: str,
 ) -> Iterator[Prepared]:
-    with _keys(key) as keys:
-        setup = Setup(keys=(), profile=_profile(profile), decoder=decoder)
-        policy = load_policy(user_paths().policy)
-        tables = tables_of(_workplace(user_paths()), policy)
-        yield Prepared(setup, keys, _model(model, setup.profile), policy, None, tables)
+    at, refs = _keys(key)
+    policy = load_policy(at.paths.policy)
+    setup = Setup(keys=tuple(refs), profile=_profile(profile), decoder=decoder, epochs=epochs)
+    setup = settled(at, setup, policy)
+    with at.opened_keys(setup.keys) as keys:
+        yield Prepared(
+            setup, keys, _model(model, setup.profile), policy, None, tables_of(at, policy)
+        )
 
 
-@contextmanager
-def _keys(key: Keys) -> Iterator[list[OpenKey]]:
-    """Lend keys; stored ones are wiped afterwards, the caller's are the caller's."""
+def _keys(key: Keys) -> tuple[Workplace, list[KeyRef]]:
+    """Name keys, and the workplace that has them; the caller's own stay the caller's."""
     asked = [key] if isinstance(key, SecretKey | str) else list(key)
-    given: list[OpenKey] = [(one, None) for one in asked if isinstance(one, SecretKey)]
-    workplace = _workplace(user_paths())
-    refs = [workplace.stored_key(one) for one in asked if isinstance(one, str)]
-    if given and not refs:
-        yield list({one.fingerprint: (one, label) for one, label in given}.values())
-        return
-    with workplace.opened_keys(refs) as stored:
-        yield list({one.fingerprint: (one, label) for one, label in given + stored}.values())
+    lent = {one.fingerprint: one for one in asked if isinstance(one, SecretKey)}
+    at = replace(_workplace(user_paths()), lent_keys=lent)
+    named = [at.stored_key(one) for one in asked if isinstance(one, str)]
+    return at, [*(KeyRef(fingerprint=one) for one in lent), *named]
 
 
 def _document(text: Text, name: str) -> Document:

@@ -3139,6 +3139,22 @@
         <translation>Speichern</translation>
     </message>
     <message>
+        <source>one key for all time</source>
+        <translation>ein Schlüssel für immer</translation>
+    </message>
+    <message>
+        <source>a key for each day</source>
+        <translation>ein Schlüssel für jeden Tag</translation>
+    </message>
+    <message>
+        <source>a key for each week</source>
+        <translation>ein Schlüssel für jede Woche</translation>
+    </message>
+    <message>
+        <source>a key for each month</source>
+        <translation>ein Schlüssel für jeden Monat</translation>
+    </message>
+    <message>
         <source>as it is</source>
         <translation>wie es ist</translation>
     </message>
@@ -3221,6 +3237,10 @@
     <message>
         <source>Key</source>
         <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Keys over time</source>
+        <translation>Schlüssel im Lauf der Zeit</translation>
     </message>
     <message>
         <source>Field</source>
@@ -3313,6 +3333,10 @@
     <message>
         <source>The key that the profile belongs to. With it, a wrong key is noticed before an audit begins.</source>
         <translation>Der Schlüssel, zu dem das Profil gehört. Damit fällt ein falscher Schlüssel auf, bevor eine Untersuchung beginnt.</translation>
+    </message>
+    <message>
+        <source>Whether each day, week or month has a key of its own, derived from the key. An audit then tries those of the last ones; the policy says how many. One that leaks, or must be shown to a court, says nothing about the others.</source>
+        <translation>Ob jeder Tag, jede Woche oder jeder Monat einen eigenen Schlüssel hat, abgeleitet von dem Schlüssel. Eine Prüfung probiert dann die der letzten; wie viele, sagt die Richtlinie. Wird einer bekannt, oder muss einer vor Gericht gezeigt werden, sagt das nichts über die anderen.</translation>
     </message>
     <message>
         <source>What the payload bits mean, in order; the widths add up to the payload bits. More: integer: the number that zero stands for. enumeration: names, with commas. date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.</source>

@@ -92,7 +92,20 @@ class ProfileEditor(QDialog):
             "system_prompt": _long_text(p.system_prompt),
             "model": self._model_combo(p),
             "key": self._key_combo(p),
+            "key_epochs": self._epochs_combo(p),
         }
+
+    def _epochs_combo(self, p: Profile) -> QComboBox:
+        box = QComboBox()
+        for words, value in (
+            (translate("ProfileEditor", "one key for all time"), None),
+            (translate("ProfileEditor", "a key for each day"), "day"),
+            (translate("ProfileEditor", "a key for each week"), "week"),
+            (translate("ProfileEditor", "a key for each month"), "month"),
+        ):
+            box.addItem(words, value)
+        box.setCurrentIndex(max(0, box.findData(p.key_epochs)))
+        return box
 
     def _model_combo(self, p: Profile) -> QComboBox:
         box = QComboBox()
@@ -222,9 +235,10 @@ class ProfileEditor(QDialog):
             "entropy_thresholds_bits": [_decimal(x) for x in self._text("thresholds").split()],
             "blocks": self._number("blocks") if self._text("code") == "spc" else None,
         }
-        key = self.inputs["key"]
-        assert isinstance(key, QComboBox)
-        data["key"] = key.currentData()
+        for setting in ("key", "key_epochs"):
+            chosen = self.inputs[setting]
+            assert isinstance(chosen, QComboBox)
+            data[setting] = chosen.currentData()
         if not data["fields"]:
             del data["fields"]
         return Profile.from_dict({k: v for k, v in data.items() if v not in (None, "")})
@@ -269,6 +283,7 @@ def _titles() -> dict[str, str]:
         "system_prompt": translate("ProfileEditor", "System prompt"),
         "model": translate("ProfileEditor", "Model and tokenizer"),
         "key": translate("ProfileEditor", "Key"),
+        "key_epochs": translate("ProfileEditor", "Keys over time"),
     }
 
 

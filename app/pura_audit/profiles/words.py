@@ -80,6 +80,12 @@ def explain(setting: str) -> str:
             "The key that the profile belongs to. With it, a wrong key is noticed before an "
             "audit begins.",
         ),
+        "key_epochs": translate(
+            "ProfileEditor",
+            "Whether each day, week or month has a key of its own, derived from the key. An audit "
+            "then tries those of the last ones; the policy says how many. One that leaks, or must "
+            "be shown to a court, says nothing about the others.",
+        ),
         "fields": translate(
             "ProfileEditor",
             "What the payload bits mean, in order; the widths add up to the payload bits. "

@@ -74,7 +74,7 @@ class PuraEngine:
             device=device,
             dtype=dtype,
             session_keys=SessionKeys(session_keys),
-            public_keys={public.fingerprint: public},
+            lent_keys={public.fingerprint: public},
         )
         self._kind = "cpu"  # until the device is known; torch is not imported for less
 

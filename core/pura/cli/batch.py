@@ -147,7 +147,7 @@ def run(
     """
     from pura.batch.inputs import Inputs
     from pura.batch.tables import Columns
-    from pura.desk.audits import Setup, within_epochs
+    from pura.desk.audits import Setup
     from pura.desk.batch import ENGINES, RunBatch, run_batch
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
@@ -189,9 +189,8 @@ def run(
                 ask_register=register,
                 restore=restore,
                 stop_early=stop_early,
+                epochs=epochs or "",
             )
-            if epochs is not None:
-                setup = within_epochs(at, setup, epochs)
             request = RunBatch(
                 inputs=inputs,
                 setup=setup,

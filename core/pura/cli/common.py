@@ -118,7 +118,8 @@ EpochsOption = Annotated[
     typer.Option(
         "--epochs",
         metavar="FROM..TO",
-        help="Try the keys of these days, weeks or months, derived from each key.",
+        help="Try the keys of these days, weeks or months, derived from each key; "
+        "none: keys as they are.",
     ),
 ]
 StopEarly = Annotated[

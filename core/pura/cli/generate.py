@@ -47,6 +47,13 @@ def generate(
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
     tokens: Annotated[int, typer.Option(min=1, max=100_000, help="Length of the text.")] = 200,
+    epoch: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DAY|WEEK|MONTH",
+            help="Mark with the key of this time, not the present one; none: the key as it is.",
+        ),
+    ] = None,
     seed: Annotated[
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
@@ -64,7 +71,10 @@ def generate(
     one = find_key(at, key, key_file, "command.one-key")
     start = _prompt(prompt, prompt_file)
 
+    from pura.desk.keys import marking_key
+
     try:
+        one = marking_key(at, one, shared, epoch or "")
         with at.opened_keys([one]) as [(secret, _)]:
             language_model = at.model(model, profile=shared)
 

@@ -34,6 +34,10 @@ def new(
     system_prompt: Annotated[
         Path | None, typer.Option(help="File with the system prompt of the template.")
     ] = None,
+    key_epochs: Annotated[
+        str | None,
+        typer.Option(help="day, week or month: each has a key of its own, derived from one."),
+    ] = None,
     fields: Annotated[
         Path | None, typer.Option(help="JSON file with the payload's fields.")
     ] = None,
@@ -44,13 +48,15 @@ def new(
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.desk.profiles import CreateProfile, create_profile
+    from pura.scheme.profile import KEY_EPOCHS
 
     for option, value, known in (
         ("--code", code, ("tbcc", "spc")),
         ("--history", history, ("used", "all")),
         ("--prefix", prefix, ("none", "bos")),
+        ("--key-epochs", key_epochs, KEY_EPOCHS),
     ):
-        if value not in known:
+        if value is not None and value not in known:
             raise typer.BadParameter(say("choose", known=", ".join(known)), param_hint=option)
     request = CreateProfile(
         name=name,
@@ -67,6 +73,7 @@ def new(
         prefix=prefix,
         chat_template=chat_template,
         system_prompt=system_prompt,
+        key_epochs=key_epochs,
         layout=fields,
     )
     profile = create_profile(workplace(), request).profile

@@ -148,7 +148,7 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    from pura.desk.audits import Setup, prepared, within_epochs
+    from pura.desk.audits import Setup, prepared
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
 
@@ -192,9 +192,8 @@ def verify(
                 ask_register=register,
                 restore=restore,
                 stop_early=stop_early,
+                epochs=epochs or "",
             )
-            if epochs is not None:
-                setup = within_epochs(at, setup, epochs)
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))

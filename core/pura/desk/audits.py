@@ -12,11 +12,12 @@ from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
 from pura.desk import register
-from pura.desk.keys import epoch_keys
+from pura.desk.keys import AS_GIVEN, epoch_keys, refuse_kind
 from pura.desk.power import tables_of
 from pura.desk.workplace import OpenKey, Workplace
 from pura.documents import Document, Extraction, digest_of, from_text
 from pura.keys import KeyRef
+from pura.keys.epochs import is_epoch, latest, today
 from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
 from pura.scheme import Profile
 from pura.verdict.policy import Policy, load_policy
@@ -53,7 +54,9 @@ class Setup:
         stop_early: Read no further once the evidence has reached what is ever reported; False does
             what the policy says.
         follow: Tell of the evidence while a long text is read.
-        epochs: ``FROM..TO`` where the keys are those of a range of epochs; empty where not.
+        epochs: ``FROM..TO``: the keys of these days, weeks or months are tried, derived from
+            ``keys``; empty takes the last ones, up to today and as many as the policy says, where
+            the profile says that keys are such; ``none`` takes the keys as they are.
     """
 
     keys: tuple[KeyRef, ...]
@@ -68,20 +71,40 @@ class Setup:
     epochs: str = ""
 
 
-def within_epochs(workplace: Workplace, setup: Setup, span: str) -> Setup:
-    """Return a setup with the keys of a range of epochs, derived from its keys for this run.
+def settled(workplace: Workplace, setup: Setup, policy: Policy) -> Setup:
+    """Return a setup with the keys that are tried: those of a range of epochs, or its own.
+
+    Which they are follows from setup, policy and calendar, before a text is read.
 
     Args:
         workplace: Where the keys are.
-        setup: Its profile then belongs to none of its keys: their epochs' keys are others.
-        span: ``FROM..TO``: days, ISO weeks or months.
+        setup: Its profile then belongs to none of its keys: their epochs' keys are others. A key
+            that is stored as that of an epoch is taken as it is, unless a range was given.
+        policy: How many epochs up to today are tried where no range was given.
 
     Raises:
-        KeyFormatError: The range cannot be read, or is too long.
+        KeyFormatError: The range cannot be read, is too long, or not of the profile's kind.
         KeyStoreError: A key is not here or cannot be read.
     """
-    keys, profile = epoch_keys(workplace, setup.keys, setup.profile, span)
-    return replace(setup, keys=keys, profile=profile, epochs=span)
+    kind, span, profile = setup.profile.key_epochs, setup.epochs, setup.profile
+    if not (kind or span) or any(ref.epoch for ref in setup.keys):
+        return setup
+    if span == AS_GIVEN:
+        used = replace(profile, key=None) if kind else profile
+        return replace(setup, profile=used, epochs="")
+    refuse_kind(profile, span)
+    known = {} if span else {ref: workplace.epoch_of(ref.fingerprint) for ref in setup.keys}
+    ready = [ref for ref, entry in known.items() if entry is not None]
+    roots = [ref for ref in setup.keys if ref not in ready]
+    span = span or latest(str(kind), policy.epochs, today())
+    derived = epoch_keys(workplace, roots, span) if roots else ()
+    mine = {ref.fingerprint for ref in roots} | {e.master for e in known.values() if e is not None}
+    return replace(
+        setup,
+        keys=(*ready, *derived),
+        profile=replace(profile, key=None) if profile.key in mine else profile,
+        epochs=span if roots else "",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,6 +343,7 @@ def prepared(
         PuraError: One of them is not here or cannot be used; then no text can be audited.
     """
     policy = policy_of(workplace, setup)
+    setup = settled(workplace, setup, policy)
     tables = tables_of(workplace, policy)
     with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
         progress(Stage(name="model"))
@@ -473,10 +497,7 @@ def audit_again(
     text = record.text if found is None or found.text is None else found.text
     if text is None:
         raise ReportFileError("repeat.text", code="repeat-text")
-    refs = [KeyRef(fingerprint=key.fingerprint, label=key.label) for key in record.keys]
-    for ref in refs:
-        if not workplace.has_key(ref.fingerprint):
-            raise _absent("key", ref.fingerprint)
+    refs = [_here(workplace, key) for key in record.keys]
     policy = Policy.from_dict(record.policy)
     tables = _tables_of(workplace, policy)
     with _prior_of(workplace, record) as issued, workplace.opened_keys(refs) as keys:
@@ -495,10 +516,26 @@ def audit_again(
                 power_tables=tables,
                 register=issued,
                 restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+                epochs=record.epochs or "",
             ),
             progress=progress,
             checkpoint=checkpoint,
         )
+
+
+def _here(workplace: Workplace, key: KeyFacts) -> KeyRef:
+    """Return a key of a record: one that is here, or that of an epoch of one that is."""
+    if workplace.has_key(key.fingerprint):
+        return KeyRef(fingerprint=key.fingerprint, label=key.label)
+    name, _, epoch = (key.label or "").rpartition(" ")
+    if is_epoch(epoch):
+        stored = (KeyRef(fingerprint=e.fingerprint, label=e.name) for e in workplace.keys.list())
+        for root in (*workplace.session_keys.refs(), *stored):
+            if name in (root.label, root.fingerprint):
+                (found,) = epoch_keys(workplace, [root], epoch)
+                if found.fingerprint == key.fingerprint:
+                    return found
+    raise _absent("key", key.fingerprint)
 
 
 def _tables_of(workplace: Workplace, policy: Policy) -> tuple[PowerTable, ...]:

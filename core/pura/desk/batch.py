@@ -27,7 +27,7 @@ from pura.batch.run import Standing, Tell, work_off
 from pura.batch.values import Finding
 from pura.batch.write import format_of, write_rows
 from pura.desk import register
-from pura.desk.audits import Audited, AuditText, Prepared, Setup, policy_of, prepared
+from pura.desk.audits import Audited, AuditText, Prepared, Setup, policy_of, prepared, settled
 from pura.desk.power import tables_of
 from pura.desk.workplace import Workplace
 from pura.documents import Document
@@ -114,6 +114,7 @@ def run_batch(
     place = request.journal or journal_of(workplace, request.output)
     _make_room(request, place)
     policy = policy_of(workplace, request.setup)
+    request = replace(request, setup=settled(workplace, request.setup, policy))
     with Journal(place, _settings(workplace, request.setup, policy)) as journal:
         with _engine(workplace, request, policy) as engine:
             standing = work_off(

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import refuse_taken, write_or_refuse
 from pura.desk.workplace import Workplace
 from pura.keys import KeyEntry, KeyFile, KeyRef, Place, Secret, load_key, parse_key
 from pura.keys.entries import check_name
-from pura.keys.epochs import epoch_key, epochs
+from pura.keys.epochs import epoch_key, epoch_of, epochs, kind_of, today
 from pura.register.key_usage import Usage, find_usage
 from pura.scheme import Profile, SecretKey
 from pura.scheme.keys import wipe_buffer
+
+AS_GIVEN: Final = "none"
+"""In the place of a range of epochs: keys are taken as they are."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,33 +197,67 @@ def derive_key(workplace: Workplace, request: DeriveKey) -> KeyDone:
     return _stored(workplace, entry)
 
 
-def epoch_keys(
-    workplace: Workplace, refs: Sequence[KeyRef], profile: Profile, span: str
-) -> tuple[tuple[KeyRef, ...], Profile]:
-    """Derive the keys of a range of epochs for this run; nothing is stored.
+def epoch_keys(workplace: Workplace, refs: Sequence[KeyRef], span: str) -> tuple[KeyRef, ...]:
+    """Name the keys of a range of epochs; they are derived where they are opened, and not stored.
 
     Args:
         workplace: Where the keys are.
         refs: Keys that the epochs' keys come from.
-        profile: One that belongs to one of them then belongs to none: its epochs' keys are others.
         span: ``FROM..TO``.
 
     Returns:
-        The keys of all epochs, each named after its key and the epoch; and the profile.
+        The keys of all epochs, each named after its key and the epoch.
 
     Raises:
         KeyFormatError: The range cannot be read, or is too long.
         KeyStoreError: A key is not here or cannot be read.
     """
-    named = epochs(span)
+    named, found = epochs(span), []
     with workplace.opened_keys(refs) as opened:
-        found = tuple(
-            workplace.session_keys.add(epoch_key(key, epoch), f"{label or key.fingerprint} {epoch}")
-            for key, label in opened
-            for epoch in named
-        )
-    mine = {ref.fingerprint for ref in refs}
-    return found, replace(profile, key=None) if profile.key in mine else profile
+        for root, label in opened:
+            for epoch in named:
+                with epoch_key(root, epoch) as key:
+                    ref = KeyRef(
+                        fingerprint=key.fingerprint,
+                        label=f"{label or root.fingerprint} {epoch}",
+                        root=root.fingerprint,
+                        epoch=epoch,
+                    )
+                found.append(ref)
+    return tuple(found)
+
+
+def marking_key(workplace: Workplace, ref: KeyRef, profile: Profile, epoch: str = "") -> KeyRef:
+    """Return the key that a text is marked with now.
+
+    Args:
+        workplace: Where the keys are.
+        ref: The key that was named.
+        profile: It says whether keys are those of a day, a week or a month.
+        epoch: One instead of the present one; ``none`` takes the key as it is.
+
+    Raises:
+        KeyFormatError: This is no epoch, or not one of the profile's kind.
+        KeyStoreError: The key is not here or cannot be read.
+    """
+    kind = profile.key_epochs
+    if epoch == AS_GIVEN or not (epoch or kind):
+        return ref
+    if not epoch and workplace.epoch_of(ref.fingerprint) is not None:
+        return ref
+    refuse_kind(profile, epoch)
+    (found,) = epoch_keys(workplace, [ref], epoch or epoch_of(today(), str(kind)))
+    return found
+
+
+def refuse_kind(profile: Profile, span: str) -> None:
+    """Refuse days where a profile says that keys are those of months, and so on.
+
+    Raises:
+        KeyFormatError: The range is of another kind than the profile's keys.
+    """
+    if span and profile.key_epochs not in (None, kind_of(span)):
+        raise KeyFormatError("key.epoch-kind", kind=str(profile.key_epochs), code="key-epoch")
 
 
 def export_key(workplace: Workplace, request: ExportKey) -> KeyDone:

@@ -37,6 +37,7 @@ class CreateProfile:
         chat_template: Text file: what stands before a text at the generator, with the hole
             ``{prompt}``, and ``{system}`` for the system prompt.
         system_prompt: Text file with what fills ``{system}``.
+        key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time.
         layout: JSON file with the payload's fields.
     """
 
@@ -55,6 +56,7 @@ class CreateProfile:
     prefix: str = "none"
     chat_template: Path | None = None
     system_prompt: Path | None = None
+    key_epochs: str | None = None
     layout: Path | None = None
 
 
@@ -146,6 +148,7 @@ def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
         prefix=request.prefix,
         chat_template=_text(request.chat_template),
         system_prompt=_text(request.system_prompt),
+        key_epochs=request.key_epochs,
         name=request.name,
     )
     name = None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pura.base.errors import KeyStoreError, ModelError
 from pura.base.paths import Paths
 from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
+from pura.keys.epochs import epoch_key, is_epoch
 from pura.model.held import HeldModel
 from pura.profiles.store import ProfileFolder
 from pura.scheme import Profile, SecretKey
@@ -40,7 +41,8 @@ class Workplace:
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         dtype: Number format of the model.
         session_keys: Keys of this run.
-        public_keys: Keys that are no secret (that of a sample), by fingerprint; in no list.
+        lent_keys: The caller's own (that of a sample, those of a program), by fingerprint; in no
+            list.
         ask_folder: Gives the passphrase of the folder of encrypted key files; its argument says
             whether a new one is to be chosen. None means that nobody can be asked.
         held: The one model in memory.
@@ -50,7 +52,7 @@ class Workplace:
     device: str = "auto"
     dtype: str = "float32"
     session_keys: SessionKeys = field(default_factory=SessionKeys)
-    public_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
+    lent_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
     ask_folder: Callable[[bool], bytearray | None] | None = None
     held: HeldModel = field(default_factory=HeldModel)
 
@@ -103,24 +105,35 @@ class Workplace:
         if not unique:
             raise KeyStoreError("audit.no-key", code="key-missing")
         with ExitStack() as fetched:
-            yield [(self._secret(ref, fetched), ref.label) for ref in unique.values()]
+            held: dict[str, SecretKey] = {}
+            yield [(self._secret(ref, fetched, held), ref.label) for ref in unique.values()]
 
     def has_key(self, fingerprint: str) -> bool:
-        """Whether a key is here: of this run, public or stored."""
-        here = self.session_keys.get(fingerprint) or self.public_keys.get(fingerprint)
+        """Whether a key is here: of this run, lent or stored."""
+        here = self.session_keys.get(fingerprint) or self.lent_keys.get(fingerprint)
         return here is not None or self._entry(fingerprint) is not None
 
     def _entry(self, fingerprint: str) -> KeyEntry | None:
         return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
 
-    def _secret(self, ref: KeyRef, fetched: ExitStack) -> SecretKey:
-        here = self.session_keys.get(ref.fingerprint) or self.public_keys.get(ref.fingerprint)
+    def epoch_of(self, fingerprint: str) -> KeyEntry | None:
+        """Return a stored key, if it is that of a day, a week or a month already."""
+        entry = self._entry(fingerprint)
+        return entry if entry is not None and is_epoch(entry.deployment) else None
+
+    def _secret(self, ref: KeyRef, fetched: ExitStack, held: dict[str, SecretKey]) -> SecretKey:
+        if ref.epoch:
+            root = self._secret(KeyRef(fingerprint=ref.root), fetched, held)
+            return fetched.enter_context(epoch_key(root, ref.epoch))
+        here = self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint)
         if here is not None:
             return here
-        entry = self._entry(ref.fingerprint)
-        if entry is None:
-            raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
-        return fetched.enter_context(self.keys.get(entry.name))
+        if ref.fingerprint not in held:
+            entry = self._entry(ref.fingerprint)
+            if entry is None:
+                raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+            held[ref.fingerprint] = fetched.enter_context(self.keys.get(entry.name))
+        return held[ref.fingerprint]
 
     def compute_device(self) -> Device:
         """Return where a model runs; this is where torch is first imported.

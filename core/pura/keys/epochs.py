@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from pura.base.errors import KeyFormatError
 from pura.scheme import SecretKey
 from pura.scheme.keys import KEY_BYTES, wipe_buffer
+from pura.scheme.profile import MAX_EPOCHS
 
 SALT: Final = b"PURA-1 epoch key"
-MAX_EPOCHS: Final = 400
 _FORMS: Final = {
     "day": re.compile(r"\d{4}-\d\d-\d\d"),
     "week": re.compile(r"\d{4}-W\d\d"),
@@ -75,6 +75,40 @@ def first_day(epoch: str) -> dt.date:
     raise KeyFormatError("key.epoch", code="key-epoch")
 
 
+def kind_of(span: str) -> str:
+    """Return what the epochs of a range are: ``day``, ``week`` or ``month``; empty for none."""
+    return _kind(span.partition("..")[0])
+
+
+def epoch_of(day: dt.date, kind: str) -> str:
+    """Return the day, week or month that a day lies in."""
+    if kind == "week":
+        year, week, _ = day.isocalendar()
+        return f"{year:04}-W{week:02}"
+    return day.isoformat() if kind == "day" else day.isoformat()[:7]
+
+
+def today() -> dt.date:
+    """Return the day by which epochs go: that of UTC."""
+    return dt.datetime.now(dt.UTC).date()
+
+
+def latest(kind: str, number: int, last: dt.date) -> str:
+    """Return the range of the last epochs up to a day, as ``FROM..TO``.
+
+    Args:
+        kind: ``day``, ``week`` or ``month``.
+        number: How many, 1 or more.
+        last: A day in the last of them.
+    """
+    if kind == "month":
+        first = last.year * 12 + last.month - number
+        begin = f"{first // 12:04}-{first % 12 + 1:02}"
+    else:
+        begin = epoch_of(last - dt.timedelta((number - 1) * (7 if kind == "week" else 1)), kind)
+    return f"{begin}..{epoch_of(last, kind)}"
+
+
 def epochs(span: str) -> tuple[str, ...]:
     """Return the epochs of a range, both ends included, in order.
 
@@ -94,20 +128,13 @@ def epochs(span: str) -> tuple[str, ...]:
     while day <= last:
         if len(found) == MAX_EPOCHS:
             raise KeyFormatError("key.epochs-many", most=MAX_EPOCHS, code="key-epoch")
-        found.append(_named(day, kind))
+        found.append(epoch_of(day, kind))
         day = _next(day, kind)
     return tuple(found)
 
 
 def _kind(epoch: str) -> str:
     return next((kind for kind, form in _FORMS.items() if form.fullmatch(epoch)), "")
-
-
-def _named(day: dt.date, kind: str) -> str:
-    if kind == "week":
-        year, week, _ = day.isocalendar()
-        return f"{year:04}-W{week:02}"
-    return day.isoformat() if kind == "day" else day.isoformat()[:7]
 
 
 def _next(day: dt.date, kind: str) -> dt.date:

@@ -16,10 +16,15 @@ class KeyRef:
     Attributes:
         fingerprint: 16 hex digits.
         label: Its name, as records and people have it; None when it has none.
+        root: Fingerprint of the key that it is derived from when it is needed; empty for a key that
+            is here itself.
+        epoch: The day, week or month that it is derived for.
     """
 
     fingerprint: str
     label: str | None = None
+    root: str = ""
+    epoch: str = ""
 
 
 class SessionKeys:

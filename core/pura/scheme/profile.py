@@ -30,6 +30,8 @@ CODES: Final = ("spc", "tbcc")
 HISTORIES: Final = ("used", "all")
 KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
 PREFIXES: Final = ("none", "bos")
+KEY_EPOCHS: Final = ("day", "week", "month")
+MAX_EPOCHS: Final = 400  # that one text is read for
 MAX_PAYLOAD_BITS: Final = 4096
 MAX_BEGINNING: Final = 100_000  # characters of a template or a system prompt
 PROMPT_HOLE: Final = "{prompt}"
@@ -75,6 +77,8 @@ class Profile:
         tokenizer: Fingerprint of the tokenizer, 16 hex digits, or None.
         model: Fingerprint of the generating model, or None.
         key: Fingerprint of the key, or None.
+        key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time
+            that is derived from the key (docs/custody.md); None where the key itself marks.
         chat_template: What stands before the text at the generator, with the hole ``{prompt}`` for
             what is unknown, and ``{system}`` for the system prompt; None where nothing is known.
         system_prompt: What fills ``{system}``.
@@ -100,6 +104,7 @@ class Profile:
     tokenizer: str | None = None
     model: str | None = None
     key: str | None = None
+    key_epochs: str | None = None
     chat_template: str | None = None
     system_prompt: str | None = None
     fields: tuple[Field, ...] = ()
@@ -258,7 +263,7 @@ class Profile:
     def fingerprint(self) -> str:
         """16 hex digits over everything that changes a verification; names and notes do not."""
         data = self.to_dict()
-        for name in ("name", "note", "key", "model"):
+        for name in ("name", "note", "key", "key_epochs", "model"):
             data.pop(name, None)
         return sha256(former(data, escaped=False))[:16]
 
@@ -319,6 +324,10 @@ def _one_of(*names: str) -> Callable[[object], Phrase | None]:
         return None if known else phrase("what.one-of", known=", ".join(names))
 
     return check
+
+
+def _epochs(value: object) -> Phrase | None:
+    return None if value is None else _one_of(*KEY_EPOCHS)(value)
 
 
 def _hex16(value: object) -> Phrase | None:
@@ -382,6 +391,7 @@ _CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
     "tokenizer": _hex16,
     "model": _hex16,
     "key": _hex16,
+    "key_epochs": _epochs,
     "chat_template": _beginning,
     "system_prompt": _beginning,
     "fields": _layout,

@@ -1,9 +1,10 @@
 """Versions of the profile file: older ones are read, newer ones refused in words.
 
 Version 1 had no number and could leave out whatever had its default. Version 2 says its number,
-and spells every setting out. Version 3 may hold what stands before the text at the generator; a
-profile without that is still written as version 2, which earlier programs read. The number belongs
-to the file and not to the profile: all versions of one profile have the same fingerprint.
+and spells every setting out. Version 3 may hold what stands before the text at the generator,
+version 4 that keys are those of a day, a week or a month; a profile without that is still written
+as an earlier version, which earlier programs read. The number belongs to the file and not to the
+profile: all versions of one profile have the same fingerprint.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import Any, Final
 
 from pura.base.errors import ProfileError
 
-VERSION: Final = 3
+VERSION: Final = 4
 FIELD: Final = "version"
-_OF_VERSION_3: Final = ("chat_template", "system_prompt")
+_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4}
 NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
 
@@ -37,4 +38,4 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def least_version(data: dict[str, Any]) -> int:
     """Return the version as which a profile's entries are written: the least that holds them."""
-    return 3 if any(name in data for name in _OF_VERSION_3) else 2
+    return max((since for name, since in _SINCE.items() if name in data), default=2)

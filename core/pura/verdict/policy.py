@@ -22,6 +22,7 @@ from pura.base.errors import PolicyError
 from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
 from pura.base.strict import TwiceError, read_json
+from pura.scheme.profile import MAX_EPOCHS
 
 SCHEMA: Final = "pura-policy/1"
 MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
@@ -59,6 +60,8 @@ class Policy:
             the identical result.
         yearly_volume: Texts examined a year, for the expected number of false alarms; 0 = not
             stated.
+        epochs: How many are tried, up to the present one, where a profile says that keys are those
+            of a day, a week or a month and nobody gives a range.
         languages: Languages of texts that were validated, BCP 47; a text in another one is not
             examined. Empty admits all.
         power_tables: Fingerprints (SHA-256, hex) of the organisation's own power tables that count
@@ -82,6 +85,7 @@ class Policy:
     stop_early: bool = False
     seed_rule: str = "input"
     yearly_volume: int = 0
+    epochs: int = 31
     languages: tuple[str, ...] = ()
     power_tables: tuple[str, ...] = ()
 
@@ -302,6 +306,7 @@ RULES: Final[dict[str, Rule]] = {
     "stop_early": _yes_or_no(),
     "seed_rule": _one_of(*SEED_RULES),
     "yearly_volume": _whole(0, 10**12),
+    "epochs": _whole(1, MAX_EPOCHS),
     "languages": _list_of_texts(100),
     "power_tables": _list_of_fingerprints(20),
 }

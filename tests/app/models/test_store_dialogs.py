@@ -406,9 +406,12 @@ def test_saving_under_the_same_name_replaces_and_under_another_does_not(
     editor.wanted.disconnect()
     editor.wanted.connect(requests.append)
     editor.inputs["note"].setText("A note")
+    daily = editor.inputs["key_epochs"]
+    assert (daily.currentData(), daily.findData("day")) == (None, 1)
+    daily.setCurrentIndex(1)
     editor.save.click()
     assert (requests[0].name, requests[0].replace) == ("internal", True)
-    assert requests[0].profile.note == "A note"
+    assert (requests[0].profile.note, requests[0].profile.key_epochs) == ("A note", "day")
     editor.inputs["name"].setText("Another")
     editor.save.click()
     assert (requests[1].name, requests[1].replace) == ("Another", False)

@@ -136,6 +136,7 @@ def test_what_is_typed_wrongly_is_a_usage_error() -> None:
     for words in (
         ("verify", "words.txt", "--profile", "house.json"),
         ("verify", "words.txt", *given, "--epochs", "2026-11-03..2026-11-01"),
+        ("profile", "new", "--vocab-size", "9", "--key-epochs", "hour"),
         ("verify", "words.txt", *given, "--device", "abacus"),
         ("verify", "words.txt", *given, "--dtype", "float3"),
         ("generate", *given, "--prompt", "x", "--payload", "zz"),

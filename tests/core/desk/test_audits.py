@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import html
 from dataclasses import replace
@@ -18,6 +19,7 @@ from pura.base.errors import (
     Cancelled,
     DeviceError,
     InputError,
+    KeyFormatError,
     KeyStoreError,
     ModelError,
     PuraError,
@@ -25,6 +27,7 @@ from pura.base.errors import (
 )
 from pura.base.progress import Stage
 from pura.caselog import load_audit
+from pura.desk import audits
 from pura.desk.audits import (
     AuditText,
     Setup,
@@ -32,10 +35,11 @@ from pura.desk.audits import (
     audit_again,
     not_examined,
     prepared,
+    settled,
     unread_file,
-    within_epochs,
 )
 from pura.desk.cases import SaveTo, open_log, saving_run
+from pura.desk.keys import marking_key
 from pura.desk.workplace import Workplace
 from pura.documents import from_text, read_document
 from pura.embed.generate import generate
@@ -135,7 +139,7 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(
 
 @pytest.mark.slow
 def test_the_key_of_a_day_is_found_among_those_of_a_range(
-    quick: Workplace, setup: Setup, small_model: Any
+    quick: Workplace, setup: Setup, small_model: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root,) = setup.keys
     profile = Profile(payload_bits=12, blocks=2, vocab_size=small_model.vocab_size)
@@ -152,11 +156,12 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(
             ignore_eos=True,
         )
         fingerprint = daily.fingerprint
-    mine = replace(profile, key=root.fingerprint)
-    ranged = within_epochs(quick, Setup(keys=(root,), profile=mine), "2026-11-20..2026-11-24")
-    refs, used = ranged.keys, ranged.profile
-    assert used.key is None
+    mine = Setup(keys=(root,), profile=replace(profile, key=root.fingerprint))
+    ranged = replace(mine, epochs="2026-11-20..2026-11-24")
+    refs = settled(quick, ranged, Policy()).keys
     record = audit(quick, ranged, of(made.text)).audit
+    assert record.profile.key is None
+    assert quick.session_keys.refs() == (), "derived where they are opened, and kept nowhere"
     assert (
         json_io.from_json(json_io.to_json(record)).epochs
         == record.epochs
@@ -167,10 +172,37 @@ def test_the_key_of_a_day_is_found_among_those_of_a_range(
     assert [key.label for key in record.keys] == [f"Desk 2026-11-2{day}" for day in range(5)]
     assert (record.key.label, record.key.fingerprint) == ("Desk 2026-11-22", fingerprint)
     assert record.evidence.keys_tried == 5
-    alone = audit(quick, Setup(keys=refs[2:3], profile=used), of(made.text)).audit
+    again = audit_again(quick, json_io.from_json(json_io.to_json(record)))
+    assert (again.epochs, again.evidence, again.keys) == (
+        record.epochs,
+        record.evidence,
+        record.keys,
+    )
+    alone = audit(quick, Setup(keys=refs[2:3], profile=profile), of(made.text)).audit
     lost = alone.evidence.log10_e - record.evidence.log10_e
     assert 0 < lost <= np.log10(5) + 1e-6
-    quick.session_keys.wipe()
+    # A profile that says so needs no range: policy and calendar give it. A court gets one key.
+    says = replace(mine, profile=replace(mine.profile, key_epochs="day"))
+    monkeypatch.setattr(audits, "today", lambda: dt.date(2026, 11, 23))
+    policy = Policy(epochs=3)
+    fixed = settled(quick, says, policy)
+    assert (fixed.epochs, fixed.profile.key) == ("2026-11-21..2026-11-23", None)
+    assert fixed.keys == refs[1:4]
+    assert settled(quick, fixed, policy) == fixed
+    monkeypatch.setattr(audits, "policy_of", lambda *_: policy)
+    found = audit(quick, says, of(made.text)).audit
+    assert (found.verdict, found.key.fingerprint) == (record.verdict, fingerprint)
+    entry = quick.keys.derive("Desk", "2026-11-22", epoch=True)
+    daily = KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+    one_day = settled(quick, replace(says, keys=(daily,)), policy)
+    assert (one_day.keys, one_day.epochs, one_day.profile.key) == ((daily,), "", None)
+    bare = settled(quick, replace(says, epochs="none"), policy)
+    assert (bare.keys, bare.epochs, bare.profile.key) == (mine.keys, "", None)
+    with pytest.raises(KeyFormatError, match="day"):
+        settled(quick, replace(says, epochs="2026-10..2026-11"), policy)
+    assert marking_key(quick, root, says.profile, "2026-11-22").fingerprint == fingerprint
+    assert marking_key(quick, daily, says.profile) == daily
+    assert marking_key(quick, root, mine.profile) == root
 
 
 def test_an_audit_stops_when_it_is_asked_to(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import datetime as dt
 import json
 import struct
 from hashlib import sha256
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from pura.base.errors import KeyFormatError
 from pura.keys import KeyFile, Role, load_key, parse_key, passphrase_bytes, write_key_file
 from pura.keys.derive import derive_key
-from pura.keys.epochs import epoch_key, epochs
+from pura.keys.epochs import epoch_key, epochs, latest
 from pura.keys.keyfile import read_key_file
 from pura.keys.sealed import MAX_FILE, Cost, seal, unseal
 from pura.scheme import SecretKey
@@ -258,6 +259,9 @@ def test_epoch_keys_follow_rfc_5869_by_hand_and_are_those_of_the_documentation()
 
 def test_a_range_of_epochs_holds_both_ends_over_the_turn_of_a_year() -> None:
     assert epochs("2026-11") == ("2026-11",)
+    assert latest("day", 1, dt.date(2027, 1, 1)) == "2027-01-01..2027-01-01"
+    assert latest("month", 3, dt.date(2027, 1, 31)) == "2026-11..2027-01"
+    assert latest("week", 3, dt.date(2027, 1, 3)) == "2026-W51..2026-W53"
     assert epochs("2026-11..2027-01") == ("2026-11", "2026-12", "2027-01")
     assert epochs("2026-W52..2027-W01") == ("2026-W52", "2026-W53", "2027-W01")
     assert epochs("2028-02-28..2028-03-01") == ("2028-02-28", "2028-02-29", "2028-03-01")

@@ -49,6 +49,7 @@ BAD = {
     "tokenizer": ["xyz", "A" * 16, "a" * 15, 16],
     "model": ["g" * 16, 1],
     "key": ["0" * 17, []],
+    "key_epochs": ["hour", 1, ""],
     "chat_template": [1, "no hole", "{prompt}{prompt}", "{prompt} {system}", "{prompt}" * 50_000],
     "system_prompt": ["without a template", 1, "\ud800"],
     "fields": ["x", {}, None, LAYOUT[:1]],
@@ -196,12 +197,16 @@ def test_the_fingerprint_is_fixed_for_all_time():
     assert Profile.from_dict(GOOD).fingerprint == "a50f4da3e6a089c8"
 
 
-def test_what_stands_before_the_text_is_a_profile_of_version_3():
+def test_a_profile_is_written_as_the_least_version_that_holds_it():
     plain = Profile.from_dict(GOOD)
     chat = plain.with_(chat_template="<s>{system}\n<a>{prompt}\n", system_prompt="Use {braces}.")
     assert json.loads(plain.to_json())["version"] == 2
     assert json.loads(chat.to_json())["version"] == 3
     assert Profile.from_json(chat.to_json()) == chat
+    daily = chat.with_(key_epochs="day")
+    assert json.loads(daily.to_json())["version"] == 4
+    assert Profile.from_json(daily.to_json()) == daily
+    assert daily.fingerprint == chat.fingerprint, "it reads a text as before, with other keys"
     assert "chat_template" not in plain.to_dict()
     with pytest.raises(ProfileError, match="“chat_template”"):
         plain.with_(chat_template="<a>{prompt}", system_prompt="nowhere to go")

@@ -5283,16 +5283,28 @@ Anteil {share:text}</translation>
         <translation>{n:plural(Ein Befund steht|{n:count} Befunde stehen)} nicht im Fallbuch und {n:plural(geht|gehen)} verloren, wenn das Fenster schließt. Sichern Sie zuerst in einem Fall (Strg+S).</translation>
     </message>
     <message>
+        <source>A model that is not fetched to its end is not installed; nothing of it is used.</source>
+        <translation>Ein Modell, das nicht zu Ende geladen ist, wird nicht eingerichtet; nichts davon wird benutzt.</translation>
+    </message>
+    <message>
+        <source>Cancel it and close</source>
+        <translation>Abbrechen und schließen</translation>
+    </message>
+    <message>
+        <source>An audit is running, and a model is being installed.</source>
+        <translation>Eine Untersuchung läuft, und ein Modell wird eingerichtet.</translation>
+    </message>
+    <message>
         <source>An audit is running.</source>
         <translation>Eine Untersuchung läuft.</translation>
     </message>
     <message>
-        <source>Not everything is saved.</source>
-        <translation>Nicht alles ist gesichert.</translation>
+        <source>A model is being installed.</source>
+        <translation>Ein Modell wird eingerichtet.</translation>
     </message>
     <message>
-        <source>Cancel the audit and close</source>
-        <translation>Untersuchung abbrechen und schließen</translation>
+        <source>Not everything is saved.</source>
+        <translation>Nicht alles ist gesichert.</translation>
     </message>
     <message>
         <source>Close and lose it</source>

@@ -99,5 +99,5 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),
-        "closing": lambda: closing_question(window, running=True, unkept=0)[0],
+        "closing": lambda: closing_question(window, running=True, installing=True, unkept=0)[0],
     }

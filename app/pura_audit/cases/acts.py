@@ -328,7 +328,7 @@ class CaseActs(QObject):
         """Read the chosen audits, with their texts; ask for a passphrase where one is needed."""
         items = self._browser.pane.chosen
         if not any(item.mode == SEAL for item in items):
-            self._read(items, None, then)
+            self._read(items, None, self._then(then), self._parent)
             return
         dialog = PassphraseDialog(
             translate("Cases", "Passphrase of the kept text"),
@@ -337,26 +337,45 @@ class CaseActs(QObject):
             self._parent,
             new=False,
         )
+
+        def ended(outcome: Outcome[tuple[Audit, ...]]) -> None:
+            dialog.ended(outcome)
+            if isinstance(outcome, Done):
+                then(outcome.result)
+
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.given.connect(lambda secret: self._read(items, secret, then))
-        dialog.rejected.connect(lambda: self._read(items, None, then))
+        dialog.given.connect(lambda secret: self._read(items, secret, ended, dialog))
+        dialog.rejected.connect(lambda: self._read(items, None, self._then(then), self._parent))
         dialog.open()
+
+    def _then(
+        self, then: Callable[[tuple[Audit, ...]], object]
+    ) -> Callable[[Outcome[tuple[Audit, ...]]], None]:
+        def ended(outcome: Outcome[tuple[Audit, ...]]) -> None:
+            if isinstance(outcome, Failure):
+                self._browser.say(outcome)
+            elif isinstance(outcome, Done):
+                then(outcome.result)
+
+        return ended
 
     def _read(
         self,
         items: Sequence[Item],
         secret: Secret | None,
-        then: Callable[[tuple[Audit, ...]], object],
+        ended: Callable[[Outcome[tuple[Audit, ...]]], None],
+        owner: QWidget,
     ) -> None:
-        at = self._browser.log.workplace
+        log = self._browser.log
         self.named(
-            lambda who: self._browser.change(
+            lambda who: log.change(
                 lambda context: open_audits(
-                    at,
+                    log.workplace,
                     OpenAudits(items=tuple(items), auditor=who, passphrase=secret),
                     checkpoint=context.checkpoint,
                 ),
-                then,
+                ended,
+                owner,
             )
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QProgressBar,
     QScrollArea,
@@ -24,12 +23,18 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    main_button,
+)
 
 _MARK: Final = {GOOD: ("✓", "done"), NOTICE: ("i", "value"), BAD: ("✕", "attention")}
 
 
-class CheckDialog(QDialog):
+class CheckDialog(PlainDialog):
     """Checks the log at once, and again against a head that a report printed.
 
     Args:

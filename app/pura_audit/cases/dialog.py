@@ -10,7 +10,6 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QHeaderView,
@@ -30,7 +29,13 @@ from pura_audit.jobs.queue import Job, Work
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.widgets.card import Card, label
-from pura_audit.widgets.form_dialog import Remark, close_button, dialog_column, plain_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    Remark,
+    close_button,
+    dialog_column,
+    plain_button,
+)
 from pura_audit.widgets.tables import fill_table, make_table
 
 if TYPE_CHECKING:
@@ -41,7 +46,7 @@ T = TypeVar("T")
 _PAUSE: Final = 200  # milliseconds without a key before the search begins
 
 
-class CasesDialog(QDialog):
+class CasesDialog(PlainDialog):
     """The browser of the case log.
 
     Args:

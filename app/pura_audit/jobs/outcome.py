@@ -14,7 +14,7 @@ READING: Final = 5
 READ: Final = 0.85
 _log = logging.getLogger(__name__)
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +53,10 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Done(Generic[T]):
+class Done(Generic[T_co]):
     """It worked; what came of it."""
 
-    result: T
+    result: T_co
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +90,7 @@ class Stopped:
     """Somebody stopped it."""
 
 
-Outcome = Done[T] | Failure | Stopped
+Outcome = Done[T_co] | Failure | Stopped
 
 
 def unexpected(error: Exception) -> Failure:

@@ -31,10 +31,10 @@ from pura.desk.keys import (
 )
 from pura.keys import SUFFIX, Place, Secret, State
 from pura_audit.jobs.context import JobContext
-from pura_audit.jobs.outcome import Failure, Outcome
+from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.forms import KeyForm
-from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
 from pura_audit.look.theme import GAP, GRID
@@ -42,7 +42,13 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    TriedDialog,
+    button_row,
+    close_button,
+    dialog_column,
+)
 from pura_audit.widgets.rows_model import RowsModel
 from pura_audit.widgets.tables import make_table
 
@@ -52,7 +58,7 @@ NOTE = 5  # the last column takes the room that is left
 WIDEST = 176
 
 
-class KeysDialog(QDialog):
+class KeysDialog(PlainDialog):
     """Table of the keys, with one button for everything that is done to them.
 
     Nothing is done here: requests go to the session, and the thread of the model answers.
@@ -62,6 +68,7 @@ class KeysDialog(QDialog):
         super().__init__(parent)
         self._session = session
         self._job: Job | None = None
+        self._forms: list[TriedDialog] = []
         self._rows: tuple[KeyChoice, ...] = ()
         self.setWindowTitle(translate("Keys", "Keys"))
         self.resize(960, 560)
@@ -220,9 +227,17 @@ class KeysDialog(QDialog):
 
     def _open(self, form: KeyForm) -> QDialog:
         form.wanted.connect(self.begin)
-        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        form.open()
-        return form
+        return self._tried(form)
+
+    def _tried(self, form: TriedDialog) -> QDialog:
+        """Open a form that stays until what it asks for has worked; others may come above it."""
+        self._forms.append(form)
+        form.finished.connect(lambda _: self._forms.remove(form))
+        return self._opened(form)
+
+    @property
+    def _top(self) -> QWidget:
+        return self._forms[-1] if self._forms else self
 
     def _ask_export(self, key: KeyChoice) -> QDialog:
         words = filled(
@@ -287,27 +302,16 @@ class KeysDialog(QDialog):
 
     def ask_folder(self, request: KeyRequest | None, *, new: bool) -> QDialog:
         """Ask for the passphrase of the folder of key files, then go on with the request."""
-        words = translate(
-            "Keys",
-            "Keys are kept in encrypted files under one passphrase, which is asked for once a "
-            "session. Without it they are lost: nobody can reset it.",
-        )
-        title = (
-            translate("Keys", "Passphrase for encrypted key files")
-            if new
-            else translate("Keys", "Passphrase of the encrypted key files")
-        )
-        action = translate("Keys", "Set up") if new else translate("Keys", "Unlock")
-        dialog = PassphraseDialog(title, words if new else "", action, self, new=new)
+        dialog = folder_passphrase(self._top, new=new)
         dialog.given.connect(lambda secret: self._open_folder(secret, request))
-        return self._opened(dialog)
+        return self._opened(dialog) if new else self._tried(dialog)
 
     def _ask_file(self, request: ImportKey) -> None:
         name = request.source.name if isinstance(request.source, Path) else ""
         title = filled(translate("Keys", "Passphrase of {file:text}"), file=name)
-        dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self, new=False)
+        dialog = PassphraseDialog(title, "", translate("Keys", "Open"), self._top, new=False)
         dialog.given.connect(lambda secret: self.begin(replace(request, passphrase=secret)))
-        self._opened(dialog)
+        self._tried(dialog)
 
     @staticmethod
     def _opened(dialog: QDialog) -> QDialog:
@@ -321,6 +325,7 @@ class KeysDialog(QDialog):
         """Hand a request over; the passphrase of the files is asked for first where needed."""
         found = self._session.catalogue or Catalogue()
         if needs_files(request) and found.files is not State.READY:
+            self._rest()
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
         self._work(
@@ -351,29 +356,46 @@ class KeysDialog(QDialog):
         self._over(outcome)
 
     def _ended(self, request: KeyRequest, outcome: Outcome[KeyDone]) -> None:
-        failure = self._over(outcome)
-        if failure is None:
+        if not isinstance(outcome, Failure):
+            self._over(outcome)
             return
         found = self._session.catalogue or Catalogue()
-        if failure.code == "key-file-passphrase" and isinstance(request, ImportKey):
-            self._ask_file(replace(request, passphrase=None))
+        if (
+            outcome.code == "key-file-passphrase"
+            and isinstance(request, ImportKey)
+            and request.passphrase is None
+        ):
+            self._rest()
+            self._ask_file(request)
         elif (
-            failure.code == "keyring-locked"
+            outcome.code == "keyring-locked"
             and found.files is State.LOCKED
             and (found.place is Place.FILES or self._in_file(request))
         ):
+            self._over(outcome)
             # The passphrase of an export was overwritten when it failed.
             again = None if isinstance(request, ExportKey) else request
             self.ask_folder(again, new=False)
+        else:
+            self._over(outcome)
 
-    def _over(self, outcome: Outcome[T]) -> Failure | None:
-        """Show that nothing is being done any more; return why it failed."""
+    def _rest(self) -> None:
+        """Something else is asked first: nothing runs, and the forms can be used again."""
         self._job = None
         self._refresh_buttons()
-        if not isinstance(outcome, Failure):
-            return None
-        self._say(outcome.words)
-        return outcome
+        for form in self._forms:
+            form.rest()
+
+    def _over(self, outcome: Outcome[object]) -> None:
+        """Nothing runs any more: the forms close, or the uppermost says why it failed."""
+        self._rest()
+        if isinstance(outcome, Done):
+            for form in tuple(reversed(self._forms)):
+                form.ended(outcome)
+        elif self._forms:
+            self._forms[-1].ended(outcome)
+        elif isinstance(outcome, Failure):
+            self._say(outcome.words)
 
     def _in_file(self, request: KeyRequest) -> bool:
         name = name_in(request)

@@ -20,13 +20,14 @@ from PySide6.QtWidgets import (
 from pura.desk.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
 from pura.keys.epochs import is_epoch
+from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import (
-    FittedDialog,
+    TriedDialog,
     button_row,
     cancel_button,
     dialog_column,
@@ -34,7 +35,7 @@ from pura_audit.widgets.form_dialog import (
 )
 
 
-class KeyForm(FittedDialog):
+class KeyForm(TriedDialog):
     """Lines to fill in, and where the key shall be kept.
 
     Args:
@@ -82,16 +83,17 @@ class KeyForm(FittedDialog):
         if act in (KeyAct.NEW, KeyAct.IMPORT, KeyAct.DERIVE):
             self.note = self._line(translate("Keys", "Note"), "", MAX_NOTE)
             self._add_places(found)
+        layout.addWidget(self.words)
         layout.addStretch(1)
         self.ok = main_button(action, self._want)
         layout.addLayout(button_row(cancel_button(self), self.ok))
-        self._check()
+        self.check()
 
     def _line(self, name: str, text: str, longest: int = MAX_NAME) -> QLineEdit:
         line = QLineEdit(text)
         line.setMaxLength(longest)
         line.setAccessibleName(name)
-        line.textChanged.connect(lambda _: self._check())
+        line.textChanged.connect(lambda _: self.check())
         self._form.addRow(name, line)
         return line
 
@@ -101,14 +103,14 @@ class KeyForm(FittedDialog):
         self.line.setPlaceholderText(example if asked else "")
         if asked and not is_epoch(self.line.text().strip()):
             self.line.setText(QDate.currentDate().toString(Qt.DateFormat.ISODate))
-        self._check()
+        self.check()
 
     def _add_source(self) -> None:
         self.typed = QLineEdit()
         self.typed.setEchoMode(QLineEdit.EchoMode.Password)
         self.typed.setPlaceholderText(translate("Keys", "64 hex digits or base64; not shown"))
         self.typed.setAccessibleName(translate("Keys", "Key"))
-        self.typed.textChanged.connect(lambda _: self._check())
+        self.typed.textChanged.connect(lambda _: self.check())
         self._form.addRow(translate("Keys", "Key"), self.typed)
         self.file = ElidedLabel("")
         self.file.setProperty("role", "muted")
@@ -156,9 +158,10 @@ class KeyForm(FittedDialog):
         self.typed.clear()
         if not self.line.text():
             self.line.setText(path.stem[:MAX_NAME])
-        self._check()
+        self.check()
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Enable the button where all that is needed is there."""
         if not hasattr(self, "ok"):
             return
         ready = bool(self.line.text().strip()) or self._act is KeyAct.NOTE
@@ -170,11 +173,23 @@ class KeyForm(FittedDialog):
             ready = ready and (typed or self._path is not None)
         if self.epoch.isChecked():
             ready = is_epoch(self.line.text().strip())
-        self.ok.setEnabled(ready)
+        self.ok.setEnabled(ready and not self.trying)
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line of the key where the key is wrong, else the one of the name."""
+        if failure.code == "key-note" and self._act is not KeyAct.NOTE:
+            return self.note
+        named = failure.code in ("key-name", "key-exists")
+        return self.line if named or self._act is not KeyAct.IMPORT else self.typed
+
+    def forget(self) -> None:
+        """Clear the key that was typed; Qt's own copies cannot be overwritten."""
+        if self._act is KeyAct.IMPORT:
+            self.typed.clear()
 
     def _want(self) -> None:
         request = self._request()
-        self.accept()
+        self.begin()
         self.wanted.emit(request)
 
     def _request(self) -> KeyRequest:
@@ -199,9 +214,7 @@ class KeyForm(FittedDialog):
     def _source(self) -> Path | Secret:
         if self._path is not None:
             return self._path
-        typed = Secret(bytearray(self.typed.text(), "utf-8", "replace"))
-        self.typed.clear()
-        return typed
+        return Secret(bytearray(self.typed.text(), "utf-8", "replace"))
 
 
 def _line_name(act: KeyAct) -> str:

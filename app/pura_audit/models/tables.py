@@ -26,6 +26,7 @@ from pura.desk.power import (
 from pura.keys import Secret
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power_file import SHORT, PowerFile
+from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.platform.i18n import filled, number, translate
@@ -203,9 +204,19 @@ class PowerTablesDialog(StoreDialog):
         )
         workplace = self.session.workplace
 
+        def ended(outcome: Outcome[tuple[PowerFound, tuple[PowerFound, ...]]]) -> None:
+            dialog.ended(outcome)
+            if isinstance(outcome, Done):
+                self._show(outcome.result[1])
+
         def sign(secret: Secret) -> None:
             request = SignPower(name=name, certificate=certificate, passphrase=secret)
-            self._do(lambda: sign_power(workplace, request), _signed)
+            self.session.do(
+                lambda _: (sign_power(workplace, request), list_power(workplace)),
+                ended,
+                dialog,
+                words=lambda done: _signed(done[0]),
+            )
 
         dialog.given.connect(sign)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

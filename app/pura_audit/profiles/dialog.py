@@ -82,12 +82,12 @@ class ProfilesDialog(StoreDialog):
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and say whether the chosen profile fits what is in use."""
         one = self.selected
-        lines = [self._fit(one.profile), *stored_words(one.notes)] if one is not None else []
+        lines = [self._fitness(one.profile), *stored_words(one.notes)] if one is not None else []
         self.detail.setText("\n".join(line for line in lines if line))
         for kind, button in self.buttons.items():
             button.setEnabled(not self.busy and (one is not None or kind in ("new", "import")))
 
-    def _fit(self, profile: Profile) -> str:
+    def _fitness(self, profile: Profile) -> str:
         model = self.session.model
         facts = model.facts if model is not None else None
         if facts is None:

@@ -7,7 +7,6 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFormLayout,
     QFrame,
     QHBoxLayout,
@@ -31,10 +30,16 @@ from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
-from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
-class ProfileEditor(QDialog):
+class ProfileEditor(PlainDialog):
     """Edits a profile; whatever is typed is checked at once.
 
     Signals:

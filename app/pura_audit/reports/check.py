@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -30,7 +29,13 @@ from pura_audit.session.session import Session
 from pura_audit.widgets.card import Card, label, restyle
 from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.fold import Fold
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    main_button,
+)
 
 _MARK: Final = {
     GOOD: ("✓", "done"),
@@ -40,7 +45,7 @@ _MARK: Final = {
 }
 
 
-class ReportCheckDialog(QDialog):
+class ReportCheckDialog(PlainDialog):
     """Checks one report after the other.
 
     Attributes:

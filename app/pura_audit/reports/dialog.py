@@ -9,7 +9,6 @@ from typing import Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QMessageBox,
@@ -31,12 +30,12 @@ from pura_audit.reports.preview import ReportPreview
 from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import ask_first, main_button, plain_button
+from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
 
 FORM: Final = 380
 
 
-class ReportDialog(QDialog):
+class ReportDialog(PlainDialog):
     """Makes one report of one or several audits.
 
     Args:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from pura.desk.reports import Signed, SignReport, is_draft, sign_report
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
-from pura_audit.jobs.outcome import Done, Outcome
+from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
@@ -142,7 +142,14 @@ class ReportSignDialog(WorkingDialog):
 
     def _looked(self, outcome: Outcome[bool]) -> None:
         self.draft.setVisible(isinstance(outcome, Done) and outcome.result)
-        self.adjustSize()
+
+    def _ended(self, failure: Failure | None) -> None:
+        super()._ended(failure)
+        if failure is None:
+            self.passphrase.clear()  # Qt's own copy cannot be overwritten
+        else:
+            self.passphrase.setFocus()
+            self.passphrase.selectAll()
 
     def sign_to(self, to: Path) -> None:
         """Sign, and save under this name."""
@@ -154,7 +161,6 @@ class ReportSignDialog(WorkingDialog):
             )
             return
         secret = Secret(passphrase_bytes(self.passphrase.text()))
-        self.passphrase.clear()
         request = SignReport(
             path=self.report,
             to=to,

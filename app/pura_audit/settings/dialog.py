@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -27,7 +26,13 @@ from pura_audit.look.theme import GRID, PADDING, Mode
 from pura_audit.platform import logs
 from pura_audit.platform.i18n import decimal, filled, number, translate
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column, plain_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    close_button,
+    dialog_column,
+    plain_button,
+)
 from pura_audit.widgets.host import Host
 
 WIDE: Final = 260
@@ -35,7 +40,7 @@ NAMES: Final = 176
 FRAME: Final = 80  # what title bar and taskbar take of a screen
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(PlainDialog):
     """One page in four parts.
 
     Args:

@@ -4,26 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QMessageBox,
     QPushButton,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from pura_audit.jobs.outcome import Failure
+from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
 from pura_audit.widgets.card import label, restyle
 
 
-class FittedDialog(QDialog):
-    """A dialog that takes the height its layout needs at its width, when it comes up.
+class PlainDialog(QDialog):
+    """A dialog in which Return presses the button that has the focus, and the main one elsewhere.
+
+    Qt presses the main one also where the focus is on another that is not a default.
+    """
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Press what has the focus."""
+        if not press_focused(self, event):
+            super().keyPressEvent(event)
+
+
+class FittedDialog(PlainDialog):
+    """A dialog that takes the height its layout needs at its width: when it comes up, and later.
 
     Qt guesses the height of wrapped words for a width of its own choosing, and forgets the layout's
     smallest width once a dialog has one of its own.
@@ -32,11 +46,21 @@ class FittedDialog(QDialog):
     def showEvent(self, event: QShowEvent) -> None:
         """Take the size that fits."""
         super().showEvent(event)
+        self._make_room(at_least=0)
+
+    def event(self, event: QEvent) -> bool:
+        """Grow with what has come into it."""
+        known = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
+            self._make_room(at_least=self.height())
+        return known
+
+    def _make_room(self, *, at_least: int) -> None:
         layout = self.layout()
         if layout is None:
             return
         width = max(self.width(), layout.totalMinimumSize().width())
-        height = layout.totalMinimumSize().height()
+        height = max(at_least, layout.totalMinimumSize().height())
         if layout.hasHeightForWidth():
             height = max(height, layout.totalHeightForWidth(width))
         self.resize(width, height)
@@ -64,6 +88,67 @@ class Remark(QLabel):
         self.setText(words)
         if not self._stays:
             self.setVisible(bool(words))
+
+
+class TriedDialog(FittedDialog):
+    """A dialog that stays, with all that was typed, until what it asked for has worked.
+
+    A subclass calls :meth:`begin` when it asks; whoever does it calls :meth:`ended`.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.words = Remark()
+        self.trying = False
+
+    def begin(self) -> None:
+        """It is being tried."""
+        self.trying = True
+        self.words.say("")
+        self.check()
+
+    def ended(self, outcome: Outcome[object]) -> None:
+        """Close when it has worked; else say why not, with the cursor where it can be mended."""
+        if isinstance(outcome, Done):
+            self.accept()
+            return
+        self.rest()
+        if isinstance(outcome, Failure):
+            self.words.say(outcome)
+            line = self.at_fault(outcome)
+            line.setFocus()
+            line.selectAll()
+
+    def rest(self) -> None:
+        """Let it be asked once more."""
+        self.trying = False
+        self.check()
+
+    def check(self) -> None:
+        """Enable the main button where it can be pressed."""
+        raise NotImplementedError
+
+    def at_fault(self, failure: Failure) -> QLineEdit:
+        """Return the line that is to be mended."""
+        raise NotImplementedError
+
+    def forget(self) -> None:
+        """Clear what is secret."""
+
+    def done(self, result: int) -> None:
+        """Keep no secret in a line that nobody sees any more."""
+        self.forget()
+        super().done(result)
+
+
+def press_focused(root: QWidget, event: QKeyEvent) -> bool:
+    """Press the focused button when the event is a Return; return whether there was one."""
+    button = root.focusWidget()
+    wanted = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+    if not wanted or not isinstance(button, QPushButton | QToolButton):
+        return False
+    button.click()
+    return True
 
 
 def dialog_column(
@@ -94,7 +179,7 @@ def dialog_column(
 
 
 def plain_button(words: str, act: Callable[..., object]) -> QPushButton:
-    """Return a button that Enter never presses; the space bar does while it has the focus."""
+    """Return a button that Enter presses while it has the focus, and never otherwise."""
     button = QPushButton(words)
     button.setAutoDefault(False)
     button.clicked.connect(act)
@@ -107,7 +192,7 @@ def main_button(words: str, act: Callable[..., object], *, enter: bool = True) -
     Args:
         words: What it does.
         act: Does it.
-        enter: Enter presses it, wherever the focus is.
+        enter: Enter presses it, wherever the focus is but on another button.
     """
     button = plain_button(words, act)
     button.setProperty("role", "main")

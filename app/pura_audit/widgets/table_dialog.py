@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QDialog,
     QHeaderView,
     QPushButton,
     QTableView,
@@ -15,11 +14,11 @@ from PySide6.QtWidgets import (
 )
 
 from pura_audit.platform.i18n import translate
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.rows_model import RowsModel
 
 
-class TableDialog(QDialog):
+class TableDialog(PlainDialog):
     """Shows rows; they can be copied."""
 
     def __init__(

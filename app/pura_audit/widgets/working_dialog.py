@@ -39,6 +39,8 @@ class WorkingDialog(FittedDialog):
         self.session = session
         self._job: Job | None = None
         self.words = Remark()
+        # A widget: Qt takes the width of a layout with nothing in sight for a limit of its column.
+        self._moving = QWidget()
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("Stores", "Progress"))
@@ -91,18 +93,18 @@ class WorkingDialog(FittedDialog):
 
     def progress_row(self) -> QVBoxLayout:
         """Return the line of words, and below it the bar with its button."""
-        column, row = QVBoxLayout(), QHBoxLayout()
+        column, row = QVBoxLayout(), QHBoxLayout(self._moving)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(GAP)
         row.addWidget(self.bar, 1)
         row.addWidget(self.stop)
         column.setSpacing(GRID)
         column.addWidget(self.words)
-        column.addLayout(row)
+        column.addWidget(self._moving)
         return column
 
     def _show_progress(self, share: float | None) -> None:
-        self.bar.setVisible(share is not None)
-        self.stop.setVisible(share is not None)
+        self._moving.setVisible(share is not None)
         if share is not None:
             self.bar.setRange(0, 1000 if share > 0 else 0)
             self.bar.setValue(round(1000 * share))

@@ -8,7 +8,6 @@ from importlib.metadata import PackageNotFoundError, version
 from PySide6.QtCore import qVersion
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QPlainTextEdit,
     QPushButton,
     QTabWidget,
@@ -22,7 +21,7 @@ from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 
 PACKAGES = (
     "torch",
@@ -60,7 +59,7 @@ def facts(session: Session) -> str:
     return "\n".join(lines)
 
 
-class AboutDialog(QDialog):
+class AboutDialog(PlainDialog):
     """Shows and copies the facts."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:

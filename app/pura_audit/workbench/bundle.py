@@ -17,10 +17,13 @@ from pura.desk.bundles import (
     open_bundle,
     take_bundle,
 )
-from pura.keys import Secret, passphrase_bytes
+from pura.desk.keys import UnlockFiles, unlock_files
+from pura.keys import Place, Secret, State, passphrase_bytes
+from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input
@@ -38,6 +41,7 @@ class BundleDialog(WorkingDialog):
         super().__init__(session, parent)
         self._path = path
         self._secret: Secret | None = None
+        self._asking: PassphraseDialog | None = None
         self.setWindowTitle(translate("Bundle", "Team bundle"))
         self.setMinimumWidth(520)
         column = dialog_column(
@@ -91,7 +95,12 @@ class BundleDialog(WorkingDialog):
 
     def _ended(self, failure: Failure | None) -> None:
         super()._ended(failure)
-        if failure is not None and self._secret is None:
+        if self._asking is not None:
+            if failure is not None and failure.code == "folder-passphrase":
+                self._asking.ended(failure)
+            else:
+                self._asking.accept()
+        elif failure is not None and self._secret is None:
             self.passphrase.setFocus()
             self.passphrase.selectAll()
 
@@ -105,9 +114,19 @@ class BundleDialog(WorkingDialog):
         self.say(translate("Bundle", "Compare the fingerprints with whoever made the bundle."))
         self.go.setText(translate("Bundle", "Take it in"))
         self.refresh_buttons()
-        self.adjustSize()
 
     def _take(self, secret: Secret) -> None:
+        found = self.session.catalogue or Catalogue()
+        if found.place is Place.KEYRING or found.files is State.READY:
+            self._take_in(secret, None)
+            return
+        # Without a keyring its key goes into an encrypted file.
+        self._asking = dialog = folder_passphrase(self, new=found.place is None)
+        dialog.given.connect(lambda folder: self._take_in(secret, folder))
+        dialog.finished.connect(lambda _: setattr(self, "_asking", None))
+        dialog.open()
+
+    def _take_in(self, secret: Secret, folder: Secret | None) -> None:
         workplace = self.session.workplace
         # The secret is overwritten when it has been used; another try needs it again.
         request = TakeBundle(
@@ -115,8 +134,14 @@ class BundleDialog(WorkingDialog):
             passphrase=Secret(secret.copy()),
             replace_policy=self.policy.isChecked(),
         )
+
+        def work(_: JobContext) -> Bundle:
+            if folder is not None:
+                unlock_files(workplace, UnlockFiles(passphrase=folder))
+            return take_bundle(workplace, request)
+
         self.begin(
-            lambda _: take_bundle(workplace, request),
+            work,
             words=lambda _: translate("Bundle", "The team bundle was taken in."),
             then=lambda _: self.accept(),
         )

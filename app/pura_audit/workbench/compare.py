@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFormLayout,
     QWidget,
 )
@@ -17,11 +16,11 @@ from pura.words.sentences import title
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
 
 
-class CompareDialog(QDialog):
+class CompareDialog(PlainDialog):
     """Two audits, what they share and where they differ.
 
     Args:

@@ -6,7 +6,6 @@ import math
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QPlainTextEdit,
     QPushButton,
     QWidget,
@@ -18,7 +17,7 @@ from pura.record.plain import propositions
 from pura.words.sentences import fill, scale
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.scale_strip import ScaleStrip
 
 _PROMPTS = 5  # candidates that are named
@@ -124,7 +123,7 @@ def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
     return f"{place:>2}  {name}: {state}" + (f" ({note})" if note else "")
 
 
-class DetailsDialog(QDialog):
+class DetailsDialog(PlainDialog):
     """Shows and copies the wording."""
 
     def __init__(self, audit: Audit, theme: Theme, parent: QWidget | None = None) -> None:

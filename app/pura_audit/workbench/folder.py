@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtWidgets import (
     QCheckBox,
-    QDialog,
     QLineEdit,
     QWidget,
 )
@@ -16,10 +15,16 @@ from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 
 
-class FolderDialog(QDialog):
+class FolderDialog(PlainDialog):
     """Filters, hidden files, links of a folder that was chosen."""
 
     def __init__(self, session: Session, folder: Path, parent: QWidget | None = None) -> None:

@@ -24,7 +24,6 @@ from PySide6.QtGui import (
     QTextTableFormat,
 )
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
@@ -37,7 +36,7 @@ from pura_audit.look import fonts
 from pura_audit.look.theme import GRID, PADDING
 from pura_audit.platform.i18n import language, translate
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, close_button, dialog_column
+from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 
 START: Final = "guide.md"
 TRANSLATED: Final = ("de",)  # folders of the documentation
@@ -150,7 +149,7 @@ class Pages(QTextBrowser):
             block = block.next()
 
 
-class GuideDialog(QDialog):
+class GuideDialog(PlainDialog):
     """The guide, with a way back and a search."""
 
     def __init__(self, parent: QWidget | None = None) -> None:

@@ -16,7 +16,6 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QFileDialog,
     QHBoxLayout,
     QMainWindow,
@@ -38,6 +37,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
+from pura_audit.widgets.form_dialog import press_focused
 from pura_audit.workbench import actions, dialogs
 from pura_audit.workbench.bundle import ask_bundle
 from pura_audit.workbench.closing import closing_question
@@ -147,6 +147,7 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
+        session.installing_changed.connect(self._close_when_idle)
         session.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
@@ -276,7 +277,10 @@ class MainWindow(QMainWindow):
     def _busy_changed(self, busy: bool) -> None:
         for name in ("cancel", "cancel-all"):
             self.actions_by_name[name].setEnabled(busy)
-        if not busy and self._closing:
+        self._close_when_idle()
+
+    def _close_when_idle(self) -> None:
+        if self._closing and not (self.session.busy or self.session.installing):
             self.close()
 
     # Intentions
@@ -389,12 +393,7 @@ class MainWindow(QMainWindow):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Return presses the focused button, as it does in a dialog."""
-        button = self.focusWidget()
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and isinstance(
-            button, QAbstractButton
-        ):
-            button.click()
-        else:
+        if not press_focused(self, event):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -427,7 +426,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask once while busy; then cancel, wait and remember sizes."""
-        if (self.session.busy or self.session.unkept) and not self._closing:
+        session = self.session
+        if (session.busy or session.installing or session.unkept) and not self._closing:
             event.ignore()
             self._ask()
             return
@@ -439,7 +439,10 @@ class MainWindow(QMainWindow):
         if self._question is not None:
             return
         self._question, stop = closing_question(
-            self, running=self.session.busy, unkept=self.session.unkept
+            self,
+            running=self.session.busy,
+            installing=self.session.installing,
+            unkept=self.session.unkept,
         )
         stop.clicked.connect(self.cancel_and_close)
         self._question.finished.connect(self._answered)
@@ -448,10 +451,9 @@ class MainWindow(QMainWindow):
         self._question = None
 
     def cancel_and_close(self) -> None:
-        """Cancel every audit, and close when the model thread has let go."""
+        """Cancel every audit and installation, and close when their threads have let go."""
         self._closing = True
         self.session.record.freeze()
-        if self.session.busy:
-            self.session.cancel()
-        else:
-            self.close()
+        self.session.cancel()
+        self.session.jobs.installs.cancel_all()
+        self._close_when_idle()

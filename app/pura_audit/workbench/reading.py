@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QDialog,
     QListWidget,
     QListWidgetItem,
     QPlainTextEdit,
@@ -33,13 +32,19 @@ from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
-from pura_audit.widgets.form_dialog import button_row, cancel_button, dialog_column, main_button
+from pura_audit.widgets.form_dialog import (
+    PlainDialog,
+    button_row,
+    cancel_button,
+    dialog_column,
+    main_button,
+)
 from pura_audit.widgets.text_layout import safe_text
 
 SHOWN: Final = 2000  # characters of a preview
 
 
-class ReadingDialog(QDialog):
+class ReadingDialog(PlainDialog):
     """Looks into the file in the file thread, shows what comes out, and applies a choice.
 
     Args:

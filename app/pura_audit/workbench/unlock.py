@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from pura.desk.keys import UnlockFiles, unlock_files
 from pura.keys import Place, Secret, State
-from pura_audit.jobs.outcome import Failure, Outcome
+from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
@@ -18,10 +18,7 @@ from pura_audit.session.session import Session
 def unlocked(
     session: Session, parent: QWidget, then: Callable[[], object]
 ) -> PassphraseDialog | None:
-    """Go on at once, or when the passphrases were given; returns the dialog that asks first.
-
-    The unlocking waits in the same queue before the audits, so it is done when they begin.
-    """
+    """Go on at once, or when the passphrases have opened; returns the dialog that asks first."""
     if session.keeper.wants_passphrase:
         return _ask_for_texts(session, parent, lambda: _with_keys(session, parent, then))
     return _with_keys(session, parent, then)
@@ -69,13 +66,13 @@ def _with_keys(
     )
 
     def ended(outcome: Outcome[None]) -> None:
-        if isinstance(outcome, Failure):
-            session.noticed.emit(outcome.words)
+        dialog.ended(outcome)
+        if isinstance(outcome, Done):
+            then()
 
     def go_on(secret: Secret) -> None:
         request = UnlockFiles(passphrase=secret)
-        session.do(lambda _: unlock_files(session.workplace, request), ended, parent)
-        then()
+        session.do(lambda _: unlock_files(session.workplace, request), ended, dialog)
 
     dialog.given.connect(go_on)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

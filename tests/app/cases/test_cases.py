@@ -129,6 +129,10 @@ def test_a_sealed_text_opens_with_its_passphrase(window: Any, audit: Audit, qtbo
     qtbot.waitUntil(lambda: browser.pane.shown is not None)
     browser.acts.do("open")
     [ask] = browser.findChildren(PassphraseDialog)
+    ask.first.setText("another passphrase")
+    ask.ok.click()
+    qtbot.waitUntil(lambda: bool(ask.words.text()), timeout=20_000)
+    assert ask.first.selectedText() == "another passphrase"
     ask.first.setText("a quiet passphrase")
     before = len(window.session.queue.items)
     ask.ok.click()

@@ -12,8 +12,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from pura.base.paths import Paths
-from pura.desk.keys import CreateKey, ExportKey, ImportKey, NoteKey, UnlockFiles
-from pura.keys import KeyStore, Place, Secret, State, passphrase_bytes
+from pura.desk.keys import CreateKey, ExportKey, NoteKey, UnlockFiles
+from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
+from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
@@ -185,9 +186,7 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
     box.first.setText("not the passphrase")
     box.ok.click()
     settle(qtbot, keys)
-    assert "does not open" in keys.words.text()
-    keys.unlock.click()
-    box = child(keys, PassphraseDialog)
+    assert "does not open" in box.words.text()
     box.first.setText(WORDS)
     box.ok.click()
     qtbot.waitUntil(lambda: "Unlocked" in keys.state.text())
@@ -205,22 +204,53 @@ def test_a_key_for_this_session_leaves_no_trace(
     form.line.setText("Passing")
     form.typed.setText(key.to_hex())
     form.places[None].setChecked(True)
-    form.ok.click()
+    with qtbot.waitSignal(form.accepted):
+        form.ok.click()
     assert not form.typed.text()
     qtbot.waitUntil(lambda: labels(keys) == ["Passing"])
-    settle(qtbot, keys)
     assert keys._rows[0].fingerprint == key.fingerprint
     assert not keys.buttons[KeyAct.EXPORT].isEnabled()
     for path in tmp_path.rglob("*"):
         assert path.is_dir() or key.to_hex().encode() not in path.read_bytes()
 
 
-def test_what_was_typed_wrong_is_said(keys: KeysDialog, qtbot: Any) -> None:
-    typed = Secret(bytearray(b"zz" * 32))
-    keys.begin(ImportKey(name="x", source=typed, session=True))
+def test_a_wrong_key_keeps_the_form_the_name_and_the_cursor(
+    keys: KeysDialog, qtbot: Any, tmp_path: Path
+) -> None:
+    form = keys.ask(KeyAct.IMPORT)
+    assert isinstance(form, KeyForm)
+    form.line.setText("Reading room")
+    form.places[None].setChecked(True)
+    before = form.height()
+    for typed in ("zz" * 32, "ab" * 31):
+        form.typed.setText(typed)
+        qtbot.keyClick(form.line, Qt.Key.Key_Return)
+        assert not form.ok.isEnabled()
+        settle(qtbot, keys)
+        assert form.isVisible()
+        assert form.words.text()
+        assert typed not in form.words.text()
+        assert form.line.text() == "Reading room"
+        assert form.typed.hasSelectedText()
+        assert form.height() > before
+    # An encrypted file: its passphrase is asked for above the form, as often as it takes.
+    path = tmp_path / "copy.purakey"
+    secret = KeyFile(key=SecretKey.generate(), name="Copy")
+    path.write_bytes(write_key_file(secret, passphrase_bytes(WORDS), cost=Cost(log2_n=14)))
+    form.typed.clear()
+    form.take(path)
+    form.ok.click()
     settle(qtbot, keys)
-    assert "hex digit" in keys.words.text()
-    assert "zz" not in keys.words.text()
+    box = child(keys, PassphraseDialog)
+    for words in ("not the passphrase", WORDS):
+        box.first.setText(words)
+        qtbot.keyClick(box.first, Qt.Key.Key_Return)
+        if words != WORDS:
+            settle(qtbot, keys)
+            assert "does not open" in box.words.text()
+            assert box.first.hasSelectedText()
+    qtbot.waitUntil(lambda: labels(keys) == ["Reading room"])
+    assert keys._forms == []
 
 
 def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qtbot: Any) -> None:
@@ -324,8 +354,12 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     dialog = unlocked(bench.session, bench, lambda: went.append("asked"))
     assert dialog is not None
     assert went == ["open"]
+    dialog.first.setText("not the passphrase")
+    dialog.ok.click()
+    qtbot.waitUntil(lambda: "does not open" in dialog.words.text())
+    assert went == ["open"]
     dialog.first.setText(WORDS)
     dialog.ok.click()
-    assert went == ["open", "asked"]
+    qtbot.waitUntil(lambda: went == ["open", "asked"])
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
     qtbot.waitUntil(lambda: not bench.session.busy)

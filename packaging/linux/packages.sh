@@ -95,6 +95,7 @@ make_rpm() {
         --define "_rpmfilename %{NAME}-%{VERSION}.%{ARCH}.rpm" \
         --define "use_source_date_epoch_as_buildtime 1" \
         --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost reproducible" \
+        --define "_binary_payload w9.zstdio" \
         "$here/pura-audit.rpm.spec"
     echo "$out/$name-$version.$machine.rpm"
 }
@@ -109,7 +110,7 @@ make_archive() {
     file=$out/$name-$version-linux-$machine.run
     cp "$here/unpack.sh" "$file"
     tar -C "$tree" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" \
-        -cf - pura-audit | gzip -9n >> "$file"
+        -cf - pura-audit | gzip -6n >> "$file"
     chmod 755 "$file"
     echo "$file"
 }

@@ -47,32 +47,22 @@ rm -rf "$next"
 step "install"
 inside apt-get update -qq
 inside apt-get install -y -qq --no-install-recommends /tmp/first.deb >/dev/null
-as_user pura --version
-as_user pura -m pura_audit.tools.packaged_check keyrings
-as_user pura selftest
-
-step "audit, case, report; by the window too"
-as_user pura model install
-as_user pura -m pura_audit.tools.packaged_check sample /home/auditor/sample
-at=/home/auditor/sample
-proof=("$at/text.txt" --key-file "$at/key.txt" --profile "$at/profile.json")
-as_user pura verify "${proof[@]}" --save Proof --auditor Prover --pdf /home/auditor/report.pdf
-status=0
-as_user pura report verify /home/auditor/report.pdf || status=$?
-[ "$status" = 3 ] # not signed
-as_user pura-audit -m pura_audit.tools.packaged_check window /home/auditor/window.png
+at=/home/auditor/proof
+as_user pura -m pura_audit.tools.packaged_check prove "$at"
+mine=(env "PURA_HOME=$at/home" pura)
 
 step "upgrade: cases, models and profiles stay"
-before=$(as_user pura caselog show Proof)
+before=$(as_user "${mine[@]}" caselog show Proof)
 inside apt-get install -y -qq --no-install-recommends /tmp/second.deb >/dev/null
 [ "$(inside dpkg-query -W -f='${Version}' pura-audit)" = "$version.1" ]
-[ "$(as_user pura caselog show Proof)" = "$before" ]
-as_user pura caselog verify
-as_user pura verify "${proof[@]}"
+[ "$(as_user "${mine[@]}" caselog show Proof)" = "$before" ]
+as_user "${mine[@]}" caselog verify
+as_user "${mine[@]}" verify "$at/sample/text.txt" --key-file "$at/sample/key.txt" \
+    --profile "$at/sample/profile.json"
 
 step "remove and purge"
 inside apt-get purge -y -qq pura-audit >/dev/null
 [ ! -e "$root/usr/lib/pura-audit" ]
 [ ! -e "$root/usr/bin/pura" ]
-[ -n "$(find "$root/home/auditor" -name '*.jsonl' -o -name '*.sqlite*' -o -name 'Proof*' | head -1)" ]
+[ -n "$(find "$root$at/home" -name '*.sqlite*' | head -n 1)" ]
 echo "All held."

@@ -18,10 +18,11 @@ from pura.scheme import SecretKey
 from pura.version import __version__
 from pura_audit.tools import packaged_check
 
-FOLDER = Path(__file__).resolve().parents[2] / "packaging" / "linux"
+PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+FOLDER = PACKAGING / "linux"
 
 
-@pytest.mark.parametrize("script", sorted(FOLDER.glob("*.sh")), ids=lambda p: p.name)
+@pytest.mark.parametrize("script", sorted(PACKAGING.glob("*/*.sh")), ids=lambda p: p.name)
 def test_the_scripts_are_sound_shell_and_may_be_run(script: Path) -> None:
     assert script.stat().st_mode & 0o111
     shell = "bash" if script.read_text().startswith("#!/usr/bin/env bash") else "sh"
@@ -52,12 +53,12 @@ def test_what_a_software_centre_shows_agrees_with_the_rest() -> None:
     assert both.count(None) == both.count("de")
     manifest = (FOLDER / "org.puraaudit.Audit.yaml").read_text(encoding="utf-8")
     assert f"id: {about.findtext('id')}\n" in manifest
-    assert f"id={about.findtext('id')}\n" in (FOLDER / "build.sh").read_text(encoding="utf-8")
+    assert f'APP_ID = "{about.findtext("id")}"\n' in (PACKAGING / "build.py").read_text()
 
 
 def test_every_start_script_can_be_its_own_child_first() -> None:
     for name in ("start_window.py", "start_command.py"):
-        guarded = ast.parse((FOLDER / name).read_text(encoding="utf-8")).body[-1]
+        guarded = ast.parse((PACKAGING / name).read_text(encoding="utf-8")).body[-1]
         assert isinstance(guarded, ast.If)
         assert ast.unparse(guarded.body[0]) == "run_as_child(sys.argv)"
 

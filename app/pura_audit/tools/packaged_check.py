@@ -1,17 +1,26 @@
-"""What a built package is asked to show of itself; ``packaging/linux/prove.sh`` calls it.
+"""What a built package is asked to show of itself; the scripts below ``packaging/`` call it.
 
 A package has no interpreter to write such questions for, so they stand here:
 
     python -m pura_audit.tools.packaged_check keyrings
+    python -m pura_audit.tools.packaged_check round-trip
     python -m pura_audit.tools.packaged_check sample FOLDER
     python -m pura_audit.tools.packaged_check window PICTURE
+    python -m pura_audit.tools.packaged_check prove FOLDER
+
+The last asks all of it, in children of its own with an empty place for settings and cases below
+FOLDER, and ends with 1 at the first answer that is not the expected one.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import secrets
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +47,27 @@ def keyrings() -> str:
         importlib.import_module("secretstorage")
         importlib.import_module("jeepney")
     return f"present: {', '.join(names)}"
+
+
+def round_trip() -> str:
+    """Write a secret of no worth into the system's keyring, read it, take it away again.
+
+    Raises:
+        RuntimeError: There is no keyring, or it gives back something else.
+    """
+    from pura.keys.backends import find_backend
+
+    backend, title = find_backend() or (None, "")
+    if backend is None:
+        raise RuntimeError("no keyring of the allow-list is there")
+    service, secret = "pura-audit-proof", secrets.token_hex(16)
+    backend.set_password(service, "proof", secret)
+    try:
+        if backend.get_password(service, "proof") != secret:
+            raise RuntimeError(f"{title} gave back something else")
+    finally:
+        backend.delete_password(service, "proof")
+    return f"written, read and removed: {title}"
 
 
 def write_sample(folder: Path) -> str:
@@ -89,19 +119,75 @@ def _in_time(end: float) -> None:
         raise RuntimeError(f"no answer within {WAIT_S:.0f} s")
 
 
+def _questions(folder: Path) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Yield what is asked: program, the exit code that is right, arguments."""
+    files, report = folder / "sample", str(folder / "report.pdf")
+    audit = (
+        "verify",
+        *(str(files / "text.txt"), "--key-file", str(files / "key.txt")),
+        *("--profile", str(files / "profile.json")),
+    )
+    check = ("-m", "pura_audit.tools.packaged_check")
+    yield "pura", 0, ("--version",)
+    yield "pura-audit", 0, ("--version",)
+    yield "pura", 0, (*check, "keyrings")
+    if sys.platform != "linux":  # a desktop without a session has no Secret Service to ask
+        yield "pura", 0, (*check, "round-trip")
+    yield "pura", 0, ("model", "install")
+    yield "pura", 0, ("selftest",)
+    yield "pura", 0, (*check, "sample", str(files))
+    yield "pura", 0, (*audit, "--save", "Proof", "--auditor", "Prover", "--pdf", report)
+    yield "pura", 3, ("report", "verify", report)  # everything holds, and nobody signed it
+    yield "pura", 0, ("caselog", "show", "Proof")
+    yield "pura", 0, ("caselog", "verify")
+    yield "pura-audit", 0, (*check, "window", str(folder / "window.png"))
+
+
+def prove(folder: Path) -> str:
+    """Ask the package everything, as its user would, with nothing of this machine's settings.
+
+    Raises:
+        RuntimeError: An answer is not the expected one; what the program printed stands above.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    programs = Path(sys.executable).parent
+    ending = ".exe" if sys.platform == "win32" else ""
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PURA", "PYTHON"))
+    }
+    settings = {
+        "PURA_HOME": str(folder / "home"),
+        "QT_QPA_PLATFORM": "offscreen",
+        "OMP_WAIT_POLICY": "PASSIVE",
+    }
+    for program, right, words in _questions(folder):
+        sys.stdout.write(f"\n== {program} {' '.join(words)}\n")
+        sys.stdout.flush()
+        done = subprocess.run(  # noqa: S603 - the package's own programs
+            [str(programs / f"{program}{ending}"), *words], env={**kept, **settings}, check=False
+        )
+        if done.returncode != right:
+            raise RuntimeError(f"{program} ended with {done.returncode}, not with {right}")
+    return "All held."
+
+
 def main(arguments: list[str]) -> int:
     """Answer one question."""
     match arguments:
         case ["keyrings"]:
-            said = keyrings()
+            answer = keyrings()
+        case ["round-trip"]:
+            answer = round_trip()
+        case ["prove", folder]:
+            answer = prove(Path(folder).resolve())
         case ["sample", folder]:
-            said = write_sample(Path(folder))
+            answer = write_sample(Path(folder))
         case ["window", picture]:
-            said = window(Path(picture))
+            answer = window(Path(picture))
         case _:
             sys.stderr.write(f"{__doc__}\n")
             return 2
-    sys.stdout.write(f"{said}\n")
+    sys.stdout.write(f"{answer}\n")
     return 0
 
 

@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small screenshots translations \
-  wheel package packages site clean system system-tests system-package
+  wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
 SHELL := /bin/sh
@@ -95,6 +95,9 @@ package: system-package ## Build the one-folder application into dist/linux and 
 
 packages: package ## Packages of the built application for distributions, and their checksums
 	@packaging/linux/packages.sh
+
+release: install ## Check tree and version, test, build and prove the packages, seal and tag them
+	@$(BIN)/python packaging/release/release.py
 
 clean: ## Remove everything that was made here, .venv included
 	rm -rf .venv dist build demo-output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,191 @@
+"""A release without making one, and packages for systems that are not here."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGING = ROOT / "packaging"
+
+
+def script(path: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(Path(path).stem, PACKAGING / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Hold the three files that name the version, ready for a release of 1.2.3."""
+    (tmp_path / "core/pura").mkdir(parents=True)
+    (tmp_path / "core/pura/version.py").write_text('"""V."""\n\n__version__ = "1.2.3"\n')
+    changelog = "# Changelog\n\n## Unreleased\n\n## [1.2.3] - 2026-11-20\n\n### Added\n\n- This.\n"
+    (tmp_path / "CHANGELOG.md").write_text(changelog)
+    (tmp_path / "packaging/linux").mkdir(parents=True)
+    (tmp_path / "packaging/linux/x.metainfo.xml").write_text(
+        '<c><releases><release version="1.2.3" date="2026-11-20"/></releases></c>'
+    )
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "complaint"),
+    [
+        ("CHANGELOG.md", "[1.2.3]", "[1.2.2]", "newest heading is not “## [1.2.3]"),
+        ("CHANGELOG.md", "2026-11-20", "2999-01-01", "still to come"),
+        ("CHANGELOG.md", "Unreleased\n", "Unreleased\n\n- More.\n", "under “Unreleased”"),
+        ("CHANGELOG.md", "### Added", "### News", "“News” is none of"),
+        ("packaging/linux/x.metainfo.xml", "1.2.3", "1.2.2", "newest release is not 1.2.3"),
+        ("packaging/linux/x.metainfo.xml", "11-20", "11-21", "date of 1.2.3"),
+    ],
+)
+def test_a_release_that_does_not_agree_with_itself_is_refused(
+    tree: Path, file: str, old: str, new: str, complaint: str
+) -> None:
+    release = script("release/release.py")
+    assert release.disagreements(tree) == []
+    path = tree / file
+    path.write_text(path.read_text().replace(old, new))
+    assert any(complaint in line for line in release.disagreements(tree))
+
+
+def test_two_builds_are_compared_file_by_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "a", tmp_path / "b"
+    (first / "in").mkdir(parents=True)
+    for name in ("same", "in/other", "gone"):
+        (first / name).write_text(name)
+    (first / "link").symlink_to("same")
+    compare = script("release/compare.py")
+    shutil.copytree(first, second, symlinks=True)
+    assert compare.differences(first, second) == []
+    (second / "in/other").write_text("changed")
+    (second / "gone").unlink()
+    (second / "link").unlink()
+    (second / "link").symlink_to("gone")
+    assert compare.differences(first, second) == [
+        "only in the first: gone",
+        "differs: in/other",
+        "differs: link",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("system", "keyring", "icon"),
+    [
+        ("linux", "SecretService", None),
+        ("win32", "Windows", "app.ico"),
+        ("darwin", "macOS", "app.icns"),
+    ],
+)
+def test_what_goes_into_the_application_follows_the_system(
+    system: str, keyring: str, icon: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    hooks = SimpleNamespace(
+        collect_data_files=lambda name: [(name, name)],
+        collect_submodules=lambda name: [name],
+        copy_metadata=lambda _name: [],
+    )
+    for name in ("PyInstaller", "PyInstaller.utils"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)  # type: ignore[arg-type]
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setenv("PURA_WHEELS", str(tmp_path))
+    monkeypatch.setenv("PURA_ICONS", str(tmp_path))
+    made: dict[str, Any] = {"EXE": [], "BUNDLE": []}
+
+    def analysis(scripts: list[str], **given: Any) -> SimpleNamespace:
+        made["hidden"] = given["hiddenimports"]
+        files = ["torch/bin/protoc", "torch/test/api", "torch/lib/libtorch.so", "pyarrow/include/a"]
+        return SimpleNamespace(
+            scripts=[(Path(path).stem, path, "") for path in scripts],
+            pure=[],
+            binaries=[(name, name, "BINARY") for name in files],
+            datas=[],
+        )
+
+    def collect(*given: Any, **_named: Any) -> str:
+        made["files"] = [entry[0] for entry in given[2]]
+        return "folder"
+
+    namespace = {
+        "SPECPATH": str(PACKAGING),
+        "Analysis": analysis,
+        "PYZ": lambda pure: pure,
+        "EXE": lambda *given, **named: made["EXE"].append((given[1], named)),
+        "COLLECT": collect,
+        "BUNDLE": lambda *_given, **named: made["BUNDLE"].append(named),
+    }
+    source = (PACKAGING / "pura-audit.spec").read_text(encoding="utf-8")
+    # The list of model classes asks transformers, on every system alike.
+    source = source.replace("*causal_language_models(),", "")
+    exec(compile(source, "pura-audit.spec", "exec"), namespace)
+    assert f"keyring.backends.{keyring}" in made["hidden"]
+    assert sum(name.startswith("keyring.backends.") for name in made["hidden"]) <= 2
+    assert made["files"] == ["torch/lib/libtorch.so"]
+    assert [named["name"] for _, named in made["EXE"]] == ["pura-audit", "pura"]
+    for scripts, named in made["EXE"]:
+        [started] = [entry[0] for entry in scripts]
+        assert (started == "start_command") == named["console"] == (named["name"] == "pura")
+        assert named["icon"] == (str(tmp_path / icon) if icon else None)
+    assert [named["bundle_identifier"] for named in made["BUNDLE"]] == (
+        ["org.puraaudit.Audit"] if system == "darwin" else []
+    )
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / ".github/workflows").glob("*.yml")), ids=str)
+def test_workflows_call_what_is_there(path: Path) -> None:
+    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    for job in flow["jobs"].values():
+        assert job["timeout-minutes"] if "steps" in job and "needs" not in job else True
+        for step in job["steps"]:
+            asked = step.get("run", "").replace("\\", "/")
+            for file in re.findall(r"(?:packaging|\.ci)/[\w./-]+", asked):
+                assert (ROOT / file).is_file(), file
+            for target in re.findall(r"\bmake ([a-z-]+)", asked):
+                assert target in targets
+
+
+def test_the_installer_for_windows_installs_what_is_built() -> None:
+    setup = (PACKAGING / "windows/pura-audit.iss").read_text(encoding="utf-8")
+    build = (PACKAGING / "windows/build.ps1").read_text(encoding="utf-8")
+    assert set(re.findall(r"\{app\}\\([\w-]+\.exe)", setup)) == {"pura.exe", "pura-audit.exe"}
+    [output] = re.findall(r"OutputBaseFilename=(.*)", setup)
+    assert output.replace("{#Version}", "$version") + ".exe" in build
+    assert build.count("{") == build.count("}")
+    assert build.count("(") == build.count(")")
+
+
+def test_the_entitlements_are_a_property_list() -> None:
+    import plistlib
+
+    granted = plistlib.loads((PACKAGING / "macos/entitlements.plist").read_bytes())
+    assert set(granted.values()) == {True}
+
+
+def test_the_older_program_is_found_in_the_history() -> None:
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    before = script("release/before.py")
+    kind = subprocess.run(
+        ["git", "cat-file", "-t", before.UNTAGGED],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    shallow = (ROOT / ".git" / "shallow").exists()
+    assert shallow or kind.stdout.strip() == "commit"

@@ -2019,6 +2019,14 @@
         <translation>Entsperren Sie ihn hier oder melden Sie sich neu an Ihrem Rechner an.</translation>
     </message>
     <message>
+        <source>It does not answer any more.</source>
+        <translation>Er antwortet nicht mehr.</translation>
+    </message>
+    <message>
+        <source>Log in to your desktop session again, which starts it anew.</source>
+        <translation>Melden Sie sich neu an Ihrer Sitzung an, das startet ihn neu.</translation>
+    </message>
+    <message>
         <source>It refuses this program.</source>
         <translation>Er verweigert diesem Programm den Zugriff.</translation>
     </message>

@@ -56,6 +56,7 @@ T = TypeVar("T")
 
 NOTE = 5  # the last column takes the room that is left
 WIDEST = 176
+EXPOSED = 3  # warnings at a time, so that the table keeps its place
 
 
 class KeysDialog(PlainDialog):
@@ -74,6 +75,8 @@ class KeysDialog(PlainDialog):
         self.resize(960, 560)
         self.title = label("", "answer")
         self.state = label("", "muted", wrap=True)
+        self.exposed = label("", "attention", wrap=True)
+        self.exposed.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.unlock = QPushButton(translate("Keys", "Unlock …"))
         self.unlock.clicked.connect(self._unlock)
         self.table = make_table(translate("Keys", "Keys"))
@@ -114,6 +117,7 @@ class KeysDialog(PlainDialog):
         middle = QHBoxLayout()
         middle.setSpacing(GAP)
         list_side = QVBoxLayout()
+        list_side.addWidget(self.exposed)
         list_side.addWidget(self.none)
         list_side.addWidget(self.table, 1)
         middle.addLayout(list_side, 1)
@@ -143,6 +147,8 @@ class KeysDialog(PlainDialog):
             else translate("Keys", "Unlock …")
         )
         self.unlock.setVisible(State.LOCKED in (found.keyring, found.files) or self._unset(found))
+        self.exposed.setText("\n".join(failure.words for failure in found.exposed[:EXPOSED]))
+        self.exposed.setVisible(bool(found.exposed))
         chosen = self.selected
         self._rows = found.keys
         self._fill(chosen.fingerprint if chosen is not None else "")

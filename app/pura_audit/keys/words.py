@@ -32,6 +32,11 @@ def _keyring(state: State) -> tuple[str, str]:
                 translate("Keys", "Locked: no key can be read or stored."),
                 translate("Keys", "Unlock it here, or log in to your desktop session again."),
             )
+        case State.GONE:
+            return (
+                translate("Keys", "It does not answer any more."),
+                translate("Keys", "Log in to your desktop session again, which starts it anew."),
+            )
         case _:
             return (
                 translate("Keys", "It refuses this program."),

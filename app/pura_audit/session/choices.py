@@ -87,6 +87,7 @@ class Catalogue:
         keyring: State of that place.
         backend: How that place is called.
         files: State of the folder of encrypted key files; "no backend" when it was never set up.
+        exposed: Files of keys that others on this computer get at, with the way out.
         problems: What could not be read, in words.
         policy: The decision rule in force; None when its file is damaged.
     """
@@ -98,6 +99,7 @@ class Catalogue:
     keyring: State = State.NO_BACKEND
     backend: str = ""
     files: State = State.NO_BACKEND
+    exposed: tuple[Failure, ...] = ()
     problems: tuple[Failure, ...] = ()
     policy: Policy | None = None
 

@@ -113,6 +113,7 @@ class PuraEngine:
             keyring=standing.state,
             backend=standing.title,
             files=standing.files,
+            exposed=tuple(Failure.of(error) for error in store.exposures()),
             problems=tuple(problems),
             policy=policy,
         )

@@ -9,6 +9,7 @@ import typer
 
 from pura.base.errors import KeyStoreError
 from pura.cli.common import workplace
+from pura.cli.passphrases import warn
 from pura.cli.terminal import RowsInto, err, language, out, say, write_row
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
 
     store = workplace().keys
     entries = store.list()
+    warn(store.exposures())
     if as_json:
         for entry in entries:
             write_row({k: v for k, v in asdict(entry).items() if k != "account"}, "key")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from pura.base.errors import KeyFormatError
-from pura.base.files import exposed
-from pura.cli.terminal import err, interactive, say
+from pura.cli.terminal import err, interactive, language, say
 
 if TYPE_CHECKING:
+    from pura.base.errors import PuraError
     from pura.keys import Secret
 
 STDIN: Final = Path("-")
@@ -110,10 +110,16 @@ def read_passphrase(file: Path) -> bytearray:
 
 def warn_exposed(path: Path) -> None:
     """Warn of a secret's file that others can read or that is a link, with the way out."""
-    if path.is_symlink():
-        err.print(say("warn.link", name=str(path), target=str(path.resolve())))
-    elif path.is_file() and (command := exposed(path)):
-        err.print(say("warn.exposed", name=str(path), command=command))
+    from pura.keys import exposures
+
+    warn(exposures(path))
+
+
+def warn(problems: Iterable[PuraError]) -> None:
+    """Tell problems that stop nothing, each with its way out."""
+    for problem in problems:
+        for words in problem.words(language()):
+            err.print(words)
 
 
 def ask_new(prompt: str) -> bytearray:

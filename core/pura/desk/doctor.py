@@ -21,6 +21,7 @@ from typing import Final, Literal
 from pura.base.build_hash import build_hash
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
+from pura.base.locked_memory import stays_out_of_swap
 from pura.base.resources import resource
 from pura.caselog import list_cases
 from pura.desk.cases import open_log
@@ -211,9 +212,14 @@ def _keys(workplace: Workplace) -> Iterator[Examined]:
     try:
         store = workplace.keys
         standing, count = store.standing(), len(store.list())
+        exposed = store.exposures()
     except PuraError as error:
         yield _fault("keys", error)
         return
+    for problem in exposed:
+        yield Examined(name="keys", grade="warning", remark=problem)
+    if not stays_out_of_swap():
+        yield _seen("keys", "keys.swap", "warning")
     if standing.state is State.READY:
         yield _seen("keys", "keys", store=standing.title, count=count)
         return

@@ -3,6 +3,7 @@
 from pura.keys.backends import MAX_ENTRY, SERVICE, Backend, find_backend
 from pura.keys.derive import derive_key
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Place, Role
+from pura.keys.exposure import exposures
 from pura.keys.faults import State, words
 from pura.keys.folder import KeyFolder
 from pura.keys.keyfile import KeyFile, load_key, parse_key, write_key_file
@@ -31,6 +32,7 @@ __all__ = [
     "Standing",
     "State",
     "derive_key",
+    "exposures",
     "find_backend",
     "load_key",
     "parse_key",

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 
 from pura.base.errors import KeyFormatError
 from pura.keys.faults import State, classify, fault
+from pura.keys.watch import watched
 from pura.scheme import SecretKey
 
 SERVICE: Final = "pura-audit"
@@ -79,13 +80,14 @@ class Keyring:
 
     def __init__(self, backend: Backend, title: str) -> None:
         self._backend = backend
+        self._is_service = type(backend).__module__ == "keyring.backends.SecretService"
         self.title = title
 
     def state(self) -> State:
         """Say what state the keyring is in, without bringing up a prompt where that is possible."""
-        if type(self._backend).__module__ == "keyring.backends.SecretService":
-            return _secret_service_state()
         try:
+            if self._is_service:
+                return watched(_secret_service_state)
             self._backend.get_password(SERVICE, "state")
         except Exception as error:
             return classify(error)
@@ -121,13 +123,16 @@ class Keyring:
             self._call("delete_password", slot, name)
 
     def _call(self, verb: str, slot: str, name: str, *values: str) -> str | None:
-        try:
+        def call() -> str | None:
             result: str | None = getattr(self._backend, verb)(SERVICE, slot, *values)
+            return result
+
+        try:
+            return watched(call) if self._is_service else call()
         except Exception as error:
             state = classify(error)
             detail = type(error).__name__ if state is State.DENIED else ""
             raise fault(state, self.title, name, detail=detail) from None
-        return result
 
     def _parse(self, stored: str, name: str) -> SecretKey:
         try:
@@ -150,5 +155,3 @@ def _secret_service_state() -> State:
             return State.LOCKED if collection.is_locked() else State.READY
     except secretstorage.ItemNotFoundException:
         return State.READY  # a new user's: the desktop makes it with the first key
-    except Exception as error:
-        return classify(error)

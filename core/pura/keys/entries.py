@@ -82,6 +82,11 @@ class Index:
     def __init__(self, path: Path) -> None:
         self._path = path
 
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._path
+
     def read(self) -> tuple[KeyEntry, ...]:
         """Return all entries, by name.
 

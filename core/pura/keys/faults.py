@@ -10,6 +10,7 @@ from typing import Final
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import KeyStoreError
+from pura.keys.watch import ServiceGoneError
 
 
 class State(StrEnum):
@@ -19,6 +20,7 @@ class State(StrEnum):
     NO_BACKEND = "no-backend"
     LOCKED = "locked"
     DENIED = "denied"
+    GONE = "gone"
     NOT_FOUND = "not-found"
     DAMAGED = "damaged"
     TOO_LONG = "too-long"
@@ -29,6 +31,7 @@ CODES: Final = {
     State.NO_BACKEND: "no-keyring",
     State.LOCKED: "keyring-locked",
     State.DENIED: "keyring-denied",
+    State.GONE: "keyring-gone",
     State.NOT_FOUND: "key-not-found",
     State.DAMAGED: "key-damaged",
     State.TOO_LONG: "key-long",
@@ -88,6 +91,11 @@ def classify(error: BaseException) -> State:
         chain.append(step)
         step = step.__cause__
     kinds = [type(link).__name__.lower() for link in chain]
+    if any(
+        isinstance(link, ConnectionError | ServiceGoneError) or "notavailable" in kind
+        for link, kind in zip(chain, kinds, strict=True)
+    ):
+        return State.GONE
     if any("denied" in kind or "authfailure" in kind for kind in kinds):
         return State.DENIED
     numbers = {link.args[0] for link in chain if link.args and isinstance(link.args[0], int)}

@@ -19,10 +19,11 @@ from pura.keys.backends import Backend, Keyring, find_backend
 from pura.keys.derive import deployment_label, derive_key
 from pura.keys.entries import Index, KeyEntry, Place, Role, check_name, check_note, refuse_secret
 from pura.keys.epochs import epoch_key, first_day
+from pura.keys.exposure import exposures
 from pura.keys.faults import CODES, State, fault
 from pura.keys.folder import KeyFolder
 from pura.keys.keyfile import KeyFile, write_key_file
-from pura.keys.sealed import USUAL, Cost, check_passphrase
+from pura.keys.sealed import SUFFIX, USUAL, Cost, check_passphrase
 from pura.scheme import SecretKey
 
 NO_STORE: Final = "none"
@@ -111,6 +112,11 @@ class KeyStore:
             KeyStoreError: The index file is damaged.
         """
         return self._index.read()
+
+    def exposures(self) -> tuple[KeyStoreError, ...]:
+        """Return what of the store others on this computer get at; the keyring guards itself."""
+        inside = sorted(self.files.path.glob(f"*{SUFFIX}"))
+        return tuple(exposures(self._index.path, self.files.path, *inside))
 
     def entry(self, name: str) -> KeyEntry:
         """Return what is known of one key.

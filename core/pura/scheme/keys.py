@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import KeyFormatError
+from pura.base.locked_memory import SLOT, LockedBytes
 
-KEY_BYTES: Final = 32
+KEY_BYTES: Final = SLOT
 LABEL_SEED: Final = b"pura1-seed"
 LABEL_INDEX: Final = b"pura1-index"
 _LABEL_FINGERPRINT: Final = b"pura1-fprint"
@@ -51,10 +52,9 @@ class SecretKey:
     def __init__(self, data: bytes | bytearray) -> None:
         if len(data) != KEY_BYTES:
             raise KeyFormatError("key.bytes", key_bytes=KEY_BYTES, count=len(data))
-        # A bytearray, so that wipe() can overwrite the memory in place.
-        self._bytes = bytearray(data)
+        self._bytes = LockedBytes(data)
         self._fingerprint = blake2b(
-            key=self._bytes, person=_LABEL_FINGERPRINT, digest_size=8
+            key=self._secret(), person=_LABEL_FINGERPRINT, digest_size=8
         ).hexdigest()
 
     @classmethod
@@ -138,7 +138,7 @@ class SecretKey:
 
     def wipe(self) -> None:
         """Overwrite the secret in memory, as far as Python allows; the key is unusable after."""
-        wipe_buffer(self._bytes)
+        self._bytes.wipe()
 
     def __enter__(self) -> Self:
         return self
@@ -151,14 +151,17 @@ class SecretKey:
     ) -> None:
         self.wipe()
 
-    def _secret(self) -> bytearray:
+    def _secret(self) -> memoryview:
         # BLAKE2b takes an empty key in silence; a wiped key must not become that one.
-        if not self._bytes:
+        secret = self._bytes.view
+        if secret is None:
             raise KeyFormatError("key.wiped")
-        return self._bytes
+        return secret
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SecretKey) and secrets.compare_digest(self._bytes, other._bytes)
+        return isinstance(other, SecretKey) and secrets.compare_digest(
+            self._bytes.view or b"", other._bytes.view or b""
+        )
 
     def __hash__(self) -> int:
         return hash(self._fingerprint)

@@ -100,13 +100,13 @@ def test_the_state_and_its_way_out_stand_on_top(keys: KeysDialog, qtbot: Any) ->
 
 def test_every_state_has_words_of_its_own() -> None:
     said = set()
-    for state in (State.READY, State.LOCKED, State.DENIED):
+    for state in (State.READY, State.LOCKED, State.DENIED, State.GONE):
         ring = Catalogue(place=Place.KEYRING, backend="Secret Service", keyring=state)
         said.add(state_words(ring))
     for state in (State.READY, State.LOCKED, State.DENIED, State.DAMAGED):
         said.add(state_words(Catalogue(place=Place.FILES, files=state)))
     said.add(state_words(Catalogue()))
-    assert len(said) == 8
+    assert len(said) == 9
 
 
 def test_a_key_through_its_whole_life(
@@ -116,9 +116,13 @@ def test_a_key_through_its_whole_life(
     assert bench.session.key.label == "House"
     first = keys.selected
     assert first is not None
+    assert not keys.exposed.isVisible()
+    (paths.config / "keys").chmod(0o755)  # others may look into the folder
     keys.begin(NoteKey(name="House", note="kept in the safe"))
     qtbot.waitUntil(lambda: keys._rows[0].entry.note == "kept in the safe")
     settle(qtbot, keys)
+    assert "chmod 700" in keys.exposed.text()
+    assert keys.exposed.isVisible()
     form = keys.ask(KeyAct.RENAME)
     assert isinstance(form, KeyForm)
     form.line.setText("Haus")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from typing import Any
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, PuraError
-from pura.base.files import exposed
 from pura.cli.passphrases import read_passphrase
 from pura.keys import KeyFolder, KeyStore, Place, Role, State, passphrase_bytes, words
 from pura.keys.backends import MAX_ENTRY, Keyring
@@ -261,20 +259,39 @@ def test_a_secret_in_the_place_of_a_name_is_refused_and_not_repeated(store: KeyS
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of Unix")
-def test_a_key_file_that_others_can_read_is_told_with_the_command_that_closes_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(
+    tmp_path: Path, bare: KeyStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, link = tmp_path / "a key.txt", tmp_path / "link"
     file.write_text("passphrase of a test\n")
     file.chmod(0o644)
-    read_passphrase(file)
-    assert f"chmod 600 '{file}'" in capsys.readouterr().err.replace("\n", "")
-    subprocess.run(shlex.split(exposed(file)), check=True)
-    read_passphrase(file)
-    assert capsys.readouterr().err == ""
     link.symlink_to(file)
     read_passphrase(link)
-    assert "is a link to" in capsys.readouterr().err.replace("\n", " ")
+    told = capsys.readouterr().err.replace("\n", " ")
+    assert "is a link to" in told
+    assert "chmod 600" in told
+    # The key store's own: the list, the folder, a file in it, and one that leads elsewhere.
+    bare.files.unlock(passphrase_bytes(PASSPHRASE))
+    key = bare.add("a", SecretKey.generate())
+    assert bare.exposures() == ()
+    held = tmp_path / "files" / f"{key.fingerprint}.purakey"
+    held.rename(tmp_path / "elsewhere")
+    held.symlink_to(tmp_path / "elsewhere")
+    for open_one, mode in (
+        (held, 0o640),
+        (tmp_path / "files", 0o770),
+        (tmp_path / "keys.json", 0o666),
+    ):
+        open_one.chmod(mode)
+    found = bare.exposures()
+    assert [problem.key for problem in found] == [
+        *("keystore.exposed", "keystore.exposed", "keystore.link", "keystore.exposed")
+    ]
+    for problem in found:
+        subprocess.run(["sh", "-c", str(problem.values["command"])], check=True)
+    assert bare.exposures() == ()
+    assert not held.is_symlink()
+    bare.get("a").wipe()
 
 
 def test_without_a_keyring_there_is_no_fallback_in_silence(bare: KeyStore) -> None:

@@ -5099,6 +5099,10 @@ Anteil {share:text}</translation>
         <translation>Entwurf da</translation>
     </message>
     <message>
+        <source>Reported</source>
+        <translation>Berichtet</translation>
+    </message>
+    <message>
         <source>Report</source>
         <translation>Bericht</translation>
     </message>

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base import numerals
 from pura.desk.reports import Signed, SignReport, is_draft, sign_report
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
@@ -147,6 +148,7 @@ class ReportSignDialog(WorkingDialog):
         super()._ended(failure)
         if failure is None:
             self.passphrase.clear()  # Qt's own copy cannot be overwritten
+            self.session.cases.changed.emit()  # where the finding stands
         else:
             self.passphrase.setFocus()
             self.passphrase.selectAll()
@@ -231,5 +233,5 @@ def _signed(done: Signed) -> str:
         ),
         file=done.path.name,
         who=done.certificate.subject,
-        end=done.certificate.not_after.date().isoformat(),
+        end=numerals.date(done.certificate.not_after.date().isoformat(), language()),
     )

@@ -52,6 +52,7 @@ class Item:
         audit: When it is done and its record is in memory.
         outline: The finding in one row, when it is done.
         standing: Where the finding stands in the case log; None while it stands nowhere.
+        report: The report that was last written of it in this run.
         failure: When it failed, could not be examined, or could not be kept.
         job: Its audit, while that waits or runs.
     """
@@ -74,6 +75,7 @@ class Item:
     audit: Audit | None = None
     outline: Outline | None = None
     standing: Standing | None = None
+    report: Path | None = None
     failure: Failure | None = None
     job: Job | None = None
 

@@ -77,7 +77,7 @@ def do_step(host: Host, name: str) -> None:
         "save": save_to_case,
         "review": review_current,
         "report": report_current,
-        "sign": sign_report,
+        "sign": sign_current,
     }
     acts[name](host)
 
@@ -132,6 +132,13 @@ def report_current(host: Host) -> None:
                 host.say(outcome.words)
 
     cases.ask(lambda _: asked(), begin, host.frame)
+
+
+def sign_current(host: Host) -> None:
+    """Sign the report that was written of the finding on screen, where it is still there."""
+    item = host.session.current
+    path = item.report if item is not None else None
+    sign_report(host, path if path is not None and path.is_file() else None)
 
 
 def report_items(host: Host, items: Sequence[Item]) -> None:
@@ -384,6 +391,14 @@ def make_report(
         return None
     dialog = ReportDialog(host.session, audits, base, host.frame, every=every)
     dialog.sign_wanted.connect(lambda path: sign_report(host, path))
+
+    def written(_: Built, path: Path) -> None:
+        named = {audit.id for audit in dialog.form.audits.chosen()}
+        for item in host.session.queue.items:
+            if item.outline is not None and item.outline.audit in named:
+                item.report = path
+
+    dialog.saved.connect(written)
     _open(dialog)
     return dialog
 

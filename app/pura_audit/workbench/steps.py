@@ -83,6 +83,8 @@ def _words(item: Item) -> dict[str, str]:
         }.get(review, translate("Steps", "Review")),
         "report": translate("Steps", "Draft written")
         if report == "drafted"
+        else translate("Steps", "Reported")
+        if report == "issued"
         else translate("Steps", "Report"),
         "sign": translate("Steps", "Signed")
         if at is not None and at.signed

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from pura.base import numerals
 from pura.caselog.cases import Case, Item, read_case
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.log import CaseLog, Person
@@ -36,8 +37,8 @@ def request_of_case(
         labels(
             f"review.{one.state}",
             who=one.who or labels("not-given"),
-            time=one.time[:10],
-            recomputed=one.recomputed or labels("not-given"),
+            time=numerals.date(one.time[:10], base.language),
+            recomputed=(one.recomputed or "").rstrip(". ") or labels("not-given"),
         )
         + (f" {one.words}" if one.words else "")
         for one in reviews

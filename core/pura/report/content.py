@@ -186,7 +186,9 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     if audit.verdict in ("mark", "indication"):
         blocks.append(note(not_a_probability(language)))
     if audit.verdict == "mark":
-        rows = [(labels("page1.payload"), _for_whom(audit, labels))]
+        # Bits name nobody: only the fields of a profile say for whom and when.
+        named = undecided(audit) or audit.payload.fields
+        rows = [(labels("page1.payload" if named else "payload"), _for_whom(audit, labels))]
         if len(audit.marks) > 1:
             rows = [
                 (labels("mark.n", n=place), _mark_named(audit, mark, labels))

@@ -13,6 +13,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 import numpy.typing as npt
 
+from pura.base import numerals
 from pura.record.audit import Audit, BitEvidence
 from pura.record.marks import standing
 from pura.report.labels import Labels
@@ -105,7 +106,7 @@ def scale_strip(audit: Audit, language: str) -> str:
                 (i + 0.5) * width, y, part, ink=INK if ours else MUTED, weight=600 if ours else 400
             )
         if i:
-            svg.text(i * width, 46, f"{round(10**row.low):,}".replace(",", "\u202f"), size=8)
+            svg.text(i * width, 46, numerals.count(round(10**row.low), language), size=8)
     return svg.done()
 
 
@@ -210,7 +211,7 @@ def course_chart(audit: Audit, labels: Labels) -> str:
         words = f"{value:+.0f}".replace("-", "\u2212") if value else "0"
         svg.text(left - 5, y(value) + 3, words, anchor="end", size=8)
     for token in _ticks(0, size):
-        svg.text(x(token), bottom + 12, f"{token:,.0f}".replace(",", "\u202f"), size=8)
+        svg.text(x(token), bottom + 12, numerals.count(round(token), labels.language), size=8)
     svg.line(left, y(threshold), right, y(threshold), AGAINST, 1, "4 3")
     svg.text(
         right, y(threshold) - 4, labels("figure.threshold"), anchor="end", size=8.5, ink=AGAINST

@@ -310,7 +310,7 @@ def _bits(audit: Audit, labels: Labels) -> list[Block]:
     head = (labels("bits.head"), labels("bits.bit"), "LLR", labels("bits.state")) * len(columns)
     sides = ("right", "right", "right", "left") * len(columns)
     table_ = table(head, rows, sides, (0.28, 0.12, 0.2, 0.4) * len(columns))
-    return [heading(labels("bits")), chart, note(labels("bits.llr")), table_]
+    return [heading(labels("bits")), chart, heading(labels("bits.llr")), table_]
 
 
 def _bit(bit: BitEvidence, labels: Labels) -> list[str]:

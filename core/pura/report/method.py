@@ -86,19 +86,12 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
         table((labels("scale.lr"), labels("scale.word")), rows, ("left", "left"), (0.4, 0.6)),
         heading(labels("rule")),
     ]
-    policies = {str(sorted(a.policy.items())): a for a in audits}
-    for audit in policies.values():
-        policy = audit.policy
+    rules: dict[str, list[Audit]] = {}
+    for audit in audits:
+        rules.setdefault(str(sorted(audit.policy.items())), []).append(audit)
+    for under in rules.values():
+        policy = under[0].policy
         found, cap = float(str(policy.get("t_found", 6.0))), float(str(policy.get("lr_cap", 1e6)))
-        missed = (
-            labels("power.unknown")
-            if audit.evidence.power is None
-            else labels(
-                "rule.reject.value",
-                # The complement of the share that section 7 prints, so that both add up.
-                p=f"{100 - math.floor(100 * min(audit.evidence.power, 0.99) + 1e-9)} %",
-            )
-        )
         blocks.append(
             facts(
                 [
@@ -115,13 +108,30 @@ def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:
                         labels("rule.accept"),
                         labels("rule.accept.value", n=numerals.count(int(10**found), language)),
                     ),
-                    (labels("rule.reject"), missed),
+                    (labels("rule.reject"), _missed(under, labels)),
                     (labels("rule.cap"), numerals.count(int(cap), language)),
                 ]
             )
         )
     blocks.append(note(labels("rule.cap.note")))
     return tuple(blocks)
+
+
+def _missed(audits: Sequence[Audit], labels: Labels) -> str:
+    """Return the complement of the shares that section 7 prints, so that both add up."""
+    # Section 7 rounds down, to 99 % at most.
+    shares = {
+        None
+        if audit.evidence.power is None
+        else 100 - math.floor(100 * min(audit.evidence.power, 0.99) + 1e-9)
+        for audit in audits
+    }
+    known = sorted(share for share in shares if share is not None)
+    if not known:
+        return labels("power.unknown")
+    if len(shares) == 1:
+        return labels("rule.reject.value", p=f"{known[0]} %")
+    return labels("rule.reject.items", p=f"{known[-1]} %")
 
 
 def validation(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:

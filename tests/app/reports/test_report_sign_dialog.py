@@ -67,8 +67,8 @@ def test_the_case_log_notes_it_and_its_head_is_signed_too(
     window.session.settings.update(auditor="Anna")
     dialog = opened(window, desk, "Grüße 7")
     assert dialog.log.isChecked()
-    dialog.sign_to(desk / "signed.pdf")
-    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    with qtbot.waitSignal(window.session.cases.changed, timeout=60_000):  # rows look again
+        dialog.sign_to(desk / "signed.pdf")
     assert "signed as Reports Desk" in dialog.words.text()
     with CaseLog(paths.caselog, read_only=True) as log:
         noted, head = list(log.entries())[-2:]
@@ -93,9 +93,18 @@ def test_a_wrong_passphrase_is_told_and_writes_nothing(window: Any, desk: Path, 
     assert dialog.reason.text() == "Approved"
 
 
-def test_the_unsigned_report_is_never_replaced(window: Any, desk: Path) -> None:
+def test_a_draft_is_called_one_and_the_unsigned_report_is_never_replaced(
+    window: Any, desk: Path, qtbot: Any
+) -> None:
     before = (desk / "r.pdf").read_bytes()
+    draft = b'#set document(date: none, keywords: ("pura-draft",))\nHello'
+    (desk / "draft.pdf").write_bytes(typst.compile(draft))
     dialog = opened(window, desk, "Grüße 7")
+    dialog.take(report=desk / "draft.pdf")
+    qtbot.waitUntil(dialog.draft.isVisible)
+    assert "is a draft" in dialog.draft.text()
+    dialog.take(report=desk / "r.pdf")
+    qtbot.waitUntil(dialog.draft.isHidden)
     dialog.sign_to(desk / "r.pdf")
     assert "another name" in dialog.words.text()
     assert (desk / "r.pdf").read_bytes() == before

@@ -3,7 +3,8 @@
 ``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
 prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
 indices change; a text's distributions are computed once a round and its intervals summed up for
-each key. Texts of the study's cell ``plain`` are used when they are in the cache
+each key; ``--again`` does so for texts that are long enough for a second reading of some windows.
+Texts of the study's cell ``plain`` are used when they are in the cache
 (``bench/evidence.py generate``). Work goes in rounds over all texts. What is done stays in the
 cache: a run that was stopped goes on, and the tables are of the rounds that are whole.
 """
@@ -33,6 +34,7 @@ DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
+AGAIN_TOKENS = 2_560  # the shortest texts of which a window may be read again
 KEYS = 20_000
 ROUND = 20  # keys a text; the first one of each round gets the redraw p-value too
 REGISTERED = 5  # the first ones are weighed with a register as prior, too, and stopped early
@@ -112,6 +114,88 @@ def key_of(text: str, number: int) -> SecretKey:
     return SecretKey(blake2b(label.encode(), digest_size=32).digest())
 
 
+def again_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
+    """Return texts that are long enough for a second reading: two by a person, one by the model."""
+    from pura.model.tokenise import tokenise
+
+    whole = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
+    ids = tokenise(model.tokenizer, whole).ids
+    plain = [v for name, v in plain_texts(model, shelf).items() if name.startswith("model.")]
+    foreign = [v for name, v in plain_texts(model, shelf).items() if name.startswith("foreign.")]
+    made = np.concatenate([*plain, *foreign])
+    texts = {"human.first": ids, "human.last": ids[-AGAIN_TOKENS:], "model.all": made}
+    return {f"again.{name}": found[:AGAIN_TOKENS] for name, found in texts.items()}
+
+
+def weigh_again(model: Any, name: str, ids: Any, numbers: range, shelf: Shelf) -> None:
+    """Weigh a long text under some keys, with the windows that each of them names.
+
+    All keys are decided first; then each window is read once, for the keys that name it.
+    """
+    from pura.audit.rereading import SIZE, Weights, windows_of
+    from pura.audit.trial import Intervals, Trial, decode, evidence, make_schedule, weigh
+
+    profile = CODES["tbcc"].profile(model.vocab_size)
+    weights = Weights(keys=1, readings=1, forms=(ids.size,))
+
+    def read(text: Any) -> tuple[Any, ...]:
+        table = distributions(model, text)
+        own = table[np.arange(text.size - 1), text[1:]].astype(np.float64)
+        return text, table, entropies(table), np.concatenate([[1.0], own])
+
+    def tried(seen: tuple[Any, ...], number: int, weight: float, begin: int | None) -> Trial:
+        text, table, entropy, own = seen
+        key = key_of(name, number)
+        wanted = 1 + np.flatnonzero(entropy[1:] >= profile.entropy_thresholds_bits[0])
+        lo, hi = intervals(table, text, key, wanted)
+        part = Intervals(
+            ids=text, entropy_bits=entropy, probability=own, lo=lo, hi=hi,
+            prompt_known=False, text_tokens=text.size,
+        )  # fmt: skip
+        plan = make_schedule(part, key, profile, lambda: None)
+        local = weigh(plan, part, profile)
+        return decode(0, plan, local, part, profile, 1, log10_weight=weight, begin=begin)
+
+    whole = read(ids)
+    trials = {number: [tried(whole, number, weights.first, None)] for number in numbers}
+    del whole
+    asked: dict[int, list[int]] = {}
+    for number, first in trials.items():
+        again = windows_of(first, weights, 6.0)
+        for begin in again.begins if again is not None else ():
+            asked.setdefault(begin, []).append(number)
+    for begin, some in asked.items():
+        seen = read(ids[begin : begin + SIZE])
+        for number in some:
+            trials[number].append(tried(seen, number, weights.second(0), begin))
+    first = np.array([found[0].exact.log10_e for found in trials.values()])
+    both = np.array([evidence(found) for found in trials.values()])
+    second = np.array([evidence(found[1:]) for found in trials.values()])
+    shelf.put(
+        f"null.{default_model().fingerprint}.{numbers.start}.{name}",
+        {"first": [first], "both": [both], "second": [second]},
+    )
+
+
+def again_table(shelf: Shelf, names: list[str], starts: list[int]) -> None:
+    """Print the evidence read once, of the windows alone, and together."""
+    stored = [
+        shelf.get(f"null.{default_model().fingerprint}.{start}.{name}")
+        for name in names
+        for start in starts
+    ]
+    rows = []
+    for column in ("first", "second", "both"):
+        values = np.concatenate([one[column][0] for one in stored]) * np.log(10)
+        e = np.exp(values)
+        hits = [f"{(values >= -np.log(level)).sum()}" for level in LEVELS]
+        error = e.std(ddof=1) / np.sqrt(e.size)
+        most = f"{values.max() / np.log(10):.2f}"
+        rows.append([column, str(e.size), f"{e.mean():.4f} ± {error:.4f}", *hits, most])
+    head = ["", "keys", "mean ± s.e.", *(f"≥ {1 / x:g}" for x in LEVELS), "max log10"]
+    _common.print_table(head, rows)
+
+
 def register_of(text: str, number: int, payload_bits: int) -> Issued:
     """Return a register of random payloads, half of the prior weight on them."""
     label = f"{SEED}/register/{text}/{number}"
@@ -120,8 +204,19 @@ def register_of(text: str, number: int, payload_bits: int) -> Issued:
     return Issued.of([rows], payload_bits, 0.5)
 
 
-def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None:
-    """Weigh one text under the keys of a round and store the evidence."""
+def weigh_text(
+    model: Any, name: str, ids: Any, turn: int, shelf: Shelf, *, halves: bool = False
+) -> None:
+    """Weigh one text under the keys of a round and store the evidence.
+
+    Args:
+        model: Reads the text.
+        name: Of the text.
+        ids: int64 [L].
+        turn: The round.
+        shelf: Keeps what is done.
+        halves: No register, no stopping early, no redraws: a fifth of the work.
+    """
     start = time.perf_counter()
     table = distributions(model, ids)
     entropy = entropies(table)
@@ -143,13 +238,13 @@ def weigh_text(model: Any, name: str, ids: Any, turn: int, shelf: Shelf) -> None
             found = log_evidence(steps, entropy, lo, hi, profile, **given)
             for half, value in zip(HALVES, found, strict=True):
                 log_e[code + half].append(value)
-            if number % ROUND < REGISTERED:
+            if number % ROUND < REGISTERED and not halves:
                 issued = register_of(name, number, profile.payload_bits)
                 found = log_evidence(steps, entropy, lo, hi, profile, issued=issued, **given)
                 log_e[code + REGISTER].append(found.both)
                 seen = (ids, entropy, lo, hi, given["token_probability"])
                 log_e[code + STOPPED].append(stopped_early(seen, key, profile))
-            if number % ROUND == 0:
+            if number % ROUND == 0 and not halves:
                 test = redraw_p(
                     steps,
                     entropy,
@@ -248,6 +343,8 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--keys", type=int, default=KEYS, help="over all texts together")
     parser.add_argument("--no-work", action="store_true", help="only print what is there")
+    parser.add_argument("--halves", action="store_true", help="new rounds: the evidence alone")
+    parser.add_argument("--again", action="store_true", help="long texts, with second readings")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
     if args.code:
@@ -258,12 +355,22 @@ def main() -> None:
     torch.set_num_threads(1)
     shelf = Shelf(args.cache)
     model = _common.load_builtin()
+    if args.again:
+        starts, texts = list(range(0, args.keys, ROUND)), again_texts(model, shelf)
+        for start in starts:
+            for name, ids in texts.items():
+                if f"null.{default_model().fingerprint}.{start}.{name}" not in shelf:
+                    weigh_again(model, name, ids, range(start, start + ROUND), shelf)
+                    print(f"{name}: {start}, {time.process_time():.0f} s", flush=True)
+        _common.print_facts("Second readings under the null", SEED)
+        again_table(shelf, list(texts), starts)
+        return
     texts = plain_texts(model, shelf)
     turns = -(-args.keys // (ROUND * len(texts)))
     for turn in range(turns):
         for name, ids in texts.items():
             if store_name(name, turn) not in shelf and not args.no_work:
-                weigh_text(model, name, ids, turn, shelf)
+                weigh_text(model, name, ids, turn, shelf, halves=args.halves)
     whole = 0
     while whole < turns and all(store_name(name, whole) in shelf for name in texts):
         whole += 1

@@ -34,7 +34,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
 from _study_generate import generate_cells
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
 from pura.lab.cells import CELLS, SEED

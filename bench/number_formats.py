@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
 from audit_cost import SAMPLES
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.model.device import Device, instructions
 from pura.scheme import Profile, SecretKey
 

@@ -1,10 +1,9 @@
-"""What a second reading of promising windows, with nothing before them, would add (decision 039).
+"""What a second reading of promising windows, with nothing before them, adds to long documents.
 
 ``python bench/rereading.py read --study STUDY --cache DIR --cell 100.10000`` takes the documents of
-bench/long_documents.py that were not found, lets the first look at 64 steps name windows, and reads
-the tokens from a few starts near them afresh; ``table`` prints what comes of it, ``unmarked`` what
-the first look names where there is no mark. Starts stand at every 32nd token, each one member of a
-mixture with equal weights, whichever are read: docs/evidence.md §3, Lemma 2.
+bench/long_documents.py, decides them as an audit does (:mod:`pura.audit.rereading`) and has the
+model read the windows that it names; ``table`` prints what comes of it, ``unmarked`` what it costs
+where another key is asked about. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -22,193 +21,166 @@ import numpy as np
 
 import _common
 import long_documents as documents
-from pura.decode import default_model, exact, listed
-from pura.decode.trellis import make_trellis
-from pura.decode.walk import open_log_mean
-from pura.lab.power.measure import read_as
+from pura.audit.rereading import Weights, decisive, placed, windows_of
+from pura.audit.trial import (
+    Intervals,
+    Trial,
+    decode,
+    evidence,
+    intervals_of,
+    make_schedule,
+    strongest,
+    weigh,
+)
+from pura.decode import default_model
+from pura.lab.documents import finding
+from pura.lab.evaluate import TextReading
 from pura.lab.shelf import Shelf
-from pura.scheme import Schedule, SecretKey, schedule
+from pura.model.evidence import Request, read_documents
+from pura.scheme import Profile, SecretKey
 
-STRIDE = 32
-"""Tokens between two starts of the family."""
-SIZE = 128
-"""Tokens that are read from a start."""
-OFFSETS = (-2, -1, 0, 1)
-"""Starts that are read, in strides from the start at or before a named window."""
-NAMED = 1
-"""Windows that the first look may name: each is four starts, 512 tokens."""
-SHARE = 0.25
-"""Weight of all second readings together."""
 FOUND = 6.0
 
 
-def first_look(
-    steps: Schedule, reading: Any, profile: Any
-) -> tuple[list[tuple[float, int]], float]:
-    """Return the strongest windows of 64 steps that do not overlap, and the evidence as it is.
+def tried(
+    seen: Intervals, key: SecretKey, profile: Profile, log10_weight: float, begin: int | None = None
+) -> Trial:
+    """Decode a reading as an audit does."""
+    plan = make_schedule(seen, key, profile, lambda: None)
+    local = weigh(plan, seen, profile)
+    return decode(0, plan, local, seen, profile, 1, log10_weight=log10_weight, begin=begin)
 
-    Returns:
-        The windows, strongest first: log10 of the evidence, the ring closed in the mean, and the
-        first token; and log10 of the document's evidence.
+
+def audited(
+    model: Any, reading: TextReading, key: SecretKey, profile: Profile
+) -> tuple[list[Trial], dict[str, float]]:
+    """Return the first reading of a document and the windows that were read again, and the costs.
+
+    Args:
+        model: Reads the windows.
+        reading: Of the document, put together from parts.
+        key: The only key.
+        profile: The profile.
     """
-    kept = {}
-    plain = exact.window_payloads
-
-    def noted(log_f: Any, *args: Any) -> Any:
-        kept["log_f"] = log_f
-        return plain(log_f, *args)
-
-    exact.window_payloads = noted
-    try:
-        decision = documents.decide(
-            steps, reading.entropy_bits, reading.lo, reading.hi, profile,
-            token_probability=reading.probability,
-        )  # fmt: skip
-    finally:
-        exact.window_payloads = plain
-    trellis = make_trellis(profile)
-    windows = next(listed.scaled_windows(kept["log_f"], steps.index, trellis.codeword_length))
-    values = np.concatenate(
-        [
-            open_log_mean(trellis, windows[i : i + 256].astype(np.float64))
-            for i in range(0, len(windows), 256)
-        ]
-    ) + listed._closing_nats(trellis)  # noqa: SLF001
-    out: list[tuple[float, int]] = []
-    taken = np.zeros(len(values), dtype=bool)
-    for i in np.argsort(-values).tolist():
-        if not taken[i] and len(out) < NAMED:
-            out.append((float(values[i] / np.log(10)), int(steps.token[32 * i])))
-            taken[max(0, i - 1) : i + 2] = True
-    return out, decision.log10_e
+    seen = Intervals(**vars(reading), prompt_known=False, text_tokens=reading.ids.size)
+    weights = Weights(keys=1, readings=1, forms=(reading.ids.size,))
+    clock = time.process_time()
+    trials = [tried(seen, key, profile, weights.first)]
+    again = windows_of(trials, weights, FOUND)
+    first, clock = time.process_time() - clock, time.process_time()
+    if again is None:
+        return trials, {"decoder": first, "pass": 0.0, "again": 0.0}
+    requests = [Request(texts=[ids]) for ids in again.texts]
+    read = read_documents(model, requests, keys=[key], profile=profile)
+    passed, clock = time.process_time() - clock, time.process_time()
+    for begin, found in zip(again.begins, read, strict=True):
+        assert isinstance(found, list)
+        (own,) = intervals_of(found[0], prompt_known=False, text_tokens=len(found[0]))
+        trials.append(tried(own, key, profile, weights.second(0), begin))
+    return trials, {"decoder": first, "pass": passed, "again": time.process_time() - clock}
 
 
-def missed(shelf: Shelf, study: Path, wanted: str) -> list[tuple[int, Any]]:
-    """Return the documents of a cell that were not found, with their numbers."""
-    print_ = default_model().fingerprint
-    numbers = []
-    for line in (study / "documents.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        fits = row["cell"].startswith(wanted + ".") and row["cell"].endswith(".clean")
-        if row["likelihood"] == print_ and fits and row["log10_e"] < FOUND:
-            numbers.append(row["number"])
-    return [
-        (number, document)
-        for number in sorted(numbers)
-        for document, name in documents.documents(shelf, number, "clean")
-        if name.startswith(wanted + ".")
-    ]
-
-
-def read_again(shelf: Shelf, study: Path, folder: Path, wanted: str) -> None:
-    """Read the named windows of the missed documents; goes on where it was."""
-    from pura.base.paths import user_paths
-    from pura.desk.workplace import Workplace
-
-    path = folder / f"rereading.{wanted}.jsonl"
-    done = set()
-    if path.exists():
-        done = {json.loads(line)["number"] for line in path.read_text().splitlines()}
-    model = Workplace(paths=user_paths(), device="cpu").model()
-    for number, document in missed(shelf, study, wanted):
-        if number in done:
+def entry_of(
+    model: Any, shelf: Shelf, number: int, wanted: str, asked: int
+) -> dict[str, Any] | None:
+    """Decide one document under the key of a text, its own or another's."""
+    cell, place = documents.numbered()[asked]
+    profile, key = cell.profile(documents.VOCABULARY), cell.key(place)
+    for document, name in documents.documents(shelf, number, "clean"):
+        if not name.startswith(wanted + "."):
             continue
-        clock = time.process_time()
-        cell, place = documents.numbered()[number]
-        profile, key = cell.profile(documents.VOCABULARY), cell.key(place)
-        reading = document.reading
-        steps = schedule(reading.ids, reading.entropy_bits, key, profile)
-        windows, before = first_look(steps, reading, profile)
-        entry: dict[str, Any] = {"number": number, "tokens": int(reading.ids.size)}
-        entry |= {"begin": document.begin, "before": before, "windows": []}
-        for value, token in windows:
-            starts = sorted({STRIDE * max(0, token // STRIDE + offset) for offset in OFFSETS})
-            rows = []
-            for start in starts:
-                evidence, right = window_evidence(
-                    model, reading.ids[start : start + SIZE], key, profile, cell.payload(place)
-                )
-                rows.append({"start": start, "log10_e": evidence, "right": right})
-            entry["windows"].append({"value": value, "token": token, "read": rows})
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
-        print(f"{number}: {time.process_time() - clock:.1f} s of processor", flush=True)
+        trials, seconds = audited(model, document.reading, key, profile)
+        window = decisive(trials, FOUND)
+        best = strongest(trials) if window is None else placed(window, trials, profile)
+        found = finding(document, best.schedule.token, best.exact, cell.payload(place))
+        return {
+            "likelihood": default_model().fingerprint,
+            "cell": name,
+            "number": number,
+            "asked": asked,
+            "tokens": int(document.reading.ids.size),
+            "once": trials[0].exact.log10_e,
+            "log10_e": evidence(trials),
+            "windows": [[t.begin, t.exact.log10_e] for t in trials[1:]],
+            "begin": document.begin,
+            "right": found.right,
+            "off": list(found.off),
+            "by_window": window is not None,
+            "seconds": seconds,
+        }
+    return None
 
 
-def window_evidence(
-    model: Any, ids: Any, key: SecretKey, profile: Any, payload: Any
-) -> tuple[float, bool]:
-    """Return log10 of the evidence of some tokens read alone, and whether the payload is right."""
-    seen = read_as(model, ids, key, profile, lambda: None)
-    steps = schedule(seen.ids, seen.entropy_bits, key, profile)
-    decision = documents.decide(
-        steps, seen.entropy_bits, seen.lo, seen.hi, profile, token_probability=seen.probability
-    )
-    return decision.log10_e, decision.payload == payload
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Return what was decided so far."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def print_table(folder: Path) -> None:
-    """Print what reading so many windows would have found, of the documents that were missed."""
-    rows = []
-    for path in sorted(folder.glob("rereading.*.jsonl")):
-        entries = [json.loads(line) for line in path.read_text().splitlines()]
-        after, right, fed = [], [], []
-        for entry in entries:
-            members = entry["tokens"] // STRIDE + 1
-            read = [r for w in entry["windows"][:NAMED] for r in w["read"]]
-            total = np.logaddexp.reduce([np.log(10) * r["log10_e"] for r in read])
-            second = (total + np.log(SHARE / members)) / np.log(10)
-            first = entry["before"] + np.log10(1 - SHARE)
-            after.append(np.logaddexp(first * np.log(10), second * np.log(10)) / np.log(10))
-            right.append(max(read, key=lambda r: r["log10_e"])["right"])
-            fed.append(len({r["start"] for r in read}) * SIZE / entry["tokens"])
-        rows.append(
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """Print a line a cell: read once, and with second readings."""
+    out = []
+    for cell in sorted({row["cell"].rsplit(".", 2)[0] for row in rows}):
+        mine = [row for row in rows if row["cell"].startswith(cell + ".")]
+        again = [row for row in mine if row["windows"]]
+        by_window = [row for row in mine if row["by_window"]]
+        off = [x for row in by_window for x in row["off"]]
+        fed = sum(documents_fed(row) for row in mine) / sum(row["tokens"] for row in mine)
+        out.append(
             [
-                path.stem.removeprefix("rereading."), str(len(entries)),
-                str(int(np.sum(np.array(after) >= FOUND))), str(int(np.sum(right))),
-                f"{np.median([e['before'] for e in entries]):.1f}", f"{np.median(after):.1f}",
-                f"{np.mean(fed):.1%}",
+                cell, str(len(mine)),
+                documents.share(sum(r["once"] >= FOUND for r in mine), len(mine)),
+                documents.share(sum(r["log10_e"] >= FOUND for r in mine), len(mine)),
+                documents.share(sum(r["right"] for r in mine), len(mine)),
+                f"{np.median([r['once'] for r in mine]):.1f}",
+                f"{np.median([r['log10_e'] for r in mine]):.1f}",
+                f"{min(r['log10_e'] for r in mine):.1f}",
+                str(len(again)), str(len(by_window)),
+                f"{np.median(off):.0f}" if off else "-", f"{fed:.1%}",
             ]
         )  # fmt: skip
-    head = ["cell", "missed", "found now", "payload right"]
-    more = ["log10 e", "with them", "tokens read again"]
-    _common.print_table([*head, *more], rows)
+    head = [
+        "cell", "texts", "read once: found %", "found %", "payload %", "read once: log10 e",
+        "log10 e", "least", "read again", "found by it", "limits off", "tokens read again",
+    ]  # fmt: skip
+    _common.print_table(head, out)
 
 
-def print_unmarked(shelf: Shelf, wanted: str, count: int) -> None:
-    """Print the strongest window of documents that another key is asked about."""
-    found = []
-    for number in range(count):
-        profile = documents.numbered()[number][0].profile(documents.VOCABULARY)
-        key = documents.numbered()[number + count][0].key(number + count)
-        for document, name in documents.documents(shelf, number, "clean"):
-            if name.startswith(wanted + "."):
-                reading = document.reading
-                steps = schedule(reading.ids, reading.entropy_bits, key, profile)
-                windows, _ = first_look(steps, reading, profile)
-                found.append([round(value, 1) for value, _ in windows])
-                print(found[-1], flush=True)
-    for number in range(NAMED):
-        values = [row[number] for row in found]
-        print(f"window {number + 1}: median {np.median(values):.1f}, most {max(values):.1f}")
+def documents_fed(row: dict[str, Any]) -> int:
+    """Return how many tokens were read again."""
+    return sum(min(128, row["tokens"] - begin) for begin, _ in row["windows"])
 
 
 def main() -> None:
     """Read, or print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=("read", "table", "unmarked"))
+    parser.add_argument("stage", choices=("read", "unmarked", "table"))
     parser.add_argument("--study", type=Path, help="cache of bench/long_documents.py")
-    parser.add_argument("--cache", type=Path, help="where second readings are kept")
+    parser.add_argument("--cache", type=Path, required=True, help="where the outcomes are kept")
     parser.add_argument("--cell", default="100.10000", help="marked tokens and tokens in all")
-    parser.add_argument("--texts", type=int, default=8, help="documents of unmarked")
+    parser.add_argument("--texts", type=int, default=64)
     args = parser.parse_args()
+    name = "unmarked" if args.stage == "unmarked" else "again"
+    path = args.cache / f"{name}.{args.cell}.jsonl"
     if args.stage == "table":
-        print_table(args.cache)
-    elif args.stage == "read":
-        args.cache.mkdir(parents=True, exist_ok=True)
-        read_again(Shelf(args.study), args.study, args.cache, args.cell)
-    else:
-        print_unmarked(Shelf(args.study), args.cell, args.texts)
+        _common.print_facts("Second readings", documents.SEED)
+        print_table(rows_of(path))
+        return
+    args.cache.mkdir(parents=True, exist_ok=True)
+    model, shelf = _common.load_builtin(), Shelf(args.study)
+    done = {row["number"] for row in rows_of(path)}
+    for number in range(args.texts):
+        if number in done:
+            continue
+        # Far enough apart for the marked text that is asked about not to stand around this one.
+        every = len(documents.numbered())
+        asked = (number + every // 2) % every if args.stage == "unmarked" else number
+        entry = entry_of(model, shelf, number, args.cell, asked)
+        if entry is not None:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+            print(f"{number}: {entry['once']:.1f}, {entry['log10_e']:.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import _common
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 from pura.verdict.policy import Policy

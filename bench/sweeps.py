@@ -22,7 +22,8 @@ import numpy as np
 
 import _common
 from audit_cost import SEED, first_tokens, sample, taken
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.decode.exact import decide
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise

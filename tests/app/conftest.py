@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.run import STEPS
+from pura.audit.steps import STEPS
 from pura.audit.unexamined import Means, unexamined
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage

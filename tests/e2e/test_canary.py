@@ -106,10 +106,10 @@ sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
 # The command, dying in the middle of an audit with the key in its hands.
 CRASH = """
 import sys
-from pura.audit import run
+from pura.audit import walk as audit_walk
 def broken(self, seen):
     raise RuntimeError(f"provoked with {self._keys!r}")
-run._Audit._try_keys = broken
+audit_walk.Walk._try_keys = broken
 from pura.cli.__main__ import main
 sys.argv[0] = "pura"
 main()

@@ -15,7 +15,7 @@ from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
-from pura.audit.run import Notice
+from pura.audit.options import Notice
 from pura.base.errors import PuraError
 from pura.desk.audits import UnreadFile
 from pura.desk.prompts import candidates_of, candidates_text, read_candidates

@@ -157,7 +157,7 @@ class SeparateMark:
 
 
 def separate_marks(
-    trials: Sequence[Trial], found: Findings, threshold: float, tried: int
+    trials: Sequence[Trial], found: Findings, threshold: float
 ) -> tuple[SeparateMark, ...]:
     """Return the marks of a text in which one was found, the strongest first.
 
@@ -165,12 +165,11 @@ def separate_marks(
         trials: Every key on every reading; those of the shown reading count.
         found: The strongest of them; its first mark is there because of the text as a whole.
         threshold: log10 that the share of a further mark must reach by itself.
-        tried: How many trials the mean runs over, those that were not read as well.
     """
-    parts = float(np.log10(tried))
+    others = [t for t in trials if t.begin is None and t is not found.trial]
     first, *further = [
-        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e - parts)
-        for trial in (found.trial, *(t for t in trials if t is not found.trial))
+        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
+        for trial in (found.trial, *others)
         for mark in (trial.exact.marks if trial.reading == found.trial.reading else ())
     ]
     kept = [one for one in further if one.log10_e >= threshold]

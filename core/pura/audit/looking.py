@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+import numpy as np
+
 from pura.audit.trial import Intervals, intervals_of, make_schedule
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.exact import log_evidence
 from pura.decode.model import LikelihoodModel
-from pura.decode.significance import combine
 from pura.model.reading import Reading
 from pura.scheme import Profile, SecretKey
 
@@ -35,7 +36,7 @@ class Looks:
         likelihood: The frozen numbers; None for the shipped ones.
         prompt_known: The model read the prompt first.
         text_tokens: Tokens of the whole text.
-        tried: Keys times readings; those that were not begun count as 0.
+        log10_weight: log10 of what an e-value of this reading counts in the evidence of the text.
         stop_at: log10 of the evidence from which no more is read; None reads all.
         all_tokens: Tokens of all readings, as the step counts them.
         progress: Told of the evidence at each look.
@@ -47,7 +48,7 @@ class Looks:
     likelihood: LikelihoodModel | None
     prompt_known: bool
     text_tokens: int
-    tried: int
+    log10_weight: float
     stop_at: float | None
     all_tokens: int
     progress: Progress
@@ -60,10 +61,8 @@ class Looks:
             return False
         self._due = math.ceil(len(reading) * _GROWTH)
         seen = intervals_of(reading, prompt_known=self.prompt_known, text_tokens=self.text_tokens)
-        log10_e = combine(
-            [self._weigh(one, key) for one, key in zip(seen, self.keys, strict=True)],
-            tried=self.tried,
-        )
+        each = [self._weigh(one, key) for one, key in zip(seen, self.keys, strict=True)]
+        log10_e = self.log10_weight + float(np.logaddexp.reduce(each)) / math.log(10)
         self.progress(
             Stage(
                 number=5,
@@ -88,4 +87,4 @@ class Looks:
             text_tokens=seen.text_tokens,
             checkpoint=self.checkpoint,
         )
-        return found.both / math.log(10)
+        return found.both

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.trial import Trial
+from pura.audit.trial import Trial, evidence
 from pura.decode.issued import Issued
-from pura.decode.significance import combine
 from pura.record.audit import PriorFacts
 from pura.register.store import Register
 from pura.scheme import Profile
@@ -39,16 +38,15 @@ class RegisterPrior:
     digest: str
     date: str
 
-    def facts(self, trials: Sequence[Trial], tried: int) -> PriorFacts:
+    def facts(self, trials: Sequence[Trial]) -> PriorFacts:
         """Return what the record says of it: the evidence with and without the issued payloads.
 
         Args:
-            trials: Every key on every reading.
-            tried: How many there are, those that were not begun as well.
+            trials: All of a text.
         """
         ten = math.log(10)
-        alike = combine([trial.exact.log_e_alike / ten for trial in trials], tried=tried)
-        issued = combine([(trial.exact.log_e_issued or 0.0) / ten for trial in trials], tried=tried)
+        alike = evidence(trials, lambda exact: exact.log_e_alike / ten)
+        issued = evidence(trials, lambda exact: (exact.log_e_issued or 0.0) / ten)
         return PriorFacts(
             version=self.version,
             digest=self.digest,

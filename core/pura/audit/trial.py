@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -67,16 +68,25 @@ class Trial:
         local: Their local evidence.
         paper: The published decoder's word.
         exact: The exact decoder's word.
+        log10_weight: log10 of what its e-value counts in the evidence of the text.
+        begin: The first token of a window that was read again; None for the text.
     """
 
     number: int
     variant: int = 0
     reading: int = 0
+    log10_weight: float
+    begin: int | None = None
     intervals: Intervals
     schedule: Schedule
     local: LocalEvidence
     paper: PaperDecoding
     exact: ExactDecision
+
+    @property
+    def log10_share(self) -> float:
+        """log10 of what it adds to the evidence of the text."""
+        return self.log10_weight + self.exact.log10_e
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +94,7 @@ class Strength:
     """The evidence over all keys.
 
     Attributes:
-        log10_e: log10 of the mean e-value over the keys.
+        log10_e: log10 of the weighted sum of all e-values.
         p_redraw: Redraw p-value, corrected for the number of keys; None when not computed.
         draws: Redraws made.
         seed: Of the redraws.
@@ -140,8 +150,10 @@ def decode(
     profile: Profile,
     candidates: int,
     *,
+    log10_weight: float,
     variant: int = 0,
     reading: int = 0,
+    begin: int | None = None,
     likelihood: LikelihoodModel | None = None,
     issued: Issued | None = None,
     checkpoint: Callable[[], None] | None = None,
@@ -165,6 +177,8 @@ def decode(
         number=number,
         variant=variant,
         reading=reading,
+        log10_weight=log10_weight,
+        begin=begin,
         intervals=intervals,
         schedule=plan,
         local=local,
@@ -173,8 +187,24 @@ def decode(
     )
 
 
+def evidence(
+    trials: Sequence[Trial], of: Callable[[ExactDecision], float] = lambda exact: exact.log10_e
+) -> float:
+    """Return log10 of the weighted sum of the e-values; what was not read counts as 0.
+
+    Args:
+        trials: All of a text, or some of them.
+        of: log10 of an e-value that a decision holds.
+    """
+    if not trials:
+        return -math.inf
+    values = np.array([trial.log10_weight + of(trial.exact) for trial in trials])
+    return float(np.logaddexp.reduce(values * math.log(10)) / math.log(10))
+
+
 def strength(
     trials: Sequence[Trial],
+    best: Trial,
     profile: Profile,
     policy: Policy,
     *,
@@ -183,23 +213,24 @@ def strength(
     likelihood: LikelihoodModel | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
-    """Combine keys and readings; where it decides something, redraw the strongest trial's phases.
+    """Add up the evidence; where it decides something, redraw the strongest trial's phases.
 
-    The headline is the mean over all trials, never the best one. The redraw p-value of the best
-    trial is multiplied by their number (Bonferroni). Where the bound has settled the matter
-    already, redraws would add minutes and no insight; a policy may ask for them all the same.
+    The headline is the weighted sum over all trials, never the best one. The redraw p-value of the
+    best trial is multiplied by the number of first readings (Bonferroni). Where the bound has
+    settled the matter already, redraws would add minutes and no insight; a policy may ask for them
+    all the same.
 
     Args:
-        trials: Every key on every reading that was read.
+        trials: Every key on every reading that was read, and the windows that were read again.
+        best: The strongest of those that are no windows.
         profile: The profile.
         policy: The decision rule.
-        tried: Keys times readings; those that were not read count as 0.
+        tried: Keys times readings.
         seed: Of the redraws.
         likelihood: The frozen numbers; the shipped ones when absent.
         checkpoint: Called often; may raise.
     """
-    log10_e = significance.combine([trial.exact.log10_e for trial in trials], tried=tried)
-    best = strongest(trials)
+    log10_e = evidence(trials)
     if why := _needless(log10_e, best, policy):
         return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note=why)
     intervals = best.intervals
@@ -242,5 +273,5 @@ def _needless(log10_e: float, best: Trial, policy: Policy) -> str:
 
 
 def strongest(trials: Sequence[Trial]) -> Trial:
-    """Return the trial of the key with the largest evidence."""
-    return max(trials, key=lambda trial: trial.exact.log_e)
+    """Return the trial with the largest evidence, of those that are no windows."""
+    return max((t for t in trials if t.begin is None), key=lambda trial: trial.exact.log_e)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.audit.rereading import Weights
 from pura.audit.trial import Trial, strongest
 from pura.base.errors import InputError
-from pura.decode.significance import combine
 from pura.documents.casing import restore_case
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
@@ -140,6 +140,7 @@ def variant_facts(
     tokens: Sequence[Tokens],
     trials: Sequence[Trial],
     shown: Trial,
+    weights: Weights,
     verdict: Callable[[float, Trial], str],
 ) -> tuple[VariantFacts, ...]:
     """Return what each reading says alone.
@@ -150,8 +151,9 @@ def variant_facts(
     Args:
         variants: The readings.
         tokens: Of each of them.
-        trials: Every key on every reading.
+        trials: Every key on every reading, and the windows that were read again.
         shown: The trial that the record is about.
+        weights: Of the trials.
         verdict: What the decision rule makes of a log10 e-value and a trial.
     """
     facts = []
@@ -159,7 +161,7 @@ def variant_facts(
     for number, (variant, found) in enumerate(zip(variants, tokens, strict=True)):
         mine = [trial for trial in trials if trial.reading == number]
         best = strongest(mine) if mine else None
-        log10_e = combine([trial.exact.log10_e for trial in mine])
+        log10_e = weights.alone(number, trials) if mine else 0.0
         facts.append(
             VariantFacts(
                 name=variant.name,

@@ -24,6 +24,7 @@ from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_lik
 from pura.decode.listed import (
     KEPT,
     LISTED,
+    FirstLook,
     kept_payloads,
     strongest_payloads,
     window_payloads,
@@ -120,6 +121,7 @@ class ExactDecision:
         log_listed: float64 [C], log likelihood ratio of each, mean over the chains.
         marks: The payload and where it stands; then further ones that stand elsewhere, if any.
             Empty without usable steps.
+        look: The window of 64 steps that a first look ranks highest; None in a text of one window.
         usable: ``S``, steps that carry bits.
         prompt_known: Which grid was used.
         model_fingerprint: Of the frozen numbers.
@@ -142,6 +144,7 @@ class ExactDecision:
     listed: Bits
     log_listed: F64
     marks: tuple[Mark, ...]
+    look: FirstLook | None
     usable: int
     prompt_known: bool
     model_fingerprint: str
@@ -182,6 +185,7 @@ class _Weighed:
     listed: Bits
     log_listed: F64
     member: I64
+    look: FirstLook | None
     issued: IssuedScores | None
 
     @property
@@ -309,8 +313,9 @@ def _weigh(
     scores = None
     if issued is not None:
         scores = score_issued(issued, phi, seen, schedule.index, profile, checkpoint)
+    look = None
     if count:
-        others = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
+        others, look = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
         chosen = [pool[: LISTED - min(len(others), LISTED // 2)], others]
         chosen += [] if scores is None else [scores.strongest]
         pool = np.unique(np.concatenate(chosen), axis=0)
@@ -328,6 +333,7 @@ def _weigh(
         listed=listed,
         log_listed=log_listed,
         member=member,
+        look=look,
         issued=scores,
     )
 
@@ -502,6 +508,7 @@ def decide(
         listed=weighed.listed,
         log_listed=weighed.log_listed,
         marks=_marks(weighed, payload, profile, checkpoint),
+        look=weighed.look,
         usable=len(schedule),
         prompt_known=prompt_known,
         model_fingerprint=model.fingerprint,

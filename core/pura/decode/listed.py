@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,18 @@ _DECODED_AT_MOST: Final = 48
 _CHUNK: Final = 256  # windows looked at together
 
 
+class FirstLook(NamedTuple):
+    """Which of the shortest windows the first look ranks highest.
+
+    Attributes:
+        step: Its first step.
+        log_e: Natural log of its evidence, the ring closed in the mean.
+    """
+
+    step: int
+    log_e: float
+
+
 def window_payloads(
     log_f: F64,
     index: npt.NDArray[np.int64],
@@ -48,8 +60,8 @@ def window_payloads(
     profile: Profile,
     known: Bits,
     checkpoint: Callable[[], None],
-) -> Bits:
-    """Return the payloads that windows of a text name and that are not known yet.
+) -> tuple[Bits, FirstLook | None]:
+    """Return the payloads that windows of a text name, and the most promising short window.
 
     Args:
         log_f: float64 [S, 8], log likelihoods of the steps, mean over a few grid points.
@@ -60,11 +72,11 @@ def window_payloads(
         checkpoint: Called often; may raise.
 
     Returns:
-        uint8 [C', L_m].
+        uint8 [C', L_m], those that are not known yet; and the window, None in a text of one.
     """
     if index.size <= _LEAST_WINDOW or not isinstance(trellis, RegisterTrellis):
-        return np.zeros((0, trellis.payload_bits), dtype=np.uint8)
-    windows, evidence = _worthwhile(log_f, index, trellis, checkpoint)
+        return np.zeros((0, trellis.payload_bits), dtype=np.uint8), None
+    windows, evidence, look = _worthwhile(log_f, index, trellis, checkpoint)
     # What is left of each window's evidence once a payload that is known accounts for it.
     left = evidence.copy()
     for bits in known[:_OF_A_WINDOW]:
@@ -79,24 +91,29 @@ def window_payloads(
         found += named
         left = np.minimum(left, evidence - _alone(named[0], windows, profile))
         left[at] = 0.0
-    return np.unique(np.array(found, dtype=np.uint8).reshape(-1, trellis.payload_bits), axis=0)
+    rows = np.array(found, dtype=np.uint8).reshape(-1, trellis.payload_bits)
+    return np.unique(rows, axis=0), look
 
 
 def _worthwhile(
     log_f: F64, index: npt.NDArray[np.int64], trellis: RegisterTrellis,
     checkpoint: Callable[[], None],
-) -> tuple[npt.NDArray[np.float32], F64]:  # fmt: skip
+) -> tuple[npt.NDArray[np.float32], F64, FirstLook]:  # fmt: skip
     """Return the windows that may hold a mark: potentials [N, n, 8], evidence in nats [N]."""
     potentials, evidence = [], []
-    for windows in scaled_windows(log_f, index, trellis.codeword_length):
+    look = FirstLook(0, -math.inf)
+    for scale, windows in enumerate(scaled_windows(log_f, index, trellis.codeword_length)):
         for first in range(0, len(windows), _CHUNK):
             checkpoint()
             some = windows[first : first + _CHUNK]
             values = open_log_mean(trellis, some.astype(np.float64)) + _closing_nats(trellis)
+            best = int(np.argmax(values))
+            if scale == 0 and values[best] > look.log_e:
+                look = FirstLook((first + best) * _LEAST_WINDOW // 2, float(values[best]))
             worth = values >= _WORTH_NATS
             potentials.append(some[worth])
             evidence.append(values[worth])
-    return np.concatenate(potentials), np.concatenate(evidence)
+    return np.concatenate(potentials), np.concatenate(evidence), look
 
 
 def _closing_nats(trellis: RegisterTrellis) -> float:

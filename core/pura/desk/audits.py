@@ -24,7 +24,7 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
-    from pura.audit.run import Job, Notice, Options
+    from pura.audit.options import Job, Notice, Options
     from pura.audit.unexamined import Means
     from pura.model.load import LanguageModel
     from pura.register.store import Register
@@ -206,7 +206,8 @@ class Prepared:
         Raises:
             Cancelled: The checkpoint said so.
         """
-        from pura.audit.run import Job, audit_documents
+        from pura.audit.options import Job
+        from pura.audit.run import audit_documents
 
         notices: list[list[Notice]] = [[] for _ in texts]
         jobs = [
@@ -258,7 +259,7 @@ class Prepared:
     def _options(self, text: AuditText) -> Options:
         import numpy as np
 
-        from pura.audit.run import Options
+        from pura.audit.options import Options
 
         return Options(
             prompts=text.prompts,
@@ -277,7 +278,7 @@ class Prepared:
     ) -> Audited | PuraError:
         from pura.audit import facts
         from pura.audit.prompts import prompt_facts
-        from pura.audit.run import STEPS
+        from pura.audit.steps import STEPS
         from pura.audit.unexamined import reason_of, unexamined
 
         if isinstance(found, Audit):
@@ -448,7 +449,7 @@ def not_examined(workplace: Workplace, setup: Setup, item: UnreadFile) -> Audite
 
 
 def _not_examined(item: UnreadFile, means: Means) -> Audited:
-    from pura.audit.run import STEPS
+    from pura.audit.steps import STEPS
     from pura.audit.unexamined import unexamined
 
     known = f"{item.size_bytes} bytes, SHA-256 {item.sha256}" if item.sha256 else "not readable"
@@ -484,7 +485,8 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.run import Options, audit_document
+    from pura.audit.options import Options
+    from pura.audit.run import audit_document
     from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
 
     readings = {reading.name: reading for reading in record.variants}

@@ -433,6 +433,32 @@ class StopFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RereadingFacts:
+    """Windows of a long text, which may be read a second time with nothing before them.
+
+    Attributes:
+        weight: Part of the evidence that all windows share, read or not.
+        windows: How many there are, in the form of the text that was read again.
+        read: How many were read.
+        tokens: Tokens of those.
+        log10_first: log10 of what the first readings add to the evidence.
+        log10_second: log10 of what the windows add; None where none was read.
+        first_token: First token of the window that the findings rest on, whose second reading the
+            record's tokens, steps and bits are of; None where they rest on first readings.
+        last_token: Its last token, inclusive.
+    """
+
+    weight: float
+    windows: int
+    read: int
+    tokens: int
+    log10_first: float
+    log10_second: float | None = None
+    first_token: int | None = None
+    last_token: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class RegisterFacts:
     """What the register of issued payloads says.
 
@@ -533,6 +559,8 @@ class Audit:
             ``variants``, which are read without any, are what the evidence is the mean of.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
         stopped: Where reading was stopped early; None where the whole text was read.
+        rereading: How windows of a long text entered the evidence; None of a short one, and in
+            records of versions that read everything once.
         epochs: ``FROM..TO`` where the keys are those of a range of days, weeks or months, which was
             fixed, with equal weights, before the text was read; None where they are not.
         register: What the register says, or None when it was not asked.
@@ -568,6 +596,7 @@ class Audit:
     prompts: tuple[PromptReading, ...] = ()
     prior: PriorFacts | None = None
     stopped: StopFacts | None = None
+    rereading: RereadingFacts | None = None
     epochs: str | None = None
     register: RegisterFacts | None
     policy: dict[str, object]
@@ -579,7 +608,7 @@ class Audit:
         whole = {"schema": SCHEMA, **encode(self)}
         if not self.marks:  # as records of earlier versions, which come out as they went in
             del whole["marks"]
-        for name in ("prior", "power", "stopped", "epochs"):
+        for name in ("prior", "power", "stopped", "rereading", "epochs"):
             if getattr(self, name) is None:
                 del whole[name]
         if not self.prompts:

@@ -44,7 +44,7 @@ def findings_digest(audit: Audit, form: int = FORM) -> str:
     whole = audit.to_dict()
     part: dict[str, Any] = {name: whole[name] for name in _PARTS}
     # Records of earlier versions keep their number.
-    later = ("marks", "prompts", "prior", "power", "stopped")
+    later = ("marks", "prompts", "prior", "power", "stopped", "rereading")
     part |= {name: whole[name] for name in later if name in whole}
     part["keys"] = [key["fingerprint"] for key in whole["keys"]]
     part["model"] = whole["model"]["fingerprint"]

@@ -26,7 +26,8 @@ from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
 _LATER: Final = {
-    (Audit, name) for name in ("marks", "prior", "prompts", "power", "stopped", "epochs")
+    (Audit, name)
+    for name in ("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs")
 }
 _SUMMARY: Final = (
     "schema",
@@ -46,6 +47,7 @@ _SUMMARY: Final = (
     "prompts",
     "prior",
     "stopped",
+    "rereading",
     "epochs",
     "register",
 )

@@ -295,7 +295,15 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     blocks += [_facts(rows), note(say("note.n1", request.language))]
     for sentence in audit.sentences:
         if sentence.key.startswith(
-            ("stopped.", "marks.", "register.", "candidates.", "text.edited", "verifier.")
+            (
+                "stopped.",
+                "reread.",
+                "marks.",
+                "register.",
+                "candidates.",
+                "text.edited",
+                "verifier.",
+            )
         ):
             blocks.append(paragraph(_said(sentence, request.language)))
     cautions = [printable(fill(s, request.language)) for s in audit.cautions]

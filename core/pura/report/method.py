@@ -43,6 +43,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         *_power(audit, labels),
         (labels("seed"), labels("seed.value", seed=str(found.seed), n=found.draws)),
         (labels("counted"), labels("counted.value", k=len(audit.keys), r=readings, n=entries)),
+        *_second_reading(audit, labels),
         (labels("worked"), f"{day(audit.created, labels)} ({audit.created})"),
         (labels("deviations"), request.deviations.strip() or labels("none")),
         (labels("external"), request.external.strip() or labels("none")),
@@ -75,6 +76,23 @@ def _power(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
     whose = [] if audit.power.own else [labels("power.shipped")]
     named = [*whose, *([audit.power.name] if audit.power.name else []), audit.power.table]
     return [(labels("power.table"), ", ".join(named))]
+
+
+def _second_reading(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
+    """Return how many stretches of a long text were read again, and what that added."""
+    again = audit.rereading
+    if again is None:
+        return []
+    second = "–" if again.log10_second is None else number(again.log10_second, 1, labels)
+    value = labels(
+        "reread.value",
+        r=again.read,
+        k=again.windows,
+        n=again.tokens,
+        first=number(again.log10_first, 1, labels),
+        second=second,
+    )
+    return [(labels("reread"), value)]
 
 
 def rule(audits: Sequence[Audit], labels: Labels) -> tuple[Block, ...]:

@@ -15,6 +15,7 @@ from pura.record.audit import (
     PriorFacts,
     RegisterFacts,
     RegisterMatch,
+    RereadingFacts,
     StopFacts,
 )
 from pura.verdict.outcome import Outcome
@@ -101,6 +102,7 @@ def findings(
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
     stopped: StopFacts | None = None,
+    again: RereadingFacts | None = None,
 ) -> tuple[Sentence, ...]:
     """Return the findings in the order in which they are read.
 
@@ -118,6 +120,7 @@ def findings(
         register: What the register says, or None when it was not asked.
         marks: The marks of the text, strongest first; one is not worth a sentence of its own.
         stopped: Where reading was stopped early, if it was.
+        again: How windows that were read a second time entered the evidence, or None.
     """
     out = [_headline(outcome, evidence, policy), *_measured(outcome, power)]
     out += _strength(outcome, evidence, policy)
@@ -125,6 +128,7 @@ def findings(
     if stopped is not None:
         out.append(_stopped(stopped))
     if outcome.verdict == "mark":
+        out += _again(again)
         out += _marks(marks)
         out += _several(candidates, policy)
         if register is not None:
@@ -160,6 +164,19 @@ def _stopped(stopped: StopFacts) -> Sentence:
         "share": share,
     }
     return Sentence(key="stopped.early", values=values)
+
+
+def _again(again: RereadingFacts | None) -> list[Sentence]:
+    """Say that the finding rests on a second reading, where it does."""
+    if again is None or again.first_token is None or again.last_token is None:
+        return []
+    values: dict[str, str | int | float] = {
+        "first": again.first_token + 1,
+        "last": again.last_token + 1,
+        "k": again.windows,
+        "w": again.weight,
+    }
+    return [Sentence(key="reread.found", values=values)]
 
 
 def _ends(epochs: str) -> dict[str, str]:

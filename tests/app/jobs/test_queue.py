@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QObject
 from shiboken6 import delete
 
-from pura.audit.run import Notice
+from pura.audit.options import Notice
 from pura.base.errors import InputError
 from pura.base.progress import Stage
 from pura.desk.audits import Audited

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from pura.audit.run import Options, audit_document
+from pura.audit.options import Options
+from pura.audit.run import audit_document
 from pura.documents import from_text
 from pura.model import evidence
 from pura.record import json_io

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from pura.audit.handling import CASE, LINES, TYPING, handling_signs, pieces_of
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
 from pura.model.tokenise import usual_spelling

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.lab.proxy import perturb_weights
 from pura.record import json_io
 from pura.record.audit import Audit

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from pura.audit.looking import CHUNK
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.base.progress import Stage
 from pura.record import json_io
 from pura.record.audit import Audit

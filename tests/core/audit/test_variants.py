@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.audit.variants import FOUND, IDS, RESTORED, check_ids, spans_of_ids, variants_of
 from pura.base.errors import InputError
 from pura.record import json_io

@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pura.audit.run import SHORT_OF_MEMORY, Notice
+from pura.audit.options import SHORT_OF_MEMORY, Notice
 from pura.audit.unexamined import reason_of
 from pura.base.errors import (
     Cancelled,

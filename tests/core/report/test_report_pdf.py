@@ -13,7 +13,8 @@ from typing import Any
 import pikepdf
 import pytest
 
-from pura.audit.run import Options, audit_text
+from pura.audit.options import Options
+from pura.audit.run import audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit, Passage, RegisterFacts, RegisterMatch

@@ -176,7 +176,8 @@ def _one(
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
     (intervals,) = trial.intervals_of(seen, prompt_known=False, text_tokens=ids.size)
     plan = trial.make_schedule(intervals, key, profile, check)
-    found = trial.decode(0, plan, trial.weigh(plan, intervals, profile), intervals, profile, 1)
+    local = trial.weigh(plan, intervals, profile)
+    found = trial.decode(0, plan, local, intervals, profile, 1, log10_weight=0.0)
     right = found.exact.payload.bits == sample.payload.bits
     return TextResult(
         tokens=len(ids),

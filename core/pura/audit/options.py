@@ -1,0 +1,78 @@
+"""What an audit may be told, and how a document is handed in to be audited beside others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from pura.documents import Document
+from pura.record.audit import StepReport
+from pura.register.store import Register
+from pura.verdict.policy import Policy, default_policy
+from pura.verdict.power import PowerTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
+"""How the record's log says it."""
+
+
+class Notice(StrEnum):
+    """What a person should hear of at once, not only from the record's log."""
+
+    SHORT_OF_MEMORY = "short-of-memory"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What an audit may be told besides text, key, profile and model.
+
+    Attributes:
+        prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
+            all different.
+        decoder: Which payload is reported: ``exact`` or ``paper``.
+        policy: The decision rule.
+        register: The register of issued payloads, asked after the verdict is fixed.
+        candidates: How many payloads to list.
+        keep_text: Whether the record holds the text itself.
+        restore: Also read the text as it was before it was handled, where it shows signs of that.
+        alternatives: Name and text of other readings that the document offered.
+        ids: int64 [L], token ids that a generator saved; read beside the text.
+        power_tables: The power tables that the policy names, all of them.
+        epochs: ``FROM..TO`` where the keys are those of a range of epochs.
+        follow: Tell of the evidence while a long text is read.
+    """
+
+    prompts: tuple[str, ...] = ()
+    decoder: str = "exact"
+    policy: Policy = field(default_factory=default_policy)
+    register: Register | None = None
+    candidates: int = 8
+    keep_text: bool = True
+    restore: bool = True
+    alternatives: tuple[tuple[str, str], ...] = ()
+    ids: npt.NDArray[np.int64] | None = None
+    power_tables: tuple[PowerTable, ...] = ()
+    epochs: str = ""
+    follow: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A document to be audited beside others.
+
+    Attributes:
+        document: The text and where it came from.
+        options: Everything else.
+        notice: Told of what a person should hear of at once.
+        log: Gets a report of every step as it ends, also of the one that failed.
+    """
+
+    document: Document
+    options: Options = field(default_factory=Options)
+    notice: Callable[[Notice], None] = lambda _: None
+    log: list[StepReport] = field(default_factory=list)

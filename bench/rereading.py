@@ -2,8 +2,8 @@
 
 ``python bench/rereading.py read --study STUDY --cache DIR --cell 100.10000`` takes the documents of
 bench/long_documents.py, decides them as an audit does (:mod:`pura.audit.rereading`) and has the
-model read the windows that it names; ``table`` prints what comes of it, ``unmarked`` what it costs
-where another key is asked about. Goes on where it was stopped.
+model read the windows that it names; ``table`` prints what comes of it, ``unmarked`` asks another
+key, ``cost`` sets the second reading beside the first. Goes on where it was stopped.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ from pura.decode import default_model
 from pura.lab.documents import finding
 from pura.lab.evaluate import TextReading
 from pura.lab.shelf import Shelf
-from pura.model.evidence import Request, read_documents
+from pura.model.evidence import Request, read, read_documents
 from pura.scheme import Profile, SecretKey
 
 FOUND = 6.0
+COSTS = (2_500, 5_000, 10_000)
 
 
 def tried(
@@ -71,9 +72,9 @@ def audited(
     if again is None:
         return trials, {"decoder": first, "pass": 0.0, "again": 0.0}
     requests = [Request(texts=[ids]) for ids in again.texts]
-    read = read_documents(model, requests, keys=[key], profile=profile)
+    windows = read_documents(model, requests, keys=[key], profile=profile)
     passed, clock = time.process_time() - clock, time.process_time()
-    for begin, found in zip(again.begins, read, strict=True):
+    for begin, found in zip(again.begins, windows, strict=True):
         assert isinstance(found, list)
         (own,) = intervals_of(found[0], prompt_known=False, text_tokens=len(found[0]))
         trials.append(tried(own, key, profile, weights.second(0), begin))
@@ -147,6 +148,28 @@ def print_table(rows: list[dict[str, Any]]) -> None:
     _common.print_table(head, out)
 
 
+def print_costs(model: Any) -> None:
+    """Print what a second reading costs texts by people in which nothing is marked."""
+    stream, rows = documents.people(model.tokenizer), []
+    cell, place = documents.numbered()[0]
+    profile, key = cell.profile(model.vocab_size), cell.key(place)
+    for tokens in COSTS:
+        clock = time.process_time()
+        seen = read(model, stream[:tokens], keys=[key], profile=profile)
+        once = time.process_time() - clock
+        columns = {name: found[0] for name, found in documents.columns_of(seen).items()}
+        trials, seconds = audited(model, TextReading(**columns), key, profile)
+        again = seconds["pass"] + seconds["again"]
+        rows.append(
+            [
+                f"{tokens:,}", f"{once:.1f}", f"{seconds['decoder']:.1f}", str(len(trials) - 1),
+                f"{seconds['pass']:.1f}", f"{seconds['again']:.1f}", f"{again / once:.1%}",
+            ]
+        )  # fmt: skip
+    head = ["tokens", "pass, s", "decoder, s", "windows", "pass of them, s", "decoder, s", "share"]
+    _common.print_table(head, rows)
+
+
 def documents_fed(row: dict[str, Any]) -> int:
     """Return how many tokens were read again."""
     return sum(min(128, row["tokens"] - begin) for begin, _ in row["windows"])
@@ -155,7 +178,7 @@ def documents_fed(row: dict[str, Any]) -> int:
 def main() -> None:
     """Read, or print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("stage", choices=("read", "unmarked", "table"))
+    parser.add_argument("stage", choices=("read", "unmarked", "table", "cost"))
     parser.add_argument("--study", type=Path, help="cache of bench/long_documents.py")
     parser.add_argument("--cache", type=Path, required=True, help="where the outcomes are kept")
     parser.add_argument("--cell", default="100.10000", help="marked tokens and tokens in all")
@@ -169,6 +192,10 @@ def main() -> None:
         return
     args.cache.mkdir(parents=True, exist_ok=True)
     model, shelf = _common.load_builtin(), Shelf(args.study)
+    if args.stage == "cost":
+        _common.print_facts("Second readings: cost", documents.SEED)
+        print_costs(model)
+        return
     done = {row["number"] for row in rows_of(path)}
     for number in range(args.texts):
         if number in done:

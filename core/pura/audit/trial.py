@@ -208,6 +208,7 @@ def strength(
     profile: Profile,
     policy: Policy,
     *,
+    window: Trial | None,
     tried: int,
     seed: int,
     likelihood: LikelihoodModel | None = None,
@@ -225,13 +226,14 @@ def strength(
         best: The strongest of those that are no windows.
         profile: The profile.
         policy: The decision rule.
+        window: The one that a finding rests on, if it does on one.
         tried: Keys times readings.
         seed: Of the redraws.
         likelihood: The frozen numbers; the shipped ones when absent.
         checkpoint: Called often; may raise.
     """
     log10_e = evidence(trials)
-    if why := _needless(log10_e, best, policy):
+    if why := _needless(log10_e, best, window, policy):
         return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note=why)
     intervals = best.intervals
     test = significance.redraw_p(
@@ -256,13 +258,15 @@ def strength(
     )
 
 
-def _needless(log10_e: float, best: Trial, policy: Policy) -> str:
+def _needless(log10_e: float, best: Trial, window: Trial | None, policy: Policy) -> str:
     """Say why no phases are redrawn; empty where they are."""
     if not policy.draws:
         return "not redrawn: the policy asks for no redraws"
     if best.intervals.stopped:
         # Turned phases would have stopped elsewhere.
         return "not redrawn: reading was stopped early, which redraws cannot repeat"
+    if window is not None:
+        return "not redrawn: the finding rests on a second reading, which redraws do not repeat"
     if not len(best.schedule):
         return "not redrawn: no position is usable"
     if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:

@@ -212,19 +212,20 @@ class Walk:
         document, options, tokens = self._document, self._options, self._tokens
         trials = self._trials
         best = strongest(trials)
+        window = decisive(trials, options.policy.t_found)
         with self._log.step(9) as note:
             strong = strength(
                 trials,
                 best,
                 self._profile,
                 options.policy,
+                window=window,
                 tried=self._tried,
                 seed=options.policy.seed(document.sha256),
                 likelihood=self._likelihood,
                 checkpoint=self._checkpoint,
             )
             note.append(strong.note)
-        window = decisive(trials, options.policy.t_found)
         if window is not None:
             best = placed(window, trials, self._profile)
         found = assemble.Findings(

@@ -143,6 +143,7 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     assert span in fill(said, "en")
     assert "zweites Mal gelesen" in fill(said, "de")
     assert "read again with nothing before them: 64 tokens" in audit.log[7].note
+    assert "rests on a second reading" in audit.log[8].note
     opened = json_io.from_json(json_io.to_json(audit))
     assert opened.rereading == again == audit.rereading
     assert findings_digest(opened) == findings_digest(audit)

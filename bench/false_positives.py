@@ -25,6 +25,8 @@ import numpy as np
 
 import _common
 from pura.decode import Issued, default_model, log_evidence, redraw_p
+from pura.decode.significance import combine
+from pura.keys.epochs import epoch_key, epochs
 from pura.lab.cells import MAIN, SEED
 from pura.lab.intervals import wilson
 from pura.lab.shelf import Shelf
@@ -43,6 +45,8 @@ LEVELS = (0.1, 0.01, 0.001)
 HALVES = ("", ", whole text", ", list")
 REGISTER = ", register"  # as prior
 STOPPED = ", stopped"  # at the first of so many looks that reaches 10
+EPOCHS = ", a month of days"  # the mean over the keys of 30 days, all derived from one key
+MONTH = "2026-11-01..2026-11-30"
 LOOKS = 6
 ENTRIES = 1000
 CODES = {cell.code: cell for cell in MAIN}
@@ -264,6 +268,32 @@ def weigh_text(
     print(f"{name}: round {turn}, {time.perf_counter() - start:.0f} s", flush=True)
 
 
+def weigh_epochs(model: Any, name: str, ids: Any, shelf: Shelf) -> None:
+    """Weigh one text under the keys of a range of days, and store the mean of their evidence."""
+    table = distributions(model, ids)
+    entropy = entropies(table)
+    own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
+    given = {"token_probability": np.concatenate([[1.0], own])}
+    columns = {}
+    for code, cell in CODES.items():
+        profile: Profile = cell.profile(model.vocab_size)
+        wanted = 1 + np.flatnonzero(entropy[1:] >= profile.entropy_thresholds_bits[0])
+        days = []
+        for day in epochs(MONTH):
+            key = epoch_key(key_of(f"{name}{EPOCHS}", 0), day)
+            lo, hi = intervals(table, ids, key, wanted)
+            steps = schedule(ids, entropy, key, profile)
+            days.append(log_evidence(steps, entropy, lo, hi, profile, **given).both)
+        columns[f"log_e.{code}{EPOCHS}"] = [np.array([log_mean(days)])]
+    shelf.put(store_name(name, EPOCHS), columns)
+    print(f"{name}: {MONTH}", flush=True)
+
+
+def log_mean(logs: list[float]) -> float:
+    """Return the log of the mean of what some logs are of."""
+    return combine(np.array(logs) / np.log(10)) * float(np.log(10))
+
+
 def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> float:
     """Return the log evidence at the first look that reaches 10, or at the end of the text.
 
@@ -284,7 +314,7 @@ def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> fl
     return float(value)
 
 
-def store_name(text: str, turn: int) -> str:
+def store_name(text: str, turn: int | str) -> str:
     """Name on the shelf: another likelihood or round is another result."""
     return f"null.{default_model().fingerprint}.{'-'.join(CODES)}.{turn}.{text}"
 
@@ -292,6 +322,8 @@ def store_name(text: str, turn: int) -> str:
 def together(shelf: Shelf, text: str, turns: int) -> dict[str, Any]:
     """Return what all rounds say of a text."""
     stored = [shelf.get(store_name(text, turn)) for turn in range(turns)]
+    if store_name(text, EPOCHS) in shelf:
+        stored.append(shelf.get(store_name(text, EPOCHS)))
     return {
         name: [np.concatenate([s[name][0] for s in stored if name in s])]
         for name in dict.fromkeys(name for s in stored for name in s)
@@ -305,7 +337,7 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
 
     kinds = [*dict.fromkeys(name.split(".")[0] for name in results), "all"]
     rows = []
-    for code in (code + half for code in CODES for half in (*HALVES, REGISTER, STOPPED)):
+    for code in (code + half for code in CODES for half in (*HALVES, REGISTER, STOPPED, EPOCHS)):
         for kind in kinds:
             chosen = [r for n, r in results.items() if kind in ("all", n.split(".")[0])]
             name = f"log_e.{code}"  # rounds of before the register as prior lack one
@@ -326,8 +358,11 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
     rng = np.random.default_rng(SEED)
     rows = []
     for code in CODES:
-        p = np.concatenate([r[f"p.{code}"][0] for r in results.values()])
+        column = f"p.{code}"
+        p = np.concatenate([r[column][0] for r in results.values() if column in r] or [[]])
         p = p[np.isfinite(p)]
+        if not p.size:
+            continue
         # Uniform on k/(R+1), so moved down by a uniform share of a step it is uniform on [0, 1].
         test = kstest(p - rng.random(p.size) / (DRAWS + 1), "uniform")
         cells = [code, str(p.size), f"{test.statistic:.4f}", f"{test.pvalue:.3f}"]
@@ -345,6 +380,7 @@ def main() -> None:
     parser.add_argument("--no-work", action="store_true", help="only print what is there")
     parser.add_argument("--halves", action="store_true", help="new rounds: the evidence alone")
     parser.add_argument("--again", action="store_true", help="long texts, with second readings")
+    parser.add_argument("--epochs", action="store_true", help="also a month of days' keys a text")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
     if args.code:
@@ -366,6 +402,9 @@ def main() -> None:
         again_table(shelf, list(texts), starts)
         return
     texts = plain_texts(model, shelf)
+    for name, ids in texts.items() if args.epochs else ():
+        if store_name(name, EPOCHS) not in shelf and ids.size <= TOKENS:
+            weigh_epochs(model, name, ids, shelf)
     turns = -(-args.keys // (ROUND * len(texts)))
     for turn in range(turns):
         for name, ids in texts.items():
@@ -376,7 +415,7 @@ def main() -> None:
         whole += 1
     _common.print_facts("False positives", SEED)
     print(f"likelihood table {default_model().fingerprint}, {whole * ROUND} keys a text\n")
-    if whole:
+    if whole or args.epochs:
         tables({name: together(shelf, name, whole) for name in texts})
 
 

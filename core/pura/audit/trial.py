@@ -156,6 +156,7 @@ def decode(
     begin: int | None = None,
     likelihood: LikelihoodModel | None = None,
     issued: Issued | None = None,
+    one_of_many: bool = False,
     checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
     """Decode with the published and with the exact decoder (step 8)."""
@@ -171,6 +172,7 @@ def decode(
         token_probability=intervals.probability,
         issued=issued,
         text_tokens=intervals.text_tokens,
+        one_of_many=one_of_many,
         checkpoint=checkpoint,
     )
     return Trial(

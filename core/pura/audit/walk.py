@@ -76,6 +76,9 @@ if TYPE_CHECKING:
     from pura.model.reading import Reading
     from pura.model.tokenise import Tokens
 
+FEW_KEYS: Final = 8
+"""Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
+
 _READINGS: Final = {
     FOUND: "from the text",
     RESTORED: "from the restored text",
@@ -422,6 +425,7 @@ class Walk:
             begin=begin,
             likelihood=self._likelihood,
             issued=None if self._prior is None else self._prior.issued,
+            one_of_many=len(self._keys) > FEW_KEYS,
             checkpoint=self._checkpoint,
         )
 

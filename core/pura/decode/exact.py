@@ -45,6 +45,7 @@ _LEAST_WEIGHT: Final = 0.02  # grid members below this share name no candidates 
 _MOST_MEMBERS: Final = 3
 _NAMED: Final = 32  # payloads that each of them names
 _SCORED_AT_ONCE: Final = 2048  # codewords; 20 MB at 12 grid points and 108 positions
+_HOPELESS_NATS: Final = -6.0  # share in the evidence of one among many keys, at a first look
 _NEGLIGIBLE_REST: Final = 1e-6  # mass outside the list that bit posteriors may leave out
 _BLOCK: Final = 8192  # steps whose densities are worked out at a time
 _LONG: Final = 1024  # steps from which on windows name most of the list
@@ -262,6 +263,7 @@ def _weigh(
     text_tokens: int | None,
     checkpoint: Callable[[], None],
     named_each: int = _NAMED,
+    one_of_many: bool = False,
 ) -> _Weighed:
     grid, chains = model.grids[prompt_known], model.passages.members[prompt_known]
     tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
@@ -320,7 +322,8 @@ def _weigh(
         chosen += [] if scores is None else [scores.strongest]
         pool = np.unique(np.concatenate(chosen), axis=0)
         prior = log_prior(pool, profile.payload_bits, issued)
-        listed, log_listed, member = _score(text, pool, prior, profile, checkpoint)
+        least = _HOPELESS_NATS if one_of_many else -math.inf
+        listed, log_listed, member = _score(text, pool, prior, profile, checkpoint, least)
     else:
         listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
     return _Weighed(
@@ -369,8 +372,12 @@ def _score(
     prior: F64,
     profile: Profile,
     checkpoint: Callable[[], None],
+    least: float = -math.inf,
 ) -> tuple[Bits, F64, I64]:
     """Weigh payloads by the chains; those that fall behind at a first look are left out.
+
+    Where none reaches ``least`` at the first look, its chains alone are counted, and the others as
+    nothing: no more than the mean over all of them, so that the bound of docs/evidence.md holds.
 
     Args:
         text: The text.
@@ -378,24 +385,28 @@ def _score(
         prior: float64 [C], natural log of what each weighs before the text is seen.
         profile: The profile.
         checkpoint: Called often; may raise.
+        least: Natural log of a share in the evidence.
 
     Returns:
         The payloads, strongest first, their log likelihood ratios, mean over the chains, and the
         member that fits each of them best.
     """
-    words = codeword_windows(encode_rows(pool, profile))
+    words, every = codeword_windows(encode_rows(pool, profile)), np.arange(len(text.members))
+    walked = every
     if len(pool) > KEPT:
-        first = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
+        looked = chain.log_likelihoods(text, words, _first_members(text), checkpoint)
         # Of use is what adds to the sum, or what may be a further mark.
-        first += prior
+        first = looked.max(axis=0) + prior
         floor = min(0.0, float(first.max()) - _NO_USE_NATS)
         kept = kept_payloads(pool, first, floor, _NO_USE_NATS)
         pool, words, prior = pool[kept], words[kept], prior[kept]
-    every = np.arange(len(text.members))
-    scores = chain.log_likelihoods(text, words, every, checkpoint)
+        if first.max() < least:
+            walked, scores = _first_members(text), looked[:, kept]
+    if walked is every:
+        scores = chain.log_likelihoods(text, words, every, checkpoint)
     mean = np.logaddexp.reduce(scores, axis=0) - np.log(every.size)
     order = np.argsort(-(mean + prior), kind="stable")
-    return pool[order], mean[order], scores.argmax(axis=0)[order]
+    return pool[order], mean[order], walked[scores.argmax(axis=0)[order]]
 
 
 class LogEvidence(NamedTuple):
@@ -450,6 +461,7 @@ def decide(
     token_probability: F64 | None = None,
     issued: Issued | None = None,
     text_tokens: int | None = None,
+    one_of_many: bool = False,
     checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
@@ -466,6 +478,8 @@ def decide(
         token_probability: float64 [L]; ``hi - lo`` when absent.
         issued: Payloads that were issued before the text was seen; None takes all alike.
         text_tokens: Tokens of the whole text, where these are only its first; ``L`` when absent.
+        one_of_many: The key is one of many: where no payload is of use at a first look, its
+            evidence is bounded from below at a fraction of the cost.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -486,6 +500,7 @@ def decide(
         issued=issued,
         text_tokens=text_tokens,
         checkpoint=checkpoint,
+        one_of_many=one_of_many,
         named_each=max(_NAMED, candidates),
     )
     found = _candidates(weighed, profile)

@@ -5,7 +5,6 @@ docs/scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies w
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
@@ -44,12 +43,13 @@ class Step:
     gate: Gate
 
 
+_TOKEN_BYTES: Final = 4
 _EMPTY: Final = {gate: Step(0, 0.0, 0, gate) for gate in Gate}
 
 
 def context_bytes(token_ids: Iterable[int]) -> bytes:
     """Return ``ctx_t``: each token id as 4 bytes little-endian."""
-    return b"".join(int(v).to_bytes(4, "little") for v in token_ids)
+    return b"".join(int(v).to_bytes(_TOKEN_BYTES, "little") for v in token_ids)
 
 
 class Scheduler:
@@ -62,11 +62,11 @@ class Scheduler:
 
     def __init__(self, key: SecretKey, profile: Profile) -> None:
         self._key = key
-        self._window = profile.context_window
+        self._width = _TOKEN_BYTES * profile.context_window
         self._thresholds = profile.entropy_thresholds_bits
         self._remember_all = profile.history == "all"
         self._length = profile.codeword_length
-        self._context: deque[int] = deque(maxlen=self._window)
+        self._context = b""
         self._history: set[int] = set()
 
     def step(self, entropy_bits: float) -> Step:
@@ -76,12 +76,12 @@ class Scheduler:
             entropy_bits: ``H_t``, Shannon entropy in bits of the next-token distribution after
                 temperature, top-k and top-p.
         """
-        if len(self._context) < self._window:
+        if len(self._context) < self._width:
             return _EMPTY[Gate.NO_CONTEXT]
         arity = sum(1 for threshold in self._thresholds if entropy_bits >= threshold)
         if arity == 0 and not self._remember_all:
             return _EMPTY[Gate.LOW_ENTROPY]
-        context = context_bytes(self._context)
+        context = self._context
         seed = self._key.prf(LABEL_SEED, context)
         if seed in self._history:
             return _EMPTY[Gate.REPEATED_CONTEXT if arity else Gate.LOW_ENTROPY]
@@ -93,7 +93,7 @@ class Scheduler:
 
     def push(self, token_id: int) -> None:
         """Tell the walk which token stood at this step."""
-        self._context.append(token_id)
+        self._context = (self._context + context_bytes((token_id,)))[-self._width :]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -372,6 +372,17 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
     )
 
 
+def weigh_missing(model: Any, texts: dict[str, Any], turns: int, shelf: Shelf, args: Any) -> None:
+    """Weigh every text that the shelf lacks something of."""
+    for name, ids in texts.items() if args.epochs else ():
+        if store_name(name, EPOCHS) not in shelf and ids.size <= TOKENS:
+            weigh_epochs(model, name, ids, shelf)
+    for turn in range(turns):
+        for name, ids in texts.items():
+            if store_name(name, turn) not in shelf:
+                weigh_text(model, name, ids, turn, shelf, halves=args.halves)
+
+
 def main() -> None:
     """Weigh what is missing, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -402,14 +413,9 @@ def main() -> None:
         again_table(shelf, list(texts), starts)
         return
     texts = plain_texts(model, shelf)
-    for name, ids in texts.items() if args.epochs else ():
-        if store_name(name, EPOCHS) not in shelf and ids.size <= TOKENS:
-            weigh_epochs(model, name, ids, shelf)
     turns = -(-args.keys // (ROUND * len(texts)))
-    for turn in range(turns):
-        for name, ids in texts.items():
-            if store_name(name, turn) not in shelf and not args.no_work:
-                weigh_text(model, name, ids, turn, shelf, halves=args.halves)
+    if not args.no_work:
+        weigh_missing(model, texts, turns, shelf, args)
     whole = 0
     while whole < turns and all(store_name(name, whole) in shelf for name in texts):
         whole += 1

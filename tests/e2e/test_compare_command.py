@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 
 def test_schemes_are_compared_and_a_second_run_only_reads(
-    pura: Callable[..., Any], tmp_path: Path
+    pura: Callable[..., Any], tmp_path: Path, rows: Callable[[str], list[dict[str, Any]]]
 ) -> None:
     folder = tmp_path / "bench"
     asked = ("lab", "compare", "--folder", folder, "--bits", "12", "--tokens", "20")
@@ -18,8 +17,10 @@ def test_schemes_are_compared_and_a_second_run_only_reads(
     assert first.returncode == 0, first.stderr
     assert "| delete | 12 | mpac-3 |" in first.stdout
     texts = {p.name: p.stat().st_mtime_ns for p in folder.glob("*.npz")}
-    again = pura(*asked, "--json")
-    cells = json.loads(again.stdout)["cells"]
+    assert pura(*asked, "--output", tmp_path / "row.jsonl").stdout == ""
+    [row] = rows((tmp_path / "row.jsonl").read_text())
+    assert row["schema"] == "pura-comparison/1"
+    cells = row["cells"]
     assert [(c["condition"], c["texts"]) for c in cells] == [("none", 8), ("delete", 8)]
     assert cells[0]["accuracy"] > 0.5
     assert cells[0]["edited"] == 0

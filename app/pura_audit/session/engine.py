@@ -168,6 +168,5 @@ class PuraEngine:
                 profiles.append(ProfileChoice(name=path.stem, profile=profile, notes=notes))
             except PuraError as error:
                 message, hint = error.words(language())
-                words = f"{path.name}: {message}"
-                problems.append(Failure(code=error.code, message=words, hint=hint))
+                problems.append(Failure(code=error.code, message=message, hint=hint))
         return tuple(profiles)

@@ -8,9 +8,13 @@ or a key.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Self
 
 from pura.base.catalogue import Phrase, Value, catalogue, packed, unpacked
+
+_FILE: Final = "in_file"
 
 
 class PuraError(Exception):
@@ -46,6 +50,12 @@ class PuraError(Exception):
         """What happened, to stand in the text of another error."""
         return Phrase(key=self.key, values=self.values)
 
+    def in_file(self, file: str) -> Self:
+        """Return the same error, that of a file: its words name it, first if nowhere else."""
+        if self.values.get("name") == file:
+            return self
+        return type(self)(self.key, code=self.code, **{**self.values, _FILE: file})
+
     def words(self, language: str) -> tuple[str, str]:
         """Return what happened, and the way out, in a language.
 
@@ -55,7 +65,9 @@ class PuraError(Exception):
         texts = catalogue("errors")
         hint = texts[self.key].hint
         way_out = texts.fill(hint, language, self.values) if hint else ""
-        return texts.fill(self.key, language, self.values), way_out
+        happened = texts.fill(self.key, language, self.values)
+        file = self.values.get(_FILE)
+        return f"{file}: {happened}" if file else happened, way_out
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}".strip()
@@ -87,6 +99,15 @@ class PuraError(Exception):
         )
         error.words("en")  # every key is known and every blank has its value, or it is refused
         return error
+
+
+@contextmanager
+def naming(file: str) -> Iterator[None]:
+    """Have what goes wrong with a file name it."""
+    try:
+        yield
+    except PuraError as error:
+        raise error.in_file(file) from None
 
 
 def _rebuild(cls: type[PuraError], key: str, code: str, values: dict[str, Value]) -> PuraError:

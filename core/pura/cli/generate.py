@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.base.errors import PayloadError
+from pura.base.errors import PayloadError, naming
 from pura.base.files import write_atomic
 from pura.cli.common import (
     DeviceOption,
@@ -110,7 +110,8 @@ def _prompt(text: str | None, file: Path | None) -> str:
         raise PayloadError("command.prompt-twice", code="usage")
     from pura.documents import read_file
 
-    return read_file(file).text
+    with naming(file.name):
+        return read_file(file).text
 
 
 def payload_of(profile: Profile, text: str | None, fields: list[str] | None) -> Payload:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from pura.base.errors import InputError
-from pura.base.files import write_atomic
+from pura.base.errors import InputError, naming
+from pura.base.files import refuse_taken, write_or_refuse
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -23,7 +24,7 @@ from pura.cli.common import (
     workplace,
 )
 from pura.cli.lab_compare import compare
-from pura.cli.terminal import err, out, say, write_row
+from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
 from pura.cli.tree import App
 
 app = App()
@@ -68,7 +69,8 @@ def attack(
         Path | None, typer.Option(metavar="DIR", help="Folder of DIPPER's own model.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the text here, not to stdout.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write text, or JSON, to this new file, not stdout."),
     ] = None,
     as_json: JsonOption = False,
     device: DeviceOption = "auto",
@@ -77,6 +79,8 @@ def attack(
     """Attack a text, and say how hard it was hit."""
     from pura.desk.lab import AttackText, LabTools, attack_text
 
+    if output is not None:
+        refuse_taken(output)
     request = AttackText(
         attack=name,
         text=read_text(file),
@@ -89,10 +93,11 @@ def attack(
     hit = done.damage
     if as_json:
         row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
-        write_row(row, "attack")
+        with rows_into(output) if output is not None else nullcontext():
+            write_row(row, "attack")
         return
     if output is not None:
-        write_atomic(output, done.text.encode())
+        write_or_refuse(output, done.text.encode(), InputError)
     else:
         sys.stdout.write(done.text)
         sys.stdout.write("\n" if sys.stdout.isatty() else "")
@@ -123,6 +128,7 @@ def decompose(
     key_file: KeyFile = None,
     model: ModelOption = None,
     as_json: JsonOption = False,
+    _rows: RowsInto = None,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
 ) -> None:
@@ -228,7 +234,8 @@ def read_text(name: str) -> str:
         return sys.stdin.read()
     from pura.documents import read_file
 
-    return read_file(Path(name)).text
+    with naming(Path(name).name):
+        return read_file(Path(name)).text
 
 
 def _percent(rate: float) -> str:

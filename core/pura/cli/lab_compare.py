@@ -9,7 +9,7 @@ import typer
 
 from pura.cli.common import DeviceOption, DtypeOption, ModelOption, workplace
 from pura.cli.progress import Resting
-from pura.cli.terminal import err, out, say, write_row
+from pura.cli.terminal import RowsInto, err, out, say, write_row
 
 if TYPE_CHECKING:
     from pura.desk.compare import Compared
@@ -43,6 +43,7 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
     model: ModelOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead.")] = False,
+    _rows: RowsInto = None,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
 ) -> None:

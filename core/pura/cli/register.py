@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pura.cli.common import ProfileOption, load_profile, workplace
-from pura.cli.terminal import err, out, say, write_row
+from pura.cli.terminal import RowsInto, err, out, say, write_row
 from pura.cli.tree import App
 
 app = App()
@@ -65,7 +65,7 @@ def add(
 
 
 @app.command("find")
-def find(payload: Payload, profile: ProfileOption) -> None:
+def find(payload: Payload, profile: ProfileOption, _rows: RowsInto = None) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
     from pura.desk.register import FindPayload, find_payload
     from pura.scheme import parse_payload

@@ -87,7 +87,8 @@ class Command(TyperCommand):
         path = ctx.params.get("_rows")
         if path is None:
             return super().invoke(ctx)
-        ctx.params["as_json"] = True
+        if "as_json" in ctx.params:
+            ctx.params["as_json"] = True
         with rows_into(path):
             return super().invoke(ctx)
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from pura.base.errors import InputError
+from pura.base.errors import InputError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.strict import read_json
 from pura.desk.keys import ImportKey, KeyDone, import_key
@@ -150,7 +150,8 @@ def open_bundle(path: Path, passphrase: Secret) -> Bundle:
     """
     lent = passphrase.copy()
     try:
-        return _shown(_opened(path, lent), lent)
+        with naming(path.name):
+            return _shown(_opened(path, lent), lent)
     finally:
         wipe_buffer(lent)
 
@@ -166,7 +167,8 @@ def take_bundle(workplace: Workplace, request: TakeBundle) -> Bundle:
         RegisterError: A payload was issued to somebody else here.
     """
     with request.passphrase.used() as passphrase:
-        content = _opened(request.path, passphrase)
+        with naming(request.path.name):
+            content = _opened(request.path, passphrase)
         shown = _shown(content, passphrase)
         _check_policy(workplace, content, replace=request.replace_policy)
         names = workplace.profiles.names()

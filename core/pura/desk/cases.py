@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pura.base.errors import CaseLogError, PuraError
+from pura.base.errors import CaseLogError, PuraError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.strict import read_json
@@ -527,7 +527,7 @@ def import_from_file(workplace: Workplace, request: ImportCase) -> Case:
         CaseLogError: It is not whole, or is here already.
     """
     data = read_bounded(request.path, MAX_FILE, CaseLogError)
-    with open_log(workplace, create=True) as log:
+    with open_log(workplace, create=True) as log, naming(request.path.name):
         return import_case(log, data, acting(log, request.auditor))
 
 

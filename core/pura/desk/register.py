@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from pura.base.errors import RegisterError
+from pura.base.errors import RegisterError, naming
 from pura.base.progress import Checkpoint, unstopped
 from pura.desk.workplace import Workplace
 from pura.register.issue_log import import_log, is_log
@@ -76,7 +76,8 @@ def import_register(
     """
     read = import_log if is_log(request.path) else import_csv
     with Register(workplace.paths.register, create=True) as register:
-        added = read(register, request.path, request.profile, checkpoint=checkpoint)
+        with naming(request.path.name):
+            added = read(register, request.path, request.profile, checkpoint=checkpoint)
         return RegisterDone(rows=added, entries=len(register), version=register.version())
 
 

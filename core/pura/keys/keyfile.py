@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from pura.base.errors import KeyFormatError
+from pura.base.errors import KeyFormatError, naming
 from pura.base.files import open_regular
 from pura.base.strict import read_json
 from pura.keys.entries import MAX_NAME, MAX_NOTE, KeyEntry, Role
@@ -167,9 +167,10 @@ def load_key(path: Path, ask: Callable[[], bytearray] | None = None) -> KeyFile:
             data = file.read(MAX_FILE + 1)
     except OSError as error:
         raise KeyFormatError("key.file-read", name=path.name, why=error.errno or 0) from None
-    if len(data) > MAX_FILE:
-        raise _no_key()
-    return parse_key(data, ask)
+    with naming(path.name):
+        if len(data) > MAX_FILE:
+            raise _no_key()
+        return parse_key(data, ask)
 
 
 def _no_key() -> KeyFormatError:

@@ -17,7 +17,7 @@ from typing import Any, Final, Protocol
 
 from pura.base.canonical import former, sha256
 from pura.base.catalogue import Phrase, phrase
-from pura.base.errors import ProfileError
+from pura.base.errors import ProfileError, naming
 from pura.base.files import open_regular
 from pura.base.strict import TwiceError, read_json
 from pura.scheme.fields import Field, parse_layout
@@ -238,7 +238,8 @@ class Profile:
                 data = file.read(MAX_PROFILE_BYTES + 1)
         except OSError as error:
             raise ProfileError("profile.read", name=path.name, why=error.errno or 0) from None
-        return cls._read(_parse(data))
+        with naming(path.name):
+            return cls._read(_parse(data))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the profile as plain JSON values; fields that are not set are left out."""

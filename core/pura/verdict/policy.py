@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.errors import PolicyError
+from pura.base.errors import PolicyError, naming
 from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
 from pura.base.strict import TwiceError, read_json
@@ -362,4 +362,5 @@ def _read(path: Path) -> Policy:
             data = file.read(MAX_POLICY_BYTES + 1)
     except OSError as error:
         raise _file_error("read", path, error) from None
-    return Policy.from_json(data)
+    with naming(path.name):
+        return Policy.from_json(data)

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from pura.base.canonical import canonical
 from pura.base.catalogue import phrase
-from pura.base.errors import PolicyError
+from pura.base.errors import PolicyError, naming
 from pura.base.files import read_bounded, write_or_refuse
 from pura.base.strict import read_json
 from pura.verdict.power import MAX_BYTES, PowerTable, parse_power
@@ -102,7 +102,9 @@ def parse_power_file(data: bytes) -> PowerFile:
 
 def read_power_file(path: Path) -> PowerFile:
     """Read a sealed table from a file; see :func:`parse_power_file`."""
-    return parse_power_file(read_bounded(path, MAX_BYTES, PolicyError))
+    data = read_bounded(path, MAX_BYTES, PolicyError)
+    with naming(path.name):
+        return parse_power_file(data)
 
 
 class PowerFolder:

@@ -87,6 +87,8 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     audit = pura(
         "verify", "a.txt", "b.txt", "--profile", "house.json", "--key", "x", "--json", codes=(1,)
     )
+    found = Path("found-payload.jsonl")
+    assert not pura("register", "find", "0" * 36, "--profile", "house.json", "-o", found)
     said = [
         Path("fitness.jsonl").read_text(),
         audit,
@@ -94,7 +96,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         pura("model", "list", "--json"),
         pura("key", "list", "--json"),
         pura("key", "state", "--check", "--json"),
-        pura("register", "find", "0" * 36, "--profile", "house.json"),
+        found.read_text(),
         pura("power", "show", sealed(), "--json"),
         pura("caselog", "list", "--json"),
         pura("caselog", "show", "Thesis", "--json"),
@@ -105,7 +107,8 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     seen = {row["schema"] for text in said for row in rows(text)}
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
-    # Those of test_command.py, test_report_check_command.py, test_lab_command.py.
+    # Those of test_command.py, test_report_check_command.py, test_lab_command.py,
+    # test_compare_command.py.
     elsewhere = {"choice", "report-check", "attack", "decomposition", "comparison"}
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 
@@ -148,6 +151,27 @@ def test_what_is_typed_wrongly_is_a_usage_error() -> None:
         wrong = done.exception
         code = exit_code(wrong) if isinstance(wrong, PuraError) else done.exit_code
         assert code == 2, (words, done.output, wrong)
+
+
+@pytest.mark.usefixtures("desk")
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
+    Path("torn.json").write_text("{")
+    given = ("--profile", "house.json")
+    for words in (
+        ("profile", "show", "torn.json"),
+        ("verify", "words.txt", "--profile", "torn.json", "--key", "x"),
+        ("verify", "words.txt", *given, "--key-file", "torn.json"),
+        ("power", "show", "torn.json"),
+        ("register", "import", "torn.json", *given),
+        ("report", "annex", *given, "--policy", "torn.json", "--pdf", "annex.pdf"),
+        ("lab", "attack", "delete", "nowhere/torn.json"),
+        ("profile", "new", "--vocab-size", "9", "--fields", "torn.json"),
+    ):
+        done = CliRunner().invoke(app, ["--language", language, *words])
+        wrong = done.exception
+        said = wrong.words(language)[0] if isinstance(wrong, PuraError) else done.output
+        assert "torn.json" in said, (words, said)
 
 
 def test_the_doctor_names_what_is_wrong_and_the_way_out(

@@ -61,6 +61,7 @@ audit: install ## Look for known holes: security rules, published advisories (as
 FUZZ_SECONDS ?= 600
 fuzz: install ## Fuzz what reads strangers' bytes, FUZZ_SECONDS in all (asks the network once, for its tool)
 	@tests/fuzz/run.sh --seconds $(FUZZ_SECONDS)
+	@$(BIN)/python tests/fuzz/gguf_flips.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
 bench: install ## Print the benchmarks, side by side, with the machine
 	@for file in bench/trellis.py bench/evidence_pass.py bench/audit_cost.py bench/generation.py \

@@ -92,8 +92,8 @@ def verify(
     """Check a report: each check with its own result, in words.
 
     Exit codes: 0 signed, and nothing was found that is not as it should be; 1 something was, or
-    there is no signature although --trust asks for one; 2 usage; 3 not signed, so that only what
-    is inside could be held against itself.
+    there is no signature although --trust or a policy asks for one; 2 usage; 3 not signed, so that
+    only what is inside could be held against itself.
     """
     from pura.desk.reports import CheckReport, check_report
 

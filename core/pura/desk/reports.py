@@ -29,6 +29,7 @@ from pura.report.request import MAX_LOGO
 from pura.report.sign import SignOptions, load_identity
 from pura.report.sign import sign_report as put_signature
 from pura.report.sign.identity import Certificate
+from pura.verdict.policy import load_policy
 
 MAX_READ: Final = 64 << 20
 _ATTACHED: Final = f"/F({RECORD})".encode()
@@ -338,6 +339,7 @@ def check_report(
         read_bounded(request.path, MAX_READ, ReportFileError),
         moment=datetime.now(UTC),
         trust=trust,
+        policy=load_policy(workplace.paths.policy).signed,
         again=again if request.rerun else None,
         beat=checkpoint,
     )

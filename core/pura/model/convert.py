@@ -50,7 +50,12 @@ def _convert(source: Path, target: Path) -> None:
     folder = str(source.parent)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
     auto: Any = transformers.AutoModelForCausalLM
-    packed = auto.from_pretrained(folder, dtype=torch.float32, **where)
+    packed, report = auto.from_pretrained(
+        folder, dtype=torch.float32, output_loading_info=True, **where
+    )
+    # The library fills what the file lacks with random numbers.
+    if report["missing_keys"] or report["mismatched_keys"]:
+        raise ModelError("model.weights-missing", code="model-damaged")
     config = packed.config
     # A network that remembers it was quantised refuses to be saved; its weights are plain now.
     if hasattr(config, "quantization_config"):

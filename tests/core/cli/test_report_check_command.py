@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,9 @@ from cryptography.x509.oid import NameOID
 from typer.testing import CliRunner
 
 from pura.base.errors import PuraError
+from pura.base.paths import user_paths
 from pura.cli.__main__ import app
+from pura.verdict.policy import default_policy
 
 
 @pytest.fixture
@@ -74,6 +77,10 @@ def test_sign_then_verify(desk: Path, rows: Any) -> None:
     assert found["record"]["finding"] == "record.none"
     for name in ("file", "integrity", "trust", "coverage", "changes"):
         assert found[name]["state"] == "good", found[name]
+    # The policy asks for signatures, so that nobody has to name a certificate to miss one.
+    replace(default_policy(), signed=True).save(user_paths().policy)
+    [row] = rows(pura("verify", desk / "r.pdf", "--json").output)
+    assert "integrity.policy" in {check["finding"] for check in row["checks"]}
 
 
 @pytest.mark.slow

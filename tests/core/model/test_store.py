@@ -407,6 +407,12 @@ def test_a_gguf_that_cannot_be_converted(shop: ModelStore, tmp_path: Path) -> No
     path.write_bytes(b"GGUF\x03\0\0\0" + bytes(16) + bytes(400))
     with pytest.raises(ModelError, match=r"broken\.gguf"):
         shop.add(path)
+    # One flipped byte, in the name of a weight: what is lacking is not made up.
+    write_gguf(path)
+    path.write_bytes(path.read_bytes().replace(b"blk.0.ffn_up.", b"blk.0.ffn_uq.", 1))
+    with pytest.raises(ModelError) as caught:
+        shop.add(path)
+    assert (caught.value.key, caught.value.code) == ("model.weights-missing", "model-damaged")
     assert left_over(shop) == []
 
 

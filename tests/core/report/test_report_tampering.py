@@ -292,6 +292,17 @@ def test_what_cannot_be_compared_is_in_the_headline(report: Report, uncaged: Non
 def test_a_removed_signature_fails_where_trust_was_named(report: Report, uncaged: None) -> None:
     found = check_report(report.pdf, moment=NOW, trust=HELP.trust_of(P12))
     assert faults(found) == {"integrity.missing"}
+    # A policy asks for signatures: the one here, or the one that the record was made under.
+    assert not faults(check_report(report.pdf, moment=NOW))
+    assert faults(check_report(report.pdf, moment=NOW, policy=True)) == {"integrity.policy"}
+
+    def under_such_a_policy(pdf: Pdf) -> None:
+        record = json.loads(pdf.attachments["record.json"].get_file().read_bytes())
+        record["policy"]["signed"] = True
+        attached("record.json", json.dumps(record).encode())(pdf)
+
+    changed = check_report(done_to(report.pdf, under_such_a_policy), moment=NOW)
+    assert "integrity.policy" in faults(changed)
 
 
 def test_changed_padding_of_the_signature_is_named(signed: bytes, uncaged: None) -> None:

@@ -24,6 +24,7 @@ BAD = {
     "single_runner_up": [-0.1, 0.2],
     "prior_none": [0.0, 1.0, "0.1"],
     "epochs": [0, 401, 1.5, True],
+    "signed": [1, "yes", None],
     "register_prior": [-0.1, 0.91, "0.5", True],
     "draws": [-1, 100_000, 10.0],
     "redraw": ["sometimes", "", None, 1],

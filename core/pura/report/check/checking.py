@@ -21,6 +21,7 @@ def check_report(
     *,
     moment: datetime,
     trust: Sequence[bytes] = (),
+    policy: bool = False,
     again: Again | None = None,
     beat: Callable[[], None] | None = None,
 ) -> ReportCheck:
@@ -30,6 +31,7 @@ def check_report(
         data: The PDF.
         moment: Now, with a zone.
         trust: Trusted certificates, DER; see :func:`load_trust`.
+        policy: Whether the policy in force here asks for signatures.
         again: Audits an embedded text anew; None leaves that check out.
         beat: Called often; whatever it raises stops the check.
 
@@ -37,7 +39,7 @@ def check_report(
         ReportFileError: The file is too large, or its reader died.
     """
     facts = take_apart(data, trust, moment=moment, beat=beat)
-    found = judge(facts, trusted=bool(trust), moment=moment)
+    found = judge(facts, trusted=bool(trust), moment=moment, policy=policy)
     if not found.audits:
         return found
     last = [same_pages(data, facts, beat)]

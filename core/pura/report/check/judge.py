@@ -103,19 +103,27 @@ class ReportCheck:
         return catalogue("report-check").fill(key, language, values)
 
 
-def judge(facts: FileFacts, *, trusted: bool, moment: datetime) -> ReportCheck:
+def judge(
+    facts: FileFacts, *, trusted: bool, moment: datetime, policy: bool = False
+) -> ReportCheck:
     """Say of each thing what was found.
 
     Args:
         facts: From the child.
         trusted: Whether any trusted certificate was named.
         moment: The time to hold certificates against.
+        policy: Whether the policy in force here asks for signatures; the record's own may too.
     """
     if facts.problem:
         bad = Check(name="file", state=BAD, key=f"file.{facts.problem}")
         return ReportCheck(facts=facts, checks=(bad,))
     recorded, audits = _record(facts)
-    checks = (_file(facts), *recorded, *_added(facts), *_signatures(facts, trusted, moment))
+    signatures = _signatures(facts, trusted, moment)
+    asked = policy or any(audit.policy.get("signed") is True for audit in audits)
+    if not facts.signatures and (trusted or asked):
+        key = "integrity.missing" if trusted else "integrity.policy"
+        signatures = [Check(name="integrity", state=BAD, key=key)]
+    checks = (_file(facts), *recorded, *_added(facts), *signatures)
     return ReportCheck(facts=facts, checks=checks, audits=audits)
 
 
@@ -230,8 +238,6 @@ def _squeezed(text: str) -> str:
 
 def _signatures(facts: FileFacts, trusted: bool, moment: datetime) -> list[Check]:
     if not facts.signatures:
-        if trusted:
-            return [Check(name="integrity", state=BAD, key="integrity.missing")]
         return [Check(name="integrity", state=NOTICE, key="integrity.none")]
     found: list[Check] = []
     for one in facts.signatures:

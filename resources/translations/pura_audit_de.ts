@@ -183,12 +183,12 @@
         <translation>nie gelesen</translation>
     </message>
     <message>
-        <source>mark {n:text} · log-likelihood ratio, nats</source>
-        <translation>Markierung {n:text} · Log-Likelihood-Verhältnis, Nat</translation>
+        <source>mark {n:text} · likelihood ratio, log₁₀</source>
+        <translation>Markierung {n:text} · Likelihood-Quotient, log₁₀</translation>
     </message>
     <message>
-        <source>log-likelihood ratio, nats</source>
-        <translation>Log-Likelihood-Verhältnis, Nat</translation>
+        <source>likelihood ratio, log₁₀</source>
+        <translation>Likelihood-Quotient, log₁₀</translation>
     </message>
     <message>
         <source>Position {n:text}: {bit:text}</source>
@@ -207,8 +207,8 @@
         <translation>Bit</translation>
     </message>
     <message>
-        <source>LLR (nats)</source>
-        <translation>LLR (Nat)</translation>
+        <source>Likelihood ratio (log₁₀)</source>
+        <translation>Likelihood-Quotient (log₁₀)</translation>
     </message>
     <message>
         <source>Readings</source>
@@ -1023,8 +1023,8 @@
         <translation>Verwertbare Stellen</translation>
     </message>
     <message>
-        <source>Evidence (log10 e)</source>
-        <translation>Anhaltspunkte (log10 e)</translation>
+        <source>Evidence (log₁₀)</source>
+        <translation>Anhaltspunkte (log₁₀)</translation>
     </message>
 </context>
 <context>
@@ -1058,24 +1058,24 @@
         <translation>Entropie (Bit)</translation>
     </message>
     <message>
-        <source>Evidence (log10)</source>
-        <translation>Anhaltspunkte (log10)</translation>
+        <source>Evidence (log₁₀)</source>
+        <translation>Anhaltspunkte (log₁₀)</translation>
     </message>
     <message>
-        <source>Sum (log10)</source>
-        <translation>Summe (log10)</translation>
+        <source>Sum (log₁₀)</source>
+        <translation>Summe (log₁₀)</translation>
     </message>
     <message>
         <source>In a marked passage</source>
         <translation>In einer markierten Passage</translation>
     </message>
     <message>
-        <source>Evidence of the text as far as it has been read, in log10: {value:text}.</source>
-        <translation>Anhaltspunkte des Textes, soweit er gelesen ist, in log10: {value:text}.</translation>
+        <source>Evidence of the text as far as it has been read, in log₁₀: {value:text}.</source>
+        <translation>Anhaltspunkte des Textes, soweit er gelesen ist, in log₁₀: {value:text}.</translation>
     </message>
     <message>
-        <source>Evidence for the decoded payload over {n:count} tokens, in log10. It starts at {start:text}, since the payload was chosen after seeing the text, and ends at {end:text}.</source>
-        <translation>Anhaltspunkte für die gelesene Nutzlast über {n:count} Token, in log10. Sie beginnen bei {start:text}, weil die Nutzlast erst nach Ansicht des Textes gewählt wurde, und enden bei {end:text}.</translation>
+        <source>Evidence for the decoded payload over {n:count} tokens, in log₁₀. It starts at {start:text}, since the payload was chosen after seeing the text, and ends at {end:text}.</source>
+        <translation>Anhaltspunkte für die gelesene Nutzlast über {n:count} Token, in log₁₀. Sie beginnen bei {start:text}, weil die Nutzlast erst nach Ansicht des Textes gewählt wurde, und enden bei {end:text}.</translation>
     </message>
     <message>
         <source>{n:plural(One passage is|{n:count} passages are)} marked.</source>
@@ -1209,16 +1209,16 @@
         <translation>Token-Nummern wie gespeichert</translation>
     </message>
     <message>
-        <source>{name:text}: log10 e {value:text}, {n:count} tokens</source>
-        <translation>{name:text}: log10 e {value:text}, {n:count} Token</translation>
+        <source>{name:text}: evidence {value:text} (log₁₀), {n:count} tokens</source>
+        <translation>{name:text}: Anhaltspunkte {value:text} (log₁₀), {n:count} Token</translation>
     </message>
     <message>
         <source>shown</source>
         <translation>gezeigt</translation>
     </message>
     <message>
-        <source>prompt {i:count}: log10 e {value:text}, {n:count} tokens before</source>
-        <translation>Prompt {i:count}: log10 e {value:text}, {n:count} Token davor</translation>
+        <source>prompt {i:count}: evidence {value:text} (log₁₀), {n:count} tokens before</source>
+        <translation>Prompt {i:count}: Anhaltspunkte {value:text} (log₁₀), {n:count} Token davor</translation>
     </message>
     <message>
         <source>{n:count} more, with less evidence</source>
@@ -1495,12 +1495,12 @@
         <translation>Die Texte stammen von diesem Modell selbst: Das sagt, wie gut das Profil arbeitet, nicht, wie gut das Modell als Stellvertreter ist.</translation>
     </message>
     <message>
-        <source>Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below {least:count} texts there is no word.</source>
-        <translation>Gut: Mindestens 90 % der Texte erreichen log10 e = 6, und mindestens 80 % ergeben ihre ganze Nutzlast. Brauchbar: Mindestens 50 % erreichen es. Schlecht: weniger. Unter {least:count} Texten gibt es kein Urteil.</translation>
+        <source>Good: at least 90 % of the texts reach evidence of 6 (log₁₀), and at least 80 % give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below {least:count} texts there is no word.</source>
+        <translation>Gut: Mindestens 90 % der Texte erreichen Anhaltspunkte von 6 (log₁₀), und mindestens 80 % ergeben ihre ganze Nutzlast. Brauchbar: Mindestens 50 % erreichen es. Schlecht: weniger. Unter {least:count} Texten gibt es kein Urteil.</translation>
     </message>
     <message>
-        <source>Texts that reach log10 e = 6</source>
-        <translation>Texte, die log10 e = 6 erreichen</translation>
+        <source>Texts that reach evidence of 6 (log₁₀)</source>
+        <translation>Texte, die Anhaltspunkte von 6 (log₁₀) erreichen</translation>
     </message>
     <message>
         <source>Texts that give their whole payload</source>
@@ -1511,12 +1511,12 @@
         <translation>Richtige Bits der Nutzlast</translation>
     </message>
     <message>
-        <source>Evidence a text (log10 e)</source>
-        <translation>Anhaltspunkte je Text (log10 e)</translation>
+        <source>Evidence a text (log₁₀)</source>
+        <translation>Anhaltspunkte je Text (log₁₀)</translation>
     </message>
     <message>
-        <source>Evidence for 100 tokens (log10 e)</source>
-        <translation>Anhaltspunkte je 100 Token (log10 e)</translation>
+        <source>Evidence for 100 tokens (log₁₀)</source>
+        <translation>Anhaltspunkte je 100 Token (log₁₀)</translation>
     </message>
     <message>
         <source>Divergence from “{model:text}” (bits a token)</source>
@@ -3291,14 +3291,6 @@
         <translation>Wie viel eine Markierung sagt: Jedes Bit verdoppelt die Zahl unterscheidbarer Empfänger und braucht etwas mehr Text.</translation>
     </message>
     <message>
-        <source>How the payload is protected against lost positions. “tbcc” is the stronger one; “spc” is the paper&apos;s, in blocks with one parity bit each.</source>
-        <translation>Wie die Nutzlast gegen verlorene Stellen geschützt ist. »tbcc« ist der stärkere Code; »spc« ist der aus der Veröffentlichung, in Blöcken mit je einem Paritätsbit.</translation>
-    </message>
-    <message>
-        <source>Parity blocks of the code “spc”; their number divides the payload bits.</source>
-        <translation>Paritätsblöcke des Codes »spc«; ihre Zahl teilt die Bits der Nutzlast.</translation>
-    </message>
-    <message>
         <source>How many tokens before a position decide its place in the schedule. Each edited word disturbs so many positions after it.</source>
         <translation>Wie viele Token vor einer Stelle über ihren Platz im Plan entscheiden. Jedes bearbeitete Wort stört so viele Stellen danach.</translation>
     </message>
@@ -3307,8 +3299,40 @@
         <translation>Ab wie vielen Bits Entropie ein Token ein, zwei oder drei Bits des Codeworts trägt. Unter der ersten Schwelle trägt es keines.</translation>
     </message>
     <message>
-        <source>Whether a context counts as seen once it has carried bits (used, the paper&apos;s rule), or as soon as it has stood in the text (all).</source>
-        <translation>Ob ein Kontext als gesehen gilt, sobald er Bits getragen hat (used, die Regel der Veröffentlichung), oder schon, wenn er im Text stand (all).</translation>
+        <source>convolutional</source>
+        <translation>Faltungscode</translation>
+    </message>
+    <message>
+        <source>parity blocks (the paper&apos;s)</source>
+        <translation>Paritätsblöcke (wie im Aufsatz)</translation>
+    </message>
+    <message>
+        <source>contexts that have carried bits</source>
+        <translation>Kontexte, die Bits getragen haben</translation>
+    </message>
+    <message>
+        <source>all contexts of the text</source>
+        <translation>alle Kontexte des Textes</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>nichts</translation>
+    </message>
+    <message>
+        <source>the start token of the tokenizer</source>
+        <translation>das Starttoken des Tokenizers</translation>
+    </message>
+    <message>
+        <source>How the payload is protected against lost positions. The convolutional code reads edited texts better; the paper&apos;s has blocks with one parity bit each.</source>
+        <translation>Wie die Nutzlast gegen verlorene Stellen geschützt ist. Der Faltungscode liest bearbeitete Texte besser; der des Aufsatzes hat Blöcke mit je einem Paritätsbit.</translation>
+    </message>
+    <message>
+        <source>How many blocks of one parity bit the paper&apos;s code has; it divides the payload bits.</source>
+        <translation>Wie viele Blöcke mit je einem Paritätsbit der Code des Aufsatzes hat; die Zahl teilt die Nutzlastbits.</translation>
+    </message>
+    <message>
+        <source>When the words before a position count as seen, so that it carries nothing: once they have carried bits (the paper&apos;s rule), or as soon as they have stood in the text.</source>
+        <translation>Wann die Wörter vor einer Stelle als gesehen gelten, sodass sie nichts trägt: sobald sie Bits getragen haben (Regel des Aufsatzes) oder sobald sie im Text standen.</translation>
     </message>
     <message>
         <source>The generator&apos;s temperature. The verifier must use the same; the lower, the fewer tokens have a choice and can carry bits.</source>
@@ -3359,8 +3383,8 @@
         <translation>So viele Bits brauchen lange Texte.</translation>
     </message>
     <message>
-        <source>“tbcc” reads edited texts better than “spc”.</source>
-        <translation>»tbcc« liest bearbeitete Texte besser als »spc«.</translation>
+        <source>The convolutional code reads edited texts better.</source>
+        <translation>Der Faltungscode liest bearbeitete Texte besser.</translation>
     </message>
     <message>
         <source>At so low a temperature few tokens can carry bits.</source>
@@ -4545,8 +4569,8 @@ Anteil {share:text}</translation>
         <translation>Gewicht</translation>
     </message>
     <message>
-        <source>Evidence</source>
-        <translation>Anhaltspunkte</translation>
+        <source>Evidence, log₁₀</source>
+        <translation>Anhaltspunkte, log₁₀</translation>
     </message>
     <message>
         <source>Appears here for the token that is selected.</source>
@@ -5195,6 +5219,26 @@ Anteil {share:text}</translation>
     <message>
         <source>Hide shading</source>
         <translation>Schattierung ausblenden</translation>
+    </message>
+    <message>
+        <source>{script:text}, {n:count} {n:plural(character|characters)}</source>
+        <translation>{script:text}, {n:count} Zeichen</translation>
+    </message>
+    <message>
+        <source>No font of this computer has: {scripts:text}.</source>
+        <translation>Keine Schrift dieses Rechners hat: {scripts:text}.</translation>
+    </message>
+    <message>
+        <source>{name:text} ({n:count})</source>
+        <translation>{name:text} ({n:count})</translation>
+    </message>
+    <message>
+        <source>Hidden characters, shown as signs: {names:text}.</source>
+        <translation>Verborgene Zeichen, als Zeichen dargestellt: {names:text}.</translation>
+    </message>
+    <message>
+        <source>{n:count} {n:plural(more kind|more kinds)}</source>
+        <translation>{n:count} weitere {n:plural(Art|Arten)}</translation>
     </message>
     <message>
         <source>{n:count} {n:plural(character|characters)}</source>

@@ -121,7 +121,7 @@ def _finding(case: Case, item: Item) -> Card:
     )
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
-        f"log₁₀ e = {evidence} · {who}",
+        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence} · {who}",
     ]
     for line in lines:
         card.body.addWidget(label(line, "muted", wrap=True))

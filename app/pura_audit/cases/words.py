@@ -67,7 +67,7 @@ def item_headers() -> tuple[str, ...]:
     return (
         translate("Cases", "File"),
         translate("Cases", "Outcome"),
-        "log₁₀ e",
+        translate("Pile", "Evidence, log₁₀"),
         translate("Cases", "Text"),
         translate("Cases", "Examined by"),
         translate("Cases", "Second person"),

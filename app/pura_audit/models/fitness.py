@@ -215,9 +215,9 @@ def rule() -> str:
     return filled(
         translate(
             "Fitness",
-            "Good: at least 90 % of the texts reach log10 e = 6, and at least 80 % give their "
-            "whole payload. Usable: at least 50 % reach it. Poor: fewer. Below {least:count} texts "
-            "there is no word.",
+            "Good: at least 90 % of the texts reach evidence of 6 (log₁₀), and at least 80 % "
+            "give their whole payload. Usable: at least 50 % reach it. Poor: fewer. Below "
+            "{least:count} texts there is no word.",
         ),
         least=LEAST,
     )
@@ -225,16 +225,16 @@ def rule() -> str:
 
 def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
     """Return the table of a measurement."""
-    reach = translate("Fitness", "Texts that reach log10 e = 6")
+    reach = translate("Fitness", "Texts that reach evidence of 6 (log₁₀)")
     whole = translate("Fitness", "Texts that give their whole payload")
     bits = translate("Fitness", "Payload bits that are right")
     made = [
         (reach, *_cells(found.found, 100, 0, " %")),
         (whole, *_cells(found.matched, 100, 0, " %")),
         (bits, *_cells(found.bits_right, 100, 1, " %")),
-        (translate("Fitness", "Evidence a text (log10 e)"), *_cells(found.evidence, 1, 1, "")),
+        (translate("Fitness", "Evidence a text (log₁₀)"), *_cells(found.evidence, 1, 1, "")),
         (
-            translate("Fitness", "Evidence for 100 tokens (log10 e)"),
+            translate("Fitness", "Evidence for 100 tokens (log₁₀)"),
             *_cells(found.evidence_per_100, 1, 2, ""),
         ),
     ]

@@ -107,6 +107,20 @@ def decimal(value: float, digits: int = 2) -> str:
     text = f"{value:.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")
+    return _written(text)
+
+
+def short(value: float) -> str:
+    """Write a number with no more digits than it has, as it can be typed again."""
+    return _written(f"{value:g}")
+
+
+def power(value: float, digits: int) -> str:
+    """Write a number with a power of ten, however small it is."""
+    return _written(f"{value:.{digits}e}")
+
+
+def _written(text: str) -> str:
     if language() == "de":
         text = text.replace(".", ",")
     return text.replace("-", "\N{MINUS SIGN}")

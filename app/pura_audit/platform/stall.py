@@ -13,7 +13,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -70,10 +69,11 @@ class StallMeter(QObject):
         self._threshold, self._clock = threshold, clock
         self._watched = threading.get_ident()
         self._lock = threading.Lock()
-        self._last = clock()
+        self._last, self._worked = clock(), time.thread_time()
         self._stack: tuple[str, ...] = ()
         self._step = ""
         self._longest: dict[str, float] = {}
+        self._busiest: dict[str, float] = {}
         self.stalls: deque[Stall] = deque(maxlen=KEPT)
         self.looked = threading.Event()
         self._end = threading.Event()
@@ -116,14 +116,23 @@ class StallMeter(QObject):
         """Return the longest gap between two beats in a step, in seconds."""
         return self._longest.get(step, 0.0)
 
+    def busiest(self, step: str) -> float:
+        """Return the most that the window's thread itself worked between two beats, in seconds.
+
+        On a machine that does other things too, this is the part of a stall that is its own.
+        """
+        return self._busiest.get(step, 0.0)
+
     def beat(self) -> None:
         """Note that the window's thread answers."""
-        now = self._clock()
+        now, worked = self._clock(), time.thread_time()
         with self._lock:
             gap, stack = now - self._last, self._stack
             self._last, self._stack = now, ()
             self.looked.clear()
+        own, self._worked = worked - self._worked, worked
         self._longest[self._step] = max(gap, self._longest.get(self._step, 0.0))
+        self._busiest[self._step] = max(own, self._busiest.get(self._step, 0.0))
         if gap <= self._threshold:
             return
         stall = Stall(step=self._step, seconds=gap, stack=stack)
@@ -136,8 +145,7 @@ class StallMeter(QObject):
         with self._lock:
             if self._stack or self._clock() - self._last <= self._threshold:
                 return
-            frame = sys._current_frames().get(self._watched)  # noqa: SLF001  there is no other way
-            self._stack = _places(frame)
+            self._stack = _where(self._watched)
         self.looked.set()
 
     def _watch(self) -> None:
@@ -145,6 +153,26 @@ class StallMeter(QObject):
             self.look()
 
 
+def _where(thread: int) -> tuple[str, ...]:
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1.0)  # the watched thread waits for these few steps
+    try:
+        # Handed over, never named: there is no other way, and no other hold on the frames.
+        return _places(sys._current_frames().get(thread))  # noqa: SLF001
+    finally:
+        sys.setswitchinterval(switch)
+
+
 def _places(frame: FrameType | None) -> tuple[str, ...]:
-    found = traceback.extract_stack(frame, _DEPTH) if frame is not None else []
-    return tuple(f"{p.filename}:{p.lineno} {p.name}" for p in found)
+    """Return where a running thread stands.
+
+    Whoever holds a frame keeps its local variables alive: a painter that outlives its paint event
+    takes the program down with it. So nothing is read from a file meanwhile, which would let the
+    watched thread run on, and the frames are let go before anything else happens.
+    """
+    found: list[tuple[str, int, str]] = []
+    while frame is not None and len(found) < _DEPTH:
+        code = frame.f_code
+        found.append((code.co_filename, frame.f_lineno or 0, code.co_name))
+        frame = frame.f_back
+    return tuple(f"{file}:{line} {name}" for file, line, name in reversed(found))

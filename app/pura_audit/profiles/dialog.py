@@ -22,6 +22,7 @@ from pura.desk.profiles import (
 from pura.scheme import Profile
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.form_dialog import ask_first
@@ -221,7 +222,7 @@ def _row(choice: ProfileChoice) -> tuple[str, ...]:
     return (
         choice.title,
         f"{bits}: {fields}" if fields else bits,
-        profile.code,
+        code_names()[profile.code],
         decimal(profile.temperature, 2),
         profile.fingerprint,
         profile.note or "",

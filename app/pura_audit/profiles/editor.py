@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import (
@@ -21,11 +22,18 @@ from pura.base.errors import ProfileError, PuraError
 from pura.desk.profiles import SaveProfile
 from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
-from pura.scheme.profile import CODES, HISTORIES, PREFIXES
 from pura_audit.look.theme import GAP, GRID
-from pura_audit.platform.i18n import error_words, filled, translate
+from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.profiles.fields import FieldsTable
-from pura_audit.profiles.words import explain, length, odd
+from pura_audit.profiles.words import (
+    code_names,
+    epoch_names,
+    explain,
+    history_names,
+    length,
+    odd,
+    prefix_names,
+)
 from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
@@ -79,38 +87,26 @@ class ProfileEditor(PlainDialog):
     def _make_inputs(self) -> dict[str, QWidget]:
         p = self._start or Profile(payload_bits=36, code="tbcc", vocab_size=2)
         name = (self._choice.title if self._choice else "") or ""
-        thresholds = "  ".join(f"{x:g}" for x in p.entropy_thresholds_bits)
+        thresholds = "  ".join(short(x) for x in p.entropy_thresholds_bits)
         return {
             "name": QLineEdit(name),
             "note": QLineEdit(p.note or ""),
             "payload_bits": spin_box(1, 4096, p.payload_bits),
-            "code": _combo(CODES[::-1], p.code),
+            "code": _named(code_names(), p.code),
             "blocks": spin_box(1, 4096, p.blocks or default_blocks(p.payload_bits)),
-            "temperature": QLineEdit(f"{p.temperature:g}"),
+            "temperature": QLineEdit(short(p.temperature)),
             "top_k": spin_box(0, 1 << 24, p.top_k),
-            "top_p": QLineEdit(f"{p.top_p:g}"),
+            "top_p": QLineEdit(short(p.top_p)),
             "context_window": spin_box(1, 8, p.context_window),
             "thresholds": QLineEdit(thresholds),
-            "history": _combo(HISTORIES, p.history),
-            "prefix": _combo(PREFIXES, p.prefix),
+            "history": _named(history_names(), p.history),
+            "prefix": _named(prefix_names(), p.prefix),
             "chat_template": _long_text(p.chat_template),
             "system_prompt": _long_text(p.system_prompt),
             "model": self._model_combo(p),
             "key": self._key_combo(p),
-            "key_epochs": self._epochs_combo(p),
+            "key_epochs": _named(epoch_names(), p.key_epochs),
         }
-
-    def _epochs_combo(self, p: Profile) -> QComboBox:
-        box = QComboBox()
-        for words, value in (
-            (translate("ProfileEditor", "one key for all time"), None),
-            (translate("ProfileEditor", "a key for each day"), "day"),
-            (translate("ProfileEditor", "a key for each week"), "week"),
-            (translate("ProfileEditor", "a key for each month"), "month"),
-        ):
-            box.addItem(words, value)
-        box.setCurrentIndex(max(0, box.findData(p.key_epochs)))
-        return box
 
     def _model_combo(self, p: Profile) -> QComboBox:
         box = QComboBox()
@@ -180,7 +176,7 @@ class ProfileEditor(PlainDialog):
 
     def check(self) -> None:
         """Say whether this is a profile, what is odd about it, and how much text it takes."""
-        spc = self._text("code") == "spc"
+        spc = self._chosen("code") == "spc"
         self.inputs["blocks"].setEnabled(spc)
         try:
             profile = self.profile()
@@ -214,7 +210,7 @@ class ProfileEditor(PlainDialog):
         Raises:
             PuraError: It is none, in words.
         """
-        data = self._start.to_dict() if self._start else {"scheme": "pura1"}
+        data: dict[str, Any] = self._start.to_dict() if self._start else {"scheme": "pura1"}
         model = self.inputs["model"]
         assert isinstance(model, QComboBox)
         if model.currentData() is None:
@@ -223,12 +219,12 @@ class ProfileEditor(PlainDialog):
         data |= {
             "name": self._text("name"),
             "note": self._text("note"),
-            "code": self._text("code"),
+            "code": self._chosen("code"),
             "payload_bits": self._number("payload_bits"),
             "top_k": self._number("top_k"),
             "context_window": self._number("context_window"),
-            "history": self._text("history"),
-            "prefix": self._text("prefix"),
+            "history": self._chosen("history"),
+            "prefix": self._chosen("prefix"),
             "temperature": _decimal(self._text("temperature")),
             "top_p": _decimal(self._text("top_p")),
             "chat_template": self._text("chat_template"),
@@ -238,12 +234,10 @@ class ProfileEditor(PlainDialog):
             "model": fingerprint,
             "fields": self.fields.entries(),
             "entropy_thresholds_bits": [_decimal(x) for x in self._text("thresholds").split()],
-            "blocks": self._number("blocks") if self._text("code") == "spc" else None,
+            "blocks": self._number("blocks") if self._chosen("code") == "spc" else None,
         }
         for setting in ("key", "key_epochs"):
-            chosen = self.inputs[setting]
-            assert isinstance(chosen, QComboBox)
-            data[setting] = chosen.currentData()
+            data[setting] = self._chosen(setting)
         if not data["fields"]:
             del data["fields"]
         return Profile.from_dict({k: v for k, v in data.items() if v not in (None, "")})
@@ -257,12 +251,15 @@ class ProfileEditor(PlainDialog):
 
     def _text(self, setting: str) -> str:
         widget = self.inputs[setting]
-        if isinstance(widget, QComboBox):
-            return widget.currentText()
         if isinstance(widget, QPlainTextEdit):
             return widget.toPlainText()  # line ends belong to a template
         assert isinstance(widget, QLineEdit)
         return widget.text().strip()
+
+    def _chosen(self, setting: str) -> str | None:
+        widget = self.inputs[setting]
+        assert isinstance(widget, QComboBox)
+        return cast("str | None", widget.currentData())
 
     def _number(self, setting: str) -> int:
         widget = self.inputs[setting]
@@ -292,10 +289,11 @@ def _titles() -> dict[str, str]:
     }
 
 
-def _combo(names: tuple[str, ...], value: str) -> QComboBox:
+def _named(names: Mapping[str | None, str], value: str | None) -> QComboBox:
     box = QComboBox()
-    box.addItems(list(names))
-    box.setCurrentText(value)
+    for chosen, words in names.items():
+        box.addItem(words, chosen)
+    box.setCurrentIndex(max(0, box.findData(value)))
     return box
 
 

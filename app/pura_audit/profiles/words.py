@@ -7,6 +7,40 @@ from pura.verdict.profile_advice import advise, length_needed
 from pura_audit.platform.i18n import filled, translate
 
 
+def code_names() -> dict[str | None, str]:
+    """Return what people call the codes, the stronger first."""
+    return {
+        "tbcc": translate("ProfileEditor", "convolutional"),
+        "spc": translate("ProfileEditor", "parity blocks (the paper's)"),
+    }
+
+
+def history_names() -> dict[str | None, str]:
+    """Return what people call the rules of the history."""
+    return {
+        "used": translate("ProfileEditor", "contexts that have carried bits"),
+        "all": translate("ProfileEditor", "all contexts of the text"),
+    }
+
+
+def prefix_names() -> dict[str | None, str]:
+    """Return what people call what stands before a text."""
+    return {
+        "none": translate("ProfileEditor", "nothing"),
+        "bos": translate("ProfileEditor", "the start token of the tokenizer"),
+    }
+
+
+def epoch_names() -> dict[str | None, str]:
+    """Return how long a key may be used."""
+    return {
+        None: translate("ProfileEditor", "one key for all time"),
+        "day": translate("ProfileEditor", "a key for each day"),
+        "week": translate("ProfileEditor", "a key for each week"),
+        "month": translate("ProfileEditor", "a key for each month"),
+    }
+
+
 def explain(setting: str) -> str:
     """Return what a setting does."""
     words = {
@@ -19,12 +53,12 @@ def explain(setting: str) -> str:
         ),
         "code": translate(
             "ProfileEditor",
-            "How the payload is protected against lost positions. “tbcc” is the stronger one; "
-            "“spc” is the paper's, in blocks with one parity bit each.",
+            "How the payload is protected against lost positions. The convolutional code reads "
+            "edited texts better; the paper's has blocks with one parity bit each.",
         ),
         "blocks": translate(
             "ProfileEditor",
-            "Parity blocks of the code “spc”; their number divides the payload bits.",
+            "How many blocks of one parity bit the paper's code has; it divides the payload bits.",
         ),
         "context_window": translate(
             "ProfileEditor",
@@ -38,8 +72,8 @@ def explain(setting: str) -> str:
         ),
         "history": translate(
             "ProfileEditor",
-            "Whether a context counts as seen once it has carried bits (used, the paper's rule), "
-            "or as soon as it has stood in the text (all).",
+            "When the words before a position count as seen, so that it carries nothing: once they "
+            "have carried bits (the paper's rule), or as soon as they have stood in the text.",
         ),
         "temperature": translate(
             "ProfileEditor",
@@ -103,7 +137,9 @@ def odd(profile: Profile) -> str:
             "ProfileEditor", "So few bits tell only a handful of recipients apart."
         ),
         "many-bits": translate("ProfileEditor", "So many bits take long texts."),
-        "paper-code": translate("ProfileEditor", "“tbcc” reads edited texts better than “spc”."),
+        "paper-code": translate(
+            "ProfileEditor", "The convolutional code reads edited texts better."
+        ),
         "cold": translate("ProfileEditor", "At so low a temperature few tokens can carry bits."),
         "hot": translate("ProfileEditor", "At so high a temperature texts lose their thread."),
         "narrow-k": translate("ProfileEditor", "Top-k leaves little choice to carry bits."),

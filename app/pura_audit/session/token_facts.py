@@ -136,7 +136,7 @@ def course(audit: Audit) -> F64:
     likelihood (docs/evidence.md §3), so the decision threshold can stand in the same picture.
 
     Returns:
-        float64 [L + 1], in log10; entry ``t`` is the evidence of the first ``t`` tokens.
+        float64 [L + 1], in log₁₀; entry ``t`` is the evidence of the first ``t`` tokens.
     """
     price = audit.profile.payload_bits * math.log10(2.0)
     sums: F64 = np.concatenate(([0.0], np.cumsum(audit.tokens.log10_evidence)))

@@ -20,6 +20,7 @@ I64 = npt.NDArray[np.int64]
 
 _HIDDEN: Final = "◌"  # stands for a character that has no picture of its own
 _INVISIBLE: Final = {"Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_PLAIN: Final = {"\n", "\r", "\t"}
 _SPECIAL: Final = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\u00a0": "⍽", "\u202f": "⍽", "\u2007": "⍽"}
 
 
@@ -54,6 +55,43 @@ def safe_text(text: str) -> str:
         if (sign := shown(char)) != char:
             text = text.replace(char, sign)
     return text
+
+
+def unusual(text: str, font: QFont) -> tuple[dict[str, int], dict[str, int]]:
+    """Count what a reader would not see: characters that no font has, and hidden ones.
+
+    Args:
+        text: The original text.
+        font: It is drawn with this one, and what that lacks with the system's others.
+
+    Returns:
+        How many characters of each script have no font, and how many of each hidden character
+        there are, by its name; the most frequent first.
+    """
+    metrics = QFontMetricsF(font)
+    counts = np.bincount(_codes(text)) if text else np.zeros(0, dtype=np.int64)
+    scripts: dict[str, int] = {}
+    hidden: dict[str, int] = {}
+    for code in np.flatnonzero(counts).tolist():
+        char, count = chr(code), int(counts[code])
+        if char in _PLAIN:
+            continue
+        if name := hidden_name(char):
+            hidden[name] = count
+        elif not metrics.inFontUcs4(code):
+            script = _script(char)
+            scripts[script] = scripts.get(script, 0) + count
+
+    def most_first(found: dict[str, int]) -> dict[str, int]:
+        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+
+    return most_first(scripts), most_first(hidden)
+
+
+def _script(char: str) -> str:
+    """Return how Unicode calls the script of a character: its name's first word."""
+    word = unicodedata.name(char, f"U+{ord(char):04X}").split()[0]
+    return word if len(word) <= 3 or "+" in word else word.capitalize()  # CJK stays
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ class BarsItem(pg.GraphicsObject):
     ) -> None:
         zero = self.zero(self._lanes.lane[position])
         x = self._lanes.column[position]
-        height = max(-1.0, min(1.0, bit.llr_nats / self._scale))
+        height = max(-1.0, min(1.0, bit.llr_log10 / self._scale))
         room = min(0.38, max(0.25, 0.5 - 1 / max(column, 1)))
         top = world.map(QPointF(x - room, zero + max(height, 0)))
         bottom = world.map(QPointF(x + room, zero + min(height, 0)))
@@ -153,7 +153,7 @@ class BarsItem(pg.GraphicsObject):
         foot = world.map(QPointF(x, zero - 1.04)).y()
         if bit.readings and (bit.repaired or bit.weak):
             # Repaired: an open ring; weak: a short stroke; at the end of the bar.
-            y = box.top() - 5 if bit.llr_nats >= 0 else box.bottom() + 4
+            y = box.top() - 5 if bit.llr_log10 >= 0 else box.bottom() + 4
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setBrush(Qt.BrushStyle.NoBrush)
             size = 2.5 if column >= 6 else 1.5

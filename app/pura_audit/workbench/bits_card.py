@@ -138,8 +138,8 @@ class BitsCard(PlotCard):
         audit = self._selection.audit
         bits = self._shown = self._selection.bits()
         self._lanes = arrange(audit.profile) if audit is not None else Lanes((), (), ("",), 1.0)
-        scale = _round_up(max((abs(b.llr_nats) for b in bits), default=1.0))
-        weak = [abs(b.llr_nats) for b in bits if b.weak]
+        scale = _round_up(max((abs(b.llr_log10) for b in bits), default=1.0))
+        weak = [abs(b.llr_log10) for b in bits if b.weak]
         self._bars.show_bits(bits, self._lanes, scale, max(weak) if weak else 0.0)
         self._scale = scale if bits else 0.0
         self.fit()
@@ -193,10 +193,10 @@ class BitsCard(PlotCard):
         elif self._selection.bit is not None:
             self.aside.setText(self.describe(self._selection.bit))
         elif self._selection.mark is not None:
-            words = translate("Bits", "mark {n:text} · log-likelihood ratio, nats")
+            words = translate("Bits", "mark {n:text} · likelihood ratio, log₁₀")
             self.aside.setText(filled(words, n=self._selection.mark + 1))
         else:
-            self.aside.setText(translate("Bits", "log-likelihood ratio, nats"))
+            self.aside.setText(translate("Bits", "likelihood ratio, log₁₀"))
         self.redescribe()
 
     # Moving
@@ -238,7 +238,7 @@ class BitsCard(PlotCard):
             filled(
                 translate("Bits", "Position {n:text}: {bit:text}"), n=position + 1, bit=str(bit.bit)
             ),
-            signed(bit.llr_nats, 1),
+            signed(bit.llr_log10, 1),
             filled(translate("Bits", "{n:count} {n:plural(reading|readings)}"), n=bit.readings),
             _kind(bit),
         ]
@@ -249,7 +249,7 @@ class BitsCard(PlotCard):
         headers = (
             translate("Bits", "Position"),
             translate("Bits", "Bit"),
-            translate("Bits", "LLR (nats)"),
+            translate("Bits", "Likelihood ratio (log₁₀)"),
             translate("Bits", "Readings"),
             translate("Bits", "Kind"),
         )
@@ -257,7 +257,7 @@ class BitsCard(PlotCard):
             (
                 str(b.position + 1),
                 str(b.bit),
-                signed(b.llr_nats, 2),
+                signed(b.llr_log10, 2),
                 str(b.readings),
                 _kind(b) or translate("Bits", "data"),
             )

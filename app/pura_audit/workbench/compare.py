@@ -120,5 +120,5 @@ def _names() -> dict[str, str]:
         "payload": translate("Compare", "Payload"),
         "repaired": translate("Compare", "Repaired positions"),
         "usable": translate("Compare", "Usable positions"),
-        "evidence": translate("Compare", "Evidence (log10 e)"),
+        "evidence": translate("Compare", "Evidence (log₁₀)"),
     }

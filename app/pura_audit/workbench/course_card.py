@@ -271,8 +271,8 @@ class CourseCard(PlotCard):
             translate("Course", "Token"),
             translate("Course", "Text"),
             translate("Course", "Entropy (bits)"),
-            translate("Course", "Evidence (log10)"),
-            translate("Course", "Sum (log10)"),
+            translate("Course", "Evidence (log₁₀)"),
+            translate("Course", "Sum (log₁₀)"),
             translate("Course", "In a marked passage"),
         )
         audit = self._selection.audit
@@ -298,14 +298,14 @@ class CourseCard(PlotCard):
         audit = self._selection.audit
         if self.following:
             words = translate(
-                "Course", "Evidence of the text as far as it has been read, in log10: {value:text}."
+                "Course", "Evidence of the text as far as it has been read, in log₁₀: {value:text}."
             )
             return filled(words, value=self.aside.text())
         if audit is None or self._values.size < 2:
             return why_empty(audit)
         words = translate(
             "Course",
-            "Evidence for the decoded payload over {n:count} tokens, in log10. It starts at "
+            "Evidence for the decoded payload over {n:count} tokens, in log₁₀. It starts at "
             "{start:text}, since the payload was chosen after seeing the text, and ends at "
             "{end:text}.",
         )

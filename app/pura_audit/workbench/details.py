@@ -62,7 +62,7 @@ def _reading(one: VariantFacts) -> str:
         "ids": translate("Dialog", "token ids as saved"),
     }.get(one.name, one.name)
     words = filled(
-        translate("Dialog", "{name:text}: log10 e {value:text}, {n:count} tokens"),
+        translate("Dialog", "{name:text}: evidence {value:text} (log₁₀), {n:count} tokens"),
         name=name,
         value=decimal(one.log10_e, 1),
         n=one.tokens,
@@ -79,7 +79,9 @@ def _prompted(audit: Audit) -> list[str]:
     lines = []
     for log10_e, one in sorted(read, key=lambda pair: -pair[0])[:_PROMPTS]:
         words = filled(
-            translate("Dialog", "prompt {i:count}: log10 e {value:text}, {n:count} tokens before"),
+            translate(
+                "Dialog", "prompt {i:count}: evidence {value:text} (log₁₀), {n:count} tokens before"
+            ),
             i=one.number,
             value=decimal(log10_e, 1),
             n=one.tokens,

@@ -124,9 +124,9 @@ class DocumentStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw rows, brackets, search hits, the selected token and the frame."""
+        bar, image = self._bar(), self._image()  # a fault in it must not leave a painter open
         painter = QPainter(self)
-        bar = self._bar()
-        painter.drawImage(bar, self._image())
+        painter.drawImage(bar, image)
         painter.setPen(QPen(self._theme.colour("line"), 1))
         painter.drawRect(bar.adjusted(0.5, 0.5, -0.5, -0.5))
         self._paint_brackets(painter)
@@ -137,7 +137,7 @@ class DocumentStrip(QWidget):
         upper = self._y(top)
         frame = QRectF(bar.left() - 2, upper, BAR + 4, max(8.0, self._y(bottom) - upper))
         frame.moveBottom(min(frame.bottom(), self.height() - 1))
-        frame.moveTop(max(1.0, frame.top()))
+        frame.setTop(max(1.0, frame.top()))
         painter.drawRoundedRect(frame, 3, 3)
         painter.end()
 

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from pura.extract.kernels import kernel_value
 from pura_audit.look import fonts
 from pura_audit.look.theme import Theme
-from pura_audit.platform.i18n import decimal, filled, translate
+from pura_audit.platform.i18n import decimal, filled, power, translate
 from pura_audit.session.token_facts import TokenFacts
 
 CURVE_POINTS: Final = 25  # of the kernel around one anchor
@@ -182,7 +182,7 @@ class Ring(QWidget):
             "Sector {name:text}\nAnchor {anchor:text}\nKernel weight {weight:text}\n"
             "Share {share:text}",
         )
-        weight = f"{float(facts.weights[sector]):.2e}".replace("-", "\N{MINUS SIGN}")
+        weight = power(float(facts.weights[sector]), 2)
         return filled(
             words,
             name=facts.labels[sector],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, QWidget
@@ -14,8 +16,11 @@ from pura_audit.look.theme import GRID, Theme
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.document_strip import DocumentStrip
 from pura_audit.workbench.text_view import TextView
+
+_NAMED: Final = 3  # kinds of unusual characters
 
 
 class Legend(QWidget):
@@ -146,6 +151,7 @@ class TextCard(Card):
         self.find_bar = FindBar(self.view, theme)
         self._legend = Legend(theme)
         self._note = label("", "small", wrap=True)
+        self.unusual = label("", "small", wrap=True)
         self._shade = QPushButton(translate("Text", "Show shading"))
         self._shade.setProperty("role", "link")
         self._shade.setCheckable(True)
@@ -168,6 +174,7 @@ class TextCard(Card):
         middle.addWidget(self.strip)
         self.body.addLayout(middle, 1)
         self.body.addWidget(self.find_bar)
+        self.body.addWidget(self.unusual)
         self.body.addLayout(foot)
         theme.changed.connect(self._dress)
         self._dress()
@@ -176,6 +183,9 @@ class TextCard(Card):
         """Show a text with or without findings."""
         self.view.show_text(text, audit)
         self.aside.setText(_facts(text, audit))
+        words = _unusual(text)
+        self.unusual.setText(words)
+        self.unusual.setVisible(bool(words))
         found = audit is not None and audit.verdict == "mark"
         # Shading a text without a finding misleads; whoever wants it asks for it.
         self._shade.setVisible(audit is not None and not found)
@@ -200,6 +210,31 @@ class TextCard(Card):
 
     def _dress(self) -> None:
         self._search.setIcon(icon("search", self._theme.tokens.muted))
+
+
+def _unusual(text: str) -> str:
+    """Name what a reader would not see, or would see as empty boxes."""
+    scripts, hidden = unusual(text, fonts.face(fonts.READING))
+    lines = []
+    if scripts:
+        one = translate("Text", "{script:text}, {n:count} {n:plural(character|characters)}")
+        words = translate("Text", "No font of this computer has: {scripts:text}.")
+        lines.append(filled(words, scripts=_some(one, "script", scripts)))
+    if hidden:
+        one = translate("Text", "{name:text} ({n:count})")
+        words = translate("Text", "Hidden characters, shown as signs: {names:text}.")
+        lines.append(filled(words, names=_some(one, "name", hidden)))
+    return " ".join(lines)
+
+
+def _some(one: str, blank: str, found: dict[str, int]) -> str:
+    """Write the most frequent of some things, and how many more kinds there are."""
+    first = list(found.items())[:_NAMED]
+    parts = [filled(one, n=count, **{blank: name}) for name, count in first]
+    if more := len(found) - len(first):
+        words = translate("Text", "{n:count} {n:plural(more kind|more kinds)}")
+        parts.append(filled(words, n=more))
+    return "; ".join(parts)
 
 
 def _facts(text: str, audit: Audit | None) -> str:

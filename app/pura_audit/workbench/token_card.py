@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 from pura.record.audit import Audit
 from pura.scheme import Gate
 from pura_audit.look.theme import GAP, Theme
-from pura_audit.platform.i18n import decimal, filled, signed, translate
+from pura_audit.platform.i18n import decimal, filled, power, signed, translate
 from pura_audit.session.selection import Selection
 from pura_audit.session.token_facts import TokenFacts, token_facts
 from pura_audit.widgets.card import label
@@ -109,7 +109,7 @@ class TokenCard(PlotCard):
             ("phase", translate("Ring", "Phase")),
             ("sector", translate("Ring", "Nearest")),
             ("share", translate("Ring", "Weight")),
-            ("evidence", translate("Ring", "Evidence")),
+            ("evidence", translate("Ring", "Evidence, log₁₀")),
         )
         grid.setRowStretch(0, 1)
         for row, (key, words) in enumerate(names, start=1):
@@ -193,7 +193,7 @@ class TokenCard(PlotCard):
                 str(sector),
                 facts.labels[sector],
                 decimal(float(facts.anchors[sector]), 6),
-                f"{float(facts.weights[sector]):.3e}".replace("-", "\N{MINUS SIGN}"),
+                power(float(facts.weights[sector]), 3),
                 decimal(float(facts.posterior[sector]), 4),
                 translate("Ring", "yes") if sector == facts.expected else "",
             )

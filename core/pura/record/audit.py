@@ -8,6 +8,7 @@ fingerprints.
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -224,6 +225,11 @@ class BitEvidence:
     repaired: bool
     parity: bool
     weak: bool
+
+    @property
+    def llr_log10(self) -> float:
+        """The LLR as it is shown to people, in the unit of all evidence."""
+        return self.llr_nats / math.log(10)
 
 
 @dataclass(frozen=True, kw_only=True)

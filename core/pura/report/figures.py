@@ -125,7 +125,7 @@ def bits_chart(audit: Audit, labels: Labels) -> str:
     rows = math.ceil(len(bits) / ROW)
     high, left = 74, 30
     svg = _Svg(WIDTH, rows * (high + 18) + 20)
-    largest = max((abs(b.llr_nats) for b in bits), default=1.0) or 1.0
+    largest = max((abs(b.llr_log10) for b in bits), default=1.0) or 1.0
     step = (WIDTH - left) / ROW
     for r in range(rows):
         top = r * (high + 18) + 4
@@ -152,19 +152,19 @@ def _bar(svg: _Svg, x: float, middle: float, step: float, scale_: float, bit: Bi
     if bit.readings == 0:
         svg.rect(x + 1, middle - 3, wide, 6, "#fff", MUTED)
         return
-    tall = abs(bit.llr_nats) * scale_
-    y = middle - tall if bit.llr_nats > 0 else middle
-    against = (bit.llr_nats > 0) != bool(bit.bit)
+    tall = abs(bit.llr_log10) * scale_
+    y = middle - tall if bit.llr_log10 > 0 else middle
+    against = (bit.llr_log10 > 0) != bool(bit.bit)
     fill = AGAINST if against else "url(#h)" if bit.parity else FOR
     svg.rect(x + 1, y, wide, max(tall, 0.8), fill, FOR if bit.parity and not against else "none")
     if bit.repaired:
-        end = y - 5 if bit.llr_nats > 0 else middle + tall + 5
+        end = y - 5 if bit.llr_log10 > 0 else middle + tall + 5
         svg.add(
             f'<circle cx="{x + 1 + wide / 2:.2f}" cy="{end:.2f}" r="2.4" fill="#fff" '
             f'stroke="{REPAIRED}" stroke-width="1.4"/>'
         )
     elif bit.weak:
-        end = y - 3 if bit.llr_nats > 0 else middle + tall + 3
+        end = y - 3 if bit.llr_log10 > 0 else middle + tall + 3
         svg.line(x, end, x + wide + 2, end, AGAINST, 1.2)
 
 

@@ -324,4 +324,4 @@ def _bit(bit: BitEvidence, labels: Labels) -> list[str]:
         else "read"
     )
     words = labels(f"bits.{state}") + (f", {labels('bits.parity')}" if bit.parity else "")
-    return [str(bit.position + 1), str(bit.bit), number(bit.llr_nats, 1, labels), words]
+    return [str(bit.position + 1), str(bit.bit), number(bit.llr_log10, 1, labels), words]

@@ -344,7 +344,7 @@ def test_fitness_is_asked_for_and_shown(
     [request] = measured.requests
     assert (request.model, request.texts, request.samples) == ("tiny", 9, None)
     assert "12 reached the evidence of a mark" in dialog.sentence.text()
-    assert cells(dialog.table) == ["Texts that reach log10 e = 6", "100 %", "76 to 100 %"]
+    assert cells(dialog.table) == ["Texts that reach evidence of 6 (log₁₀)", "100 %", "76 to 100 %"]
     assert cells(dialog.table, 5)[0] == "Divergence from “large” (bits a token)"
     assert "90 %" in dialog.rule.text()
     dialog.close()

@@ -194,6 +194,18 @@ def test_unseen_characters_are_shown_as_signs_and_named() -> None:
     assert hidden_name("a") is None
 
 
+def test_scripts_without_a_font_and_hidden_characters_are_named(window: Any) -> None:
+    card = window.work.text
+    card.show_text("\U00012000" * 214 + " and\u200b words\r\n", None)  # no desktop has cuneiform
+    words = card.unusual.text()
+    assert "Cuneiform, 214 characters" in words
+    assert "U+200B ZERO WIDTH SPACE (1)" in words
+    assert "U+000D" not in words
+    assert not card.unusual.isHidden()
+    card.show_text("Plain words, naïve and Ελληνικά.", None)
+    assert card.unusual.isHidden()
+
+
 def test_shades_follow_the_evidence(audit: Audit) -> None:
     found = levels(audit)
     evidence = audit.tokens.log10_evidence

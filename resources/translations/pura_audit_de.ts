@@ -64,6 +64,10 @@
         <translation>mehrere Schlüssel geprüft</translation>
     </message>
     <message>
+        <source>{k:text} schemes tried</source>
+        <translation>{k:text} Verfahren geprüft</translation>
+    </message>
+    <message>
         <source>{k:text} epochs tried</source>
         <translation>{k:text} Zeiträume geprüft</translation>
     </message>
@@ -4515,6 +4519,18 @@ Anteil {share:text}</translation>
     <message>
         <source>Carries no bits: the model was too sure of it, {bits:text} bits of entropy where {least:text} are needed.</source>
         <translation>Trägt keine Bits: Das Modell war sich zu gewiss, {bits:text} Bit Entropie, wo {least:text} nötig sind.</translation>
+    </message>
+    <message>
+        <source>Counts: the tokens before it stand here for the first time.</source>
+        <translation>Zählt: Die Token davor stehen hier zum ersten Mal.</translation>
+    </message>
+    <message>
+        <source>Does not count: it stands at the very start of the text.</source>
+        <translation>Zählt nicht: Es steht ganz am Anfang des Textes.</translation>
+    </message>
+    <message>
+        <source>Does not count: the tokens before it stood earlier in the text already.</source>
+        <translation>Zählt nicht: Die Token davor standen weiter oben im Text schon einmal.</translation>
     </message>
     <message>
         <source>The best fitting bits ask for sector {sector:text} here; they are not a finding.</source>

@@ -9,6 +9,7 @@ brings them up to date.
 from __future__ import annotations
 
 import logging
+import math
 from operator import index
 from typing import Final
 
@@ -103,7 +104,9 @@ def number(value: int) -> str:
 
 
 def decimal(value: float, digits: int = 2) -> str:
-    """Write a number with a proper minus sign and the language's decimal mark."""
+    """Write a number with a proper minus sign and the language's decimal mark; – for none."""
+    if math.isnan(value):
+        return "–"
     text = f"{value:.{digits}f}"
     if float(text) == 0:
         text = text.lstrip("-")

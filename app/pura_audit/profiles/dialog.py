@@ -20,6 +20,7 @@ from pura.desk.profiles import (
     save_profile,
 )
 from pura.scheme import Profile
+from pura.scheme.foreign import FOREIGN_NAMES
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.words import code_names
@@ -85,8 +86,11 @@ class ProfilesDialog(StoreDialog):
         one = self.selected
         lines = [self._fitness(one.profile), *stored_words(one.notes)] if one is not None else []
         self.detail.setText("\n".join(line for line in lines if line))
+        foreign = one is not None and one.profile.foreign is not None
         for kind, button in self.buttons.items():
-            button.setEnabled(not self.busy and (one is not None or kind in ("new", "import")))
+            here = one is not None or kind in ("new", "import")
+            # What a mark by others is set to, its own program says.
+            button.setEnabled(not self.busy and here and not (foreign and kind == "edit"))
 
     def _fitness(self, profile: Profile) -> str:
         model = self.session.model
@@ -217,6 +221,9 @@ def _imported(done: ProfileDone) -> str:
 
 def _row(choice: ProfileChoice) -> tuple[str, ...]:
     profile = choice.profile
+    if profile.foreign is not None:
+        name, note = FOREIGN_NAMES[profile.scheme], profile.note or ""
+        return (choice.title, "–", name, "–", profile.fingerprint, note)
     bits = filled(translate("Profiles", "{n:count} bits"), n=profile.payload_bits)
     fields = ", ".join(field.name for field in profile.fields)
     return (

@@ -17,6 +17,8 @@ def expectation_words(item: Item, session: Session) -> str:
     profile = item.profile or (session.profile.profile if session.profile else None)
     if item.document is None or profile is None or item.state is not ItemState.READY:
         return ""
+    if profile.foreign is not None:  # nothing was measured of it
+        return ""
     known = bool(item.prompt.strip())
     # The words say nothing of power, so no file is read in the window's thread.
     words = _words(expect(item.document.text, profile, prompt_known=known, tables=()))

@@ -65,6 +65,7 @@ def caution_words(sentence: Sentence) -> str:
         "language": translate("Answer", "does not look English"),
         "retokenised": translate("Answer", "tokens may differ"),
         "several-keys": translate("Answer", "several keys tried"),
+        "several-schemes": translate("Answer", "{k:text} schemes tried"),
         "several-epochs": translate("Answer", "{k:text} epochs tried"),
         "several-readings": translate("Answer", "several ways of reading it"),
         "handled-case": translate("Answer", "all in small letters or capitals"),
@@ -171,7 +172,7 @@ class AnswerView(Card):
         self.compared.setVisible(compares)
         tip = "".join(f"<p>{_escape(one)}</p>" for one in propositions(audit, tongue))
         self.compared.setToolTip(tip)
-        keys = ("register.", "text.edited", "stopped.", "verifier.", "way-out.")
+        keys = ("register.", "text.edited", "stopped.", "verifier.", "way-out.", "foreign.")
         others = [fill(s, tongue) for s in audit.sentences if s.key.startswith(keys)]
         if failure is not None:
             others.insert(0, failure.message)
@@ -179,7 +180,9 @@ class AnswerView(Card):
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
         several = len(audit.marks) > 1
-        self.payload.setVisible(audit.verdict == "mark" and not several)
+        # A mark by others carries no payload.
+        carries = bool(audit.payload.bits)
+        self.payload.setVisible(audit.verdict == "mark" and not several and carries)
         self.payload.show_audit(audit)
         self.marks.show_audit(audit)
         self._fill_pills(audit)

@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from pura.scheme import Profile
+from pura.scheme.foreign import FOREIGN_NAMES
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import error_words, filled, number, translate
@@ -219,6 +220,8 @@ class Header(QWidget):
 
 
 def _shape(profile: Profile) -> str:
+    if profile.foreign is not None:
+        return FOREIGN_NAMES[profile.scheme]
     return filled(translate("Header", "payload of {n:text} bits"), n=profile.payload_bits)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QWidget
 
@@ -25,6 +27,8 @@ def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
         threshold: Entropy in bits from which a token carries bits.
         found: A mark was found; without one there is no payload to speak of.
     """
+    if math.isnan(facts.lo):
+        return _explain_foreign(facts.gate)
     match facts.gate:
         case Gate.NO_CONTEXT:
             return translate("Ring", "Carries no bits: it stands at the very start of the text.")
@@ -43,6 +47,18 @@ def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:
                 least=decimal(threshold, 1),
             )
     return _explain_carrier(facts, found=found)
+
+
+def _explain_foreign(gate: Gate) -> str:
+    """Say whether a token counts for a mark by others."""
+    match gate:
+        case Gate.CARRIES:
+            return translate("Ring", "Counts: the tokens before it stand here for the first time.")
+        case Gate.NO_CONTEXT:
+            return translate("Ring", "Does not count: it stands at the very start of the text.")
+    return translate(
+        "Ring", "Does not count: the tokens before it stood earlier in the text already."
+    )
 
 
 def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
@@ -68,6 +84,8 @@ def _explain_carrier(facts: TokenFacts, *, found: bool) -> str:
 
 
 def _positions(facts: TokenFacts) -> str:
+    if math.isnan(facts.lo):
+        return ""
     if not facts.arity:
         return translate("Ring", "no bits")
     bits = filled(translate("Ring", "{n:count} {n:plural(bit|bits)}"), n=facts.arity)
@@ -146,7 +164,8 @@ class TokenCard(PlotCard):
         else:
             self._facts = token_facts(audit, token)
             self._show(self._facts, audit)
-        self.ring.show_facts(self._facts)
+        ring = self._facts is not None and not math.isnan(self._facts.lo)
+        self.ring.show_facts(self._facts if ring else None)
         self.redescribe()
 
     def _show(self, facts: TokenFacts, audit: Audit) -> None:
@@ -164,7 +183,7 @@ class TokenCard(PlotCard):
             "phase": decimal(facts.phase, 3) if carries else "–",
             "sector": facts.labels[strongest] if strongest is not None else "–",
             "share": self._share(facts),
-            "evidence": signed(facts.log10_evidence) if carries else "–",
+            "evidence": signed(facts.log10_evidence) if facts.gate is Gate.CARRIES else "–",
         }
         for key, value in shown.items():
             self._values[key].setText(value)
@@ -214,6 +233,8 @@ class TokenCard(PlotCard):
 
 def _interval(lo: float, hi: float) -> str:
     """Write both ends with as many digits as tell them apart, six at most."""
+    if math.isnan(lo):
+        return "–"
     for digits in range(3, 6):
         if decimal(lo, digits) != decimal(hi, digits):
             return f"{decimal(lo, digits)}–{decimal(hi, digits)}"

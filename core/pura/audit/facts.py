@@ -24,7 +24,7 @@ from pura.version import __version__
 if TYPE_CHECKING:
     from pura.model.device import Device
     from pura.model.installed import InstalledModel
-    from pura.model.load import LanguageModel
+    from pura.model.load import BareModel, LanguageModel
 
 _PARTS: Final = ("torch", "transformers", "tokenizers", "safetensors", "numpy")
 
@@ -52,7 +52,7 @@ def key_facts(key: SecretKey, label: str | None) -> KeyFacts:
     return KeyFacts(fingerprint=key.fingerprint, label=label)
 
 
-def model_facts(model: LanguageModel | InstalledModel) -> ModelFacts:
+def model_facts(model: LanguageModel | BareModel | InstalledModel) -> ModelFacts:
     """Return a model; the context of one that was not loaded is not known, and 0."""
     return ModelFacts(
         name=model.name,

@@ -11,7 +11,7 @@ from pura.verdict.expect import not_among
 from pura.verdict.policy import Policy
 
 if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
+    from pura.model.load import BareModel, LanguageModel
 
 
 def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretKey]) -> None:
@@ -24,17 +24,33 @@ def check_fitness(model: LanguageModel, profile: Profile, keys: Sequence[SecretK
         ProfileError: The tokenizer or the key is not the one that the profile names.
         ModelError: The profile wants a start token and the model has none.
     """
+    check_tokenizer(model, profile, [key.fingerprint for key in keys])
+    if profile.prefix == "bos" and model.bos_id is None:
+        raise ModelError("fitness.start-token", code="model-mismatch")
+
+
+def check_tokenizer(
+    model: LanguageModel | BareModel, profile: Profile, keys: Sequence[str]
+) -> None:
+    """Refuse a tokenizer or a key that is not the one that the profile names.
+
+    Args:
+        model: Whose tokenizer.
+        profile: The profile.
+        keys: Fingerprints.
+
+    Raises:
+        ProfileError: It is another.
+    """
     found = mismatches(
         profile,
         model=model.name,
         vocab_size=model.vocab_size,
         tokenizer=model.tokenizer_fingerprint,
-        keys=[key.fingerprint for key in keys],
+        keys=keys,
     )
     if found:
         raise found[0]
-    if profile.prefix == "bos" and model.bos_id is None:
-        raise ModelError("fitness.start-token", code="model-mismatch")
 
 
 def check_language(text: str, policy: Policy) -> None:

@@ -18,7 +18,7 @@ from pura.documents.restore import restore
 from pura.verdict.expect import language_of
 
 if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
+    from pura.model.tokenise import Spelled
 
 CASE: Final = "case"
 LINES: Final = "lines"
@@ -74,7 +74,7 @@ def _split_words(text: str, pieces: Pieces) -> float:
     return len([word for word in words if word in split]) / len(words)
 
 
-def pieces_of(model: LanguageModel) -> Pieces:
+def pieces_of(model: Spelled) -> Pieces:
     """Return how a model's tokenizer splits words that stand behind a blank."""
     from pura.model.tokenise import word_ids
 

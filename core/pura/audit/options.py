@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pura.documents import Document
-from pura.record.audit import StepReport
+from pura.record.audit import SchemeFacts, StepReport
 from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable
@@ -45,6 +45,7 @@ class Options:
         power_tables: The power tables that the policy names, all of them.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         follow: Tell of the evidence while a long text is read.
+        beside: What other schemes say of this text; they count in the mean.
     """
 
     prompts: tuple[str, ...] = ()
@@ -59,6 +60,7 @@ class Options:
     power_tables: tuple[PowerTable, ...] = ()
     epochs: str = ""
     follow: bool = False
+    beside: tuple[SchemeFacts, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

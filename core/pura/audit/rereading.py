@@ -70,11 +70,13 @@ class Weights:
         keys: How many are tried.
         readings: Of the text: its forms, and the first one after each candidate prompt.
         forms: Tokens of each form of the text, as found first.
+        schemes: How many are tried, PURA's among them; each has the same part.
     """
 
     keys: int
     readings: int
     forms: tuple[int, ...]
+    schemes: int = 1
 
     @property
     def again(self) -> bool:
@@ -89,11 +91,12 @@ class Weights:
     @property
     def first(self) -> float:
         """log10 of the weight of a first reading under one key."""
-        return -math.log10(self.keys * self.readings) - self.cost
+        return -math.log10(self.schemes * self.keys * self.readings) - self.cost
 
     def second(self, form: int) -> float:
         """log10 of the weight of a window under one key."""
-        return math.log10(WEIGHT / (self.keys * len(self.forms) * windows(self.forms[form])))
+        parts = self.schemes * self.keys * len(self.forms) * windows(self.forms[form])
+        return math.log10(WEIGHT / parts)
 
     def alone(self, form: int, trials: Sequence[Trial]) -> float:
         """Return log10 of what one form of the text says alone, read for the first time and again.
@@ -110,7 +113,8 @@ class Weights:
                 evidence(second) + math.log10(len(self.forms)),
             ]
         )
-        return float(np.logaddexp.reduce(parts * math.log(10)) / math.log(10))
+        alone = float(np.logaddexp.reduce(parts * math.log(10)) / math.log(10))
+        return alone + math.log10(self.schemes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -94,7 +94,8 @@ class Strength:
     """The evidence over all keys.
 
     Attributes:
-        log10_e: log10 of the weighted sum of all e-values.
+        log10_e: log10 of the weighted sum of all e-values, those of other schemes with them.
+        own: log10 of what this scheme says by itself.
         p_redraw: Redraw p-value, corrected for the number of keys; None when not computed.
         draws: Redraws made.
         seed: Of the redraws.
@@ -102,6 +103,7 @@ class Strength:
     """
 
     log10_e: float
+    own: float
     p_redraw: float | None
     draws: int
     seed: int
@@ -213,6 +215,7 @@ def strength(
     window: Trial | None,
     tried: int,
     seed: int,
+    beside: Sequence[float] = (),
     likelihood: LikelihoodModel | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
@@ -229,14 +232,16 @@ def strength(
         profile: The profile.
         policy: The decision rule.
         window: The one that a finding rests on, if it does on one.
-        tried: Keys times readings.
+        tried: Keys times readings, times schemes.
         seed: Of the redraws.
+        beside: log10 of what other schemes say of the text.
         likelihood: The frozen numbers; the shipped ones when absent.
         checkpoint: Called often; may raise.
     """
-    log10_e = evidence(trials)
+    own = evidence(trials) + math.log10(1 + len(beside))
+    log10_e = significance.combine([own, *beside])
     if why := _needless(log10_e, best, window, policy):
-        return Strength(log10_e=log10_e, p_redraw=None, draws=0, seed=seed, note=why)
+        return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=why)
     intervals = best.intervals
     test = significance.redraw_p(
         best.schedule,
@@ -253,6 +258,7 @@ def strength(
     )
     return Strength(
         log10_e=log10_e,
+        own=own,
         p_redraw=significance.correct_p(test.p, tried),
         draws=test.draws,
         seed=seed,

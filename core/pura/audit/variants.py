@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,11 +22,8 @@ from pura.documents.casing import restore_case
 from pura.documents.layout import restore_layout
 from pura.documents.restore import restore
 from pura.documents.rewriting import Restored, Substitution, unchanged
-from pura.model.tokenise import Tokens, decode, tokenise
+from pura.model.tokenise import Spelled, Tokens, decode, tokenise, usual_spelling
 from pura.record.audit import ChangeFacts, VariantFacts
-
-if TYPE_CHECKING:
-    from pura.model.load import LanguageModel
 
 I64 = npt.NDArray[np.int64]
 
@@ -37,6 +34,14 @@ CASE: Final = "case"
 IDS: Final = "ids"
 MAX_VARIANTS: Final = 6
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
+
+_READINGS: Final = {
+    FOUND: "from the text",
+    RESTORED: "from the restored text",
+    LAYOUT: "with lines and blanks restored",
+    CASE: "with capitals restored",
+    IDS: "as saved by the generator",
+}
 
 Spelling = Callable[[Iterable[str]], dict[str, str]]
 
@@ -117,6 +122,57 @@ def variants_of(
     return tuple(distinct)
 
 
+def readings_of(
+    model: Spelled,
+    text: str,
+    *,
+    restored: bool,
+    alternatives: Sequence[tuple[str, str]] = (),
+    ids: I64 | None = None,
+) -> tuple[tuple[Variant, ...], list[Tokens], list[str]]:
+    """Fix which readings of a text are tried, and tokenise each.
+
+    Args:
+        model: Whose tokenizer.
+        text: The text as found.
+        restored: As in :func:`variants_of`.
+        alternatives: As there.
+        ids: int64 [L], token ids that a generator saved.
+
+    Returns:
+        The readings, the tokens of each, and what the log says of them.
+
+    Raises:
+        InputError: The text cannot be tokenised, or the ids are none of the tokenizer's.
+    """
+    notes: list[str] = []
+    saved, words = None, None
+    if ids is not None:
+        saved, words = check_ids(model, ids)
+        if words.strip() != text.strip():
+            notes.append("the saved token ids decode to another text")
+    variants = variants_of(
+        text,
+        restored=restored,
+        spelt=lambda words: usual_spelling(model.tokenizer, words),
+        alternatives=alternatives,
+        ids=saved,
+        ids_text=words,
+    )
+    tokens = [tokens_of(model, variant) for variant in variants]
+    notes += [
+        f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}{_why(v)}"
+        for v, found in zip(variants, tokens, strict=True)
+    ]
+    return variants, tokens, notes
+
+
+def _why(variant: Variant) -> str:
+    """Say what was undone for a reading."""
+    undone = ", ".join(f"{s.count} {s.name}" for s in variant.substitutions)
+    return f" ({undone})" if undone else ""
+
+
 def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:
     """Undo one kind of handling after the other; each further reading goes on from the last."""
     steps: list[tuple[str, Callable[[str], Restored]]] = [
@@ -185,7 +241,7 @@ def without_text(facts: Sequence[VariantFacts]) -> tuple[VariantFacts, ...]:
     return tuple(replace(one, text=None) for one in facts)
 
 
-def tokens_of(model: LanguageModel, variant: Variant) -> Tokens:
+def tokens_of(model: Spelled, variant: Variant) -> Tokens:
     """Return the tokens of a reading, with the characters of *its* text that they stand for.
 
     Raises:
@@ -196,7 +252,7 @@ def tokens_of(model: LanguageModel, variant: Variant) -> Tokens:
     return Tokens(ids=variant.ids, spans=spans_of_ids(model, variant.ids, variant.text))
 
 
-def check_ids(model: LanguageModel, ids: Sequence[int] | I64) -> tuple[I64, str]:
+def check_ids(model: Spelled, ids: Sequence[int] | I64) -> tuple[I64, str]:
     """Check saved token ids, and return them with the text that they decode to.
 
     Raises:
@@ -211,7 +267,7 @@ def check_ids(model: LanguageModel, ids: Sequence[int] | I64) -> tuple[I64, str]
     return found, decode(model.tokenizer, found.tolist())
 
 
-def spans_of_ids(model: LanguageModel, ids: I64, text: str) -> I64:
+def spans_of_ids(model: Spelled, ids: I64, text: str) -> I64:
     """Return the characters of a text that saved ids stand for.
 
     Args:

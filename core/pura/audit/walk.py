@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import secrets
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
@@ -35,19 +36,7 @@ from pura.audit.trial import (
     strongest,
     weigh,
 )
-from pura.audit.variants import (
-    CASE,
-    FOUND,
-    IDS,
-    LAYOUT,
-    RESTORED,
-    Variant,
-    check_ids,
-    tokens_of,
-    variant_facts,
-    variants_of,
-    without_text,
-)
+from pura.audit.variants import Variant, readings_of, variant_facts, without_text
 from pura.base.errors import PolicyError, PuraError
 from pura.base.progress import Checkpoint, Progress
 from pura.extract.local import LocalEvidence
@@ -58,6 +47,7 @@ from pura.record.audit import (
     PromptReading,
     RegisterFacts,
     RereadingFacts,
+    SchemeFacts,
     StopFacts,
     VariantFacts,
 )
@@ -78,14 +68,6 @@ if TYPE_CHECKING:
 
 FEW_KEYS: Final = 8
 """Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
-
-_READINGS: Final = {
-    FOUND: "from the text",
-    RESTORED: "from the restored text",
-    LAYOUT: "with lines and blanks restored",
-    CASE: "with capitals restored",
-    IDS: "as saved by the generator",
-}
 
 
 def _windows(count: int) -> str:
@@ -223,7 +205,8 @@ class Walk:
                 self._profile,
                 options.policy,
                 window=window,
-                tried=self._tried,
+                tried=self._parts,
+                beside=[one.log10_e for one in options.beside],
                 seed=options.policy.seed(document.sha256),
                 likelihood=self._likelihood,
                 checkpoint=self._checkpoint,
@@ -244,7 +227,7 @@ class Walk:
         outcome = self._decide(strong, best)
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome)
-        power = facts.power_facts(self._claim(best, self._tried))
+        power = facts.power_facts(self._claim(best, self._parts))
         variants = variant_facts(
             self._variants, tokens, trials, best, self._weights, self._verdict_alone
         )
@@ -256,28 +239,16 @@ class Walk:
         )
 
     def _tokenise(self) -> list[Tokens]:
-        from pura.model.tokenise import usual_spelling
-
         options = self._options
         with self._log.step(3) as note:
-            ids, words = None, None
-            if options.ids is not None:
-                ids, words = check_ids(self._model, options.ids)
-                if words.strip() != self._document.text.strip():
-                    note.append("the saved token ids decode to another text")
-            self._variants = variants_of(
+            self._variants, tokens, notes = readings_of(
+                self._model,
                 self._document.text,
                 restored=options.restore,
-                spelt=lambda words: usual_spelling(self._model.tokenizer, words),
                 alternatives=options.alternatives,
-                ids=ids,
-                ids_text=words,
+                ids=options.ids,
             )
-            tokens = [tokens_of(self._model, variant) for variant in self._variants]
-            note += [
-                f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}{_why(v)}"
-                for v, found in zip(self._variants, tokens, strict=True)
-            ]
+            note += notes
             self._handled = handling_signs(
                 self._document.text, pieces_of(self._model), restored=options.restore
             )
@@ -350,11 +321,17 @@ class Walk:
         return len(self._openings) * len(self._keys)
 
     @property
+    def _parts(self) -> int:
+        """Into how many parts the weight is divided: PURA has its share among the schemes."""
+        return self._tried * self._weights.schemes
+
+    @property
     def _weights(self) -> Weights:
         return Weights(
             keys=len(self._keys),
             readings=len(self._openings),
             forms=tuple(int(tokens.ids.size) for tokens in self._tokens),
+            schemes=1 + len(self._options.beside),
         )
 
     def _try_keys(self, seen: list[list[Intervals]]) -> list[Trial]:
@@ -434,7 +411,7 @@ class Walk:
         return self._outcome(log10_e, trial, len(self._keys)).verdict
 
     def _decide(self, strong: Strength, best: Trial) -> Outcome:
-        return self._outcome(strong.log10_e, best, self._tried)
+        return self._outcome(strong.log10_e, best, self._parts)
 
     def _outcome(self, log10_e: float, best: Trial, tried: int) -> Outcome:
         made = self._claim(best, tried)
@@ -519,7 +496,7 @@ class Walk:
         options, policy = self._options, self._options.policy
         shown = self._variants[found.trial.variant]
         evidence = outcome.facts(
-            keys_tried=len(self._keys),
+            keys_tried=len(self._keys) + len(options.beside),
             p_redraw=strong.p_redraw,
             draws=strong.draws,
             seed=strong.seed,
@@ -577,11 +554,26 @@ class Walk:
             stopped=self._stopped,
             rereading=again,
             epochs=options.epochs or None,
+            schemes=self._schemes(strong.own),
             register=register,
             policy=policy.to_dict(),
             log=tuple(self._log.reports),
             versions=facts.versions(),
         )
+
+    def _schemes(self, log10_e: float) -> tuple[SchemeFacts, ...]:
+        """Return what each scheme says by itself, where others stand beside PURA's."""
+        beside = self._options.beside
+        if not beside:
+            return ()
+        best = max(one.log10_e for one in beside)
+        own = SchemeFacts(
+            profile=self._profile,
+            keys=tuple(key.fingerprint for key, _ in self._keys),
+            log10_e=log10_e,
+            shown=log10_e >= best,
+        )
+        return own, *(replace(one, shown=not own.shown and one.log10_e == best) for one in beside)
 
     def _circumstances(self, found: assemble.Findings, power: PowerFacts | None) -> Circumstances:
         readings = found.trial.paper.readings
@@ -607,6 +599,7 @@ class Walk:
             unlike="" if power is not None else unlike_study(self._document.text),
             handled=self._handled,
             epochs=self._options.epochs,
+            schemes=1 + len(self._options.beside),
             prior_unused=self._prior is None and self._options.policy.register_prior > 0,
             passages=len(found.ranges),
             passage_share=assemble.passage_share(found),
@@ -623,9 +616,3 @@ def _before(openings: Sequence[Opening], profile: Profile) -> list[str]:
     elif given:
         note.append(f"{len(given[0].ids)} tokens of the prompt")
     return note
-
-
-def _why(variant: Variant) -> str:
-    """Say what was undone for a reading."""
-    undone = ", ".join(f"{s.count} {s.name}" for s in variant.substitutions)
-    return f" ({undone})" if undone else ""

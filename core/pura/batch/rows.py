@@ -115,7 +115,7 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
     return {
         "verdict": audit.verdict,
         "log10_e": audit.evidence.log10_e if error is None else None,
-        "payload": audit.payload.bits if marked else None,
+        "payload": audit.payload.bits or None if marked else None,
         "fields": {f.name: f.text for f in audit.payload.fields} if marked else None,
         "passages": [[start, end] for _, _, start, end in passages],
         "share": _share(passages, audit.input.tokens) if error is None else None,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pura.cli.common import (
+    AlsoOption,
     DecoderOption,
     DeviceOption,
     DtypeOption,
@@ -78,6 +79,7 @@ def run(
             help="Files, folders, patterns in quotes, or addresses like s3://bucket/texts.parquet.",
         ),
     ] = None,
+    also: AlsoOption = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -180,9 +182,11 @@ def run(
                 parts=tuple(part or ()),
                 shard=part_of,
             )
+            used = load_profile(at, profile, foreign=True)
             setup = Setup(
-                profile=load_profile(at, profile),
-                keys=tuple(find_keys(at, key, key_file)),
+                profile=used,
+                keys=tuple(find_keys(at, key, key_file, used)),
+                also=tuple(load_profile(at, one, foreign=True) for one in also or ()),
                 model=model,
                 decoder=decoder,
                 policy=policy,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pura.base.errors import KeyStoreError
+from pura.base.errors import KeyStoreError, ProfileError
 from pura.base.paths import user_paths
 from pura.cli.passphrases import ask_folder, warn_exposed, with_passphrase
 from pura.cli.terminal import say
@@ -55,6 +55,15 @@ ProfileOption = Annotated[
         metavar="FILE",
         envvar="PURA_PROFILE",
         help="Profile: a file or a stored name.",
+        autocompletion=_stored_profiles,
+    ),
+]
+AlsoOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--also",
+        metavar="FILE",
+        help="Also try this profile of a mark by others; the evidence is the mean.",
         autocompletion=_stored_profiles,
     ),
 ]
@@ -168,14 +177,27 @@ def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
     )
 
 
-def find_keys(at: Workplace, names: list[str] | None, files: list[Path] | None) -> list[KeyRef]:
+def find_keys(
+    at: Workplace,
+    names: list[str] | None,
+    files: list[Path] | None,
+    profile: Profile | None = None,
+) -> list[KeyRef]:
     """Return the keys that the options name; those of files are read for this run.
+
+    Args:
+        at: Where keys are.
+        names: Of stored keys.
+        files: With keys.
+        profile: Of a mark by others: without any option its own key is taken.
 
     Raises:
         PuraError: None is named, or one is not there or cannot be read.
     """
     found = [_from_file(at, path) for path in files or []]
     found += [at.stored_key(name) for name in names or []]
+    if not found and profile is not None and profile.foreign is not None:
+        found = [at.key_of(profile.key or "")]
     if not found:
         raise KeyStoreError("command.no-key", code="key-missing")
     return found
@@ -202,13 +224,21 @@ def _from_file(at: Workplace, path: Path) -> KeyRef:
     )
 
 
-def load_profile(at: Workplace, name: str) -> Profile:
+def load_profile(at: Workplace, name: str, *, foreign: bool = False) -> Profile:
     """Return a profile by file path or stored name.
 
+    Args:
+        at: Where profiles are stored.
+        name: The path or name.
+        foreign: It may be of a mark by others, which can be looked for and nothing else.
+
     Raises:
-        ProfileError: There is none, or it is damaged.
+        ProfileError: There is none, it is damaged, or of a mark by others.
     """
     from pura.desk.profiles import find_profile
     from pura.scheme import Profile
 
-    return Profile.load(find_profile(at, name))
+    profile = Profile.load(find_profile(at, name))
+    if profile.foreign is not None and not foreign:
+        raise ProfileError("profile.foreign-only", code="usage")
+    return profile

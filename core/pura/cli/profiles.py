@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import workplace
+from pura.cli.common import KeyFile, KeyName, find_key, workplace
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 
@@ -83,6 +83,49 @@ def new(
         err.print(say("profile.written", fingerprint=profile.fingerprint))
 
 
+@app.command("foreign")
+def foreign(
+    settings: Annotated[
+        Path,
+        typer.Argument(help="JSON settings of the program that writes the mark, with its key."),
+    ],
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: Annotated[str | None, typer.Option(help="Model whose tokenizer it is for.")] = None,
+    width: Annotated[
+        int | None,
+        typer.Option(help="KGW: rows of the generating model's output, if not the tokenizer's."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Store it under this name too.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
+    ] = None,
+) -> None:
+    """Make a profile of a mark by others: of vLLM, SynthID-Text, or green lists of transformers.
+
+    The key in the settings is sealed under a key of yours. Delete the settings file afterwards.
+    """
+    from pura.desk.profiles import CreateForeign, create_foreign
+
+    at = workplace()
+    try:
+        request = CreateForeign(
+            settings=settings,
+            key=find_key(at, key, key_file, "command.one-key"),
+            name=name,
+            output=output,
+            model=model,
+            width=width,
+        )
+        profile = create_foreign(at, request).profile
+    finally:
+        at.session_keys.wipe()
+    if name is None and output is None:
+        sys.stdout.write(profile.to_json())
+    else:
+        err.print(say("profile.written", fingerprint=profile.fingerprint))
+
+
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
@@ -95,11 +138,16 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
     """Check a profile, print it with every default filled in, and what is odd about it."""
     from pura.desk.profiles import find_profile
     from pura.scheme import Profile
+    from pura.scheme.foreign import FOREIGN_NAMES
     from pura.verdict.profile_advice import advise, length_needed
 
     checked, notes = Profile.load_noted(find_profile(workplace(), profile))
     _say(notes)
     sys.stdout.write(checked.to_json())
+    if checked.foreign is not None:
+        name = FOREIGN_NAMES[checked.scheme]
+        err.print(say("profile.foreign", fingerprint=checked.fingerprint, name=name))
+        return
     err.print(
         say(
             "profile.shown",

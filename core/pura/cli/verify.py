@@ -14,6 +14,7 @@ from pura.base.errors import InputError, PuraError
 from pura.base.visible import visible
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import (
+    AlsoOption,
     DecoderOption,
     DeviceOption,
     DtypeOption,
@@ -68,6 +69,7 @@ def verify(
         list[str], typer.Argument(metavar="FILE…", help="Files or folders; “-” is standard input.")
     ],
     profile: ProfileOption,
+    also: AlsoOption = None,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -182,7 +184,8 @@ def verify(
             to = _save_to(save, auditor, keep_text)
             run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
         try:
-            used, keys = load_profile(at, profile), tuple(find_keys(at, key, key_file))
+            used = load_profile(at, profile, foreign=True)
+            keys = tuple(find_keys(at, key, key_file, used))
             setup = Setup(
                 profile=used,
                 keys=keys,
@@ -193,6 +196,7 @@ def verify(
                 restore=restore,
                 stop_early=stop_early,
                 epochs=epochs or "",
+                also=tuple(load_profile(at, one, foreign=True) for one in also or ()),
             )
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None
@@ -421,6 +425,8 @@ class _Run:
     @staticmethod
     def _say_what_to_expect(ready: Prepared, profile: Profile, text: AuditText) -> None:
         """Say on standard error, before the model reads, how much can be found."""
+        if profile.foreign is not None:  # nothing was measured of it
+            return
         from pura.verdict.expect import expect
 
         found = expect(

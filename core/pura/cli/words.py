@@ -10,8 +10,8 @@ from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
 from pura.record.marks import standing
-from pura.words.sentence import Sentence
-from pura.words.sentences import fill, say, scale
+from pura.record.plain import propositions
+from pura.words.sentences import fill, scale
 
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 Line = tuple[str, str]
@@ -54,12 +54,8 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
 def _explained(audit: Audit, language: str) -> Iterator[Line]:
     """Say both propositions, every sentence, and the scale that these speak of."""
     if audit.verdict != "not-examinable":
-        named: dict[str, str | int | float] = {
-            "key": audit.key.fingerprint,
-            "config": audit.profile.fingerprint,
-        }
-        yield fill(Sentence(key="proposition.h1", values=named), language), ""
-        yield say("proposition.h2", language), ""
+        for proposition in propositions(audit, language):
+            yield proposition, ""
     for sentence in audit.sentences:
         # A report numbers its sections; here the text is named by its digest.
         scope = sentence.key == "scope"
@@ -71,6 +67,8 @@ def _explained(audit: Audit, language: str) -> Iterator[Line]:
 
 
 def _payload(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
+    if not audit.payload.bits:  # a mark by others
+        return
     yield f"{_word('payload', language)}: {audit.payload.bits}", "bold"
     for value in audit.payload.fields:
         yield f"  {value.name}: {value.text}", ""

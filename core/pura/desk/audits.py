@@ -26,7 +26,7 @@ from pura.verdict.power import PowerTable
 if TYPE_CHECKING:
     from pura.audit.options import Job, Notice, Options
     from pura.audit.unexamined import Means
-    from pura.model.load import LanguageModel
+    from pura.model.load import BareModel, LanguageModel
     from pura.register.store import Register
 
 
@@ -57,6 +57,7 @@ class Setup:
         epochs: ``FROM..TO``: the keys of these days, weeks or months are tried, derived from
             ``keys``; empty takes the last ones, up to today and as many as the policy says, where
             the profile says that keys are such; ``none`` takes the keys as they are.
+        also: Profiles of marks by others, which are tried as well; the evidence is the mean.
     """
 
     keys: tuple[KeyRef, ...]
@@ -69,6 +70,21 @@ class Setup:
     stop_early: bool = False
     follow: bool = False
     epochs: str = ""
+    also: tuple[Profile, ...] = ()
+
+    @property
+    def foreign(self) -> tuple[Profile, ...]:
+        """The profiles of marks by others."""
+        return tuple(one for one in (self.profile, *self.also) if one.foreign is not None)
+
+    @property
+    def needed_keys(self) -> tuple[KeyRef, ...]:
+        """All keys that are opened: the chosen ones, and those that seal a mark by others."""
+        here = {ref.fingerprint for ref in self.keys}
+        # Whoever chose keys for the first profile means one of those.
+        named = self.also if self.keys else self.foreign
+        sealing = dict.fromkeys(one.key or "" for one in named if one.key not in here)
+        return (*self.keys, *(KeyRef(fingerprint=fingerprint) for fingerprint in sealing))
 
 
 def settled(workplace: Workplace, setup: Setup, policy: Policy) -> Setup:
@@ -163,7 +179,7 @@ class Prepared:
         self,
         setup: Setup,
         keys: list[OpenKey],
-        model: LanguageModel,
+        model: LanguageModel | BareModel,
         policy: Policy,
         asked: Register | None,
         tables: tuple[PowerTable, ...],
@@ -207,18 +223,23 @@ class Prepared:
             Cancelled: The checkpoint said so.
         """
         from pura.audit.options import Job
-        from pura.audit.run import audit_documents
+        from pura.audit.schemes import audit_schemes
 
         notices: list[list[Notice]] = [[] for _ in texts]
         jobs = [
             Job(document=text.document, options=self._options(text), notice=heard.append)
             for text, heard in zip(texts, notices, strict=True)
         ]
-        found = audit_documents(
+        setup = self._setup
+        chosen = {ref.fingerprint for ref in setup.keys}
+        sealing = {one.key for one in setup.foreign} - chosen
+        found = audit_schemes(
             jobs,
             model=self._model,
-            keys=self._keys,
-            profile=self._setup.profile,
+            keys=[pair for pair in self._keys if pair[0].fingerprint not in sealing],
+            seals=self._keys,
+            profile=setup.profile,
+            also=setup.also,
             progress=progress,
             checkpoint=checkpoint,
         )
@@ -346,11 +367,21 @@ def prepared(
     policy = policy_of(workplace, setup)
     setup = settled(workplace, setup, policy)
     tables = tables_of(workplace, policy)
-    with _register(workplace, setup) as asked, workplace.opened_keys(setup.keys) as keys:
+    with _register(workplace, setup) as asked, workplace.opened_keys(setup.needed_keys) as keys:
         progress(Stage(name="model"))
-        model = workplace.model(setup.model, profile=setup.profile)
+        model = model_for(workplace, setup)
         checkpoint()
         yield Prepared(setup, keys, model, policy, asked, tables)
+
+
+def model_for(workplace: Workplace, setup: Setup) -> LanguageModel | BareModel:
+    """Return the model of a setup; without its weights where only marks by others are looked for.
+
+    Raises:
+        PuraError: There is none, or it cannot be loaded.
+    """
+    load = workplace.model if setup.profile.foreign is None else workplace.bare_model
+    return load(setup.model, profile=setup.profile)
 
 
 def policy_of(workplace: Workplace, setup: Setup) -> Policy:
@@ -485,8 +516,8 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.options import Options
-    from pura.audit.run import audit_document
+    from pura.audit.options import Job, Options
+    from pura.audit.schemes import audit_schemes
     from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
 
     readings = {reading.name: reading for reading in record.variants}
@@ -499,7 +530,12 @@ def audit_again(
     text = record.text if found is None or found.text is None else found.text
     if text is None:
         raise ReportFileError("repeat.text", code="repeat-text")
-    refs = [_here(workplace, key) for key in record.keys]
+    profiles = [one.profile for one in record.schemes] or [record.profile]
+    known = {key.fingerprint for key in record.keys}
+    more = dict.fromkeys(name for one in record.schemes for name in one.keys if name not in known)
+    keys_of = [*record.keys, *(KeyFacts(fingerprint=name) for name in more)]
+    refs = [_here(workplace, key) for key in keys_of]
+    own = {name for one in record.schemes if one.profile.foreign is None for name in one.keys}
     policy = Policy.from_dict(record.policy)
     tables = _tables_of(workplace, policy)
     with _prior_of(workplace, record) as issued, workplace.opened_keys(refs) as keys:
@@ -507,22 +543,27 @@ def audit_again(
         model = workplace.model_of(record.model.fingerprint)
         if model is None:
             raise _absent("model", record.model.fingerprint)
-        return audit_document(
-            from_text(text, name=record.input.name),
+        options = Options(
+            decoder=record.decoder,
+            policy=policy,
+            power_tables=tables,
+            register=issued,
+            restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+            epochs=record.epochs or "",
+        )
+        (again,) = audit_schemes(
+            [Job(document=from_text(text, name=record.input.name), options=options)],
             model=model,
-            keys=keys,
-            profile=record.profile,
-            options=Options(
-                decoder=record.decoder,
-                policy=policy,
-                power_tables=tables,
-                register=issued,
-                restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
-                epochs=record.epochs or "",
-            ),
+            keys=[pair for pair in keys if not own or pair[0].fingerprint in own],
+            seals=keys,
+            profile=profiles[0],
+            also=profiles[1:],
             progress=progress,
             checkpoint=checkpoint,
         )
+        if isinstance(again, PuraError):
+            raise again
+        return again
 
 
 def _here(workplace: Workplace, key: KeyFacts) -> KeyRef:

@@ -27,7 +27,16 @@ from pura.batch.run import Standing, Tell, work_off
 from pura.batch.values import Finding
 from pura.batch.write import format_of, write_rows
 from pura.desk import register
-from pura.desk.audits import Audited, AuditText, Prepared, Setup, policy_of, prepared, settled
+from pura.desk.audits import (
+    Audited,
+    AuditText,
+    Prepared,
+    Setup,
+    model_for,
+    policy_of,
+    prepared,
+    settled,
+)
 from pura.desk.power import tables_of
 from pura.desk.workplace import Workplace
 from pura.documents import Document
@@ -189,7 +198,7 @@ def _settings(workplace: Workplace, setup: Setup, policy: Policy) -> dict[str, A
             version = asked.version() if asked is not None else None
     return {
         "version": __version__,
-        "keys": list(dict.fromkeys(key.fingerprint for key in setup.keys)),
+        "keys": _fingerprints(setup),
         "profile": setup.profile.fingerprint,
         "model": _model_of(workplace, setup),
         "dtype": workplace.dtype,
@@ -197,6 +206,7 @@ def _settings(workplace: Workplace, setup: Setup, policy: Policy) -> dict[str, A
         "policy": policy.to_dict(),
         "register": version,
         "restore": setup.restore,
+        **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
     }
 
 
@@ -263,7 +273,7 @@ def _engine(workplace: Workplace, request: RunBatch, policy: Policy) -> Iterator
             yield Here(_late(workplace, request.setup, opened, records=records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
-        keys = opened.enter_context(workplace.opened_keys(request.setup.keys))
+        keys = opened.enter_context(workplace.opened_keys(request.setup.needed_keys))
         plan = AuditPlan(
             paths=workplace.paths,
             device=workplace.device,
@@ -342,14 +352,14 @@ class AuditPlan:
             asked = None
             if self.setup.ask_register:
                 asked = held.enter_context(register.asked(at, must_exist=True))
-            model = at.model(self.setup.model, profile=self.setup.profile)
+            model = model_for(at, self.setup)
             pairs = list(zip(keys, self.labels, strict=True))
             ready = Prepared(self.setup, pairs, model, self.policy, asked, self.tables)
             yield reading(ready, records=self.records)
 
 
 def _fingerprints(setup: Setup) -> list[str]:
-    return list(dict.fromkeys(key.fingerprint for key in setup.keys))
+    return list(dict.fromkeys(key.fingerprint for key in setup.needed_keys))
 
 
 def reading(ready: Prepared, *, records: bool) -> Read:

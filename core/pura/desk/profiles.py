@@ -10,10 +10,14 @@ from pura.base.errors import ProfileError
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.strict import read_json
 from pura.desk.workplace import Workplace
+from pura.keys import KeyRef
+from pura.keys.foreign import foreign_settings, seal_secret
 from pura.model.installed import InstalledModel
 from pura.scheme import Profile, parse_layout
+from pura.scheme.foreign import FOREIGN
 
 MAX_LAYOUT: Final = 1 << 20
+MAX_SETTINGS: Final = 64 << 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +62,28 @@ class CreateProfile:
     system_prompt: Path | None = None
     key_epochs: str | None = None
     layout: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateForeign:
+    """Make a profile of a mark by others from the settings file of the program that writes it.
+
+    Attributes:
+        settings: JSON as vLLM takes it (``--watermark-config``) or transformers writes it
+            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), its secret included.
+        key: The key that the secret is sealed under.
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        output: A file that it is also written to.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        width: Rows of the generating model's output, for KGW; None takes the tokenizer's size.
+    """
+
+    settings: Path
+    key: KeyRef
+    name: str | None = None
+    output: Path | None = None
+    model: str | None = None
+    width: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +183,47 @@ def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
     if request.output is not None:
         write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
     return ProfileDone(profile=profile, name=name)
+
+
+def create_foreign(workplace: Workplace, request: CreateForeign) -> ProfileDone:
+    """Make a profile of a mark by others, and store it where that is wanted.
+
+    Raises:
+        ProfileError: The settings are of no known scheme or out of range, the name is taken, or
+            the file cannot be written.
+        KeyStoreError: The key is not here or cannot be read.
+    """
+    if request.output is not None:
+        refuse_taken(request.output, ProfileError)
+    try:
+        settings = read_json(read_bounded(request.settings, MAX_SETTINGS, ProfileError))
+    except ValueError:
+        raise _not_settings(request.settings) from None
+    model = _model(workplace, request.model)
+    read = foreign_settings(settings, request.width or model.vocab_size)
+    if read is None:
+        raise _not_settings(request.settings)
+    with workplace.opened_keys([request.key]) as [(key, _)]:
+        sealed = seal_secret(key, read.scheme, read.secret)
+    profile = Profile(
+        payload_bits=0,
+        scheme=read.scheme,
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        key=request.key.fingerprint,
+        name=request.name,
+        foreign=FOREIGN[read.scheme](sealed=sealed, **read.settings),
+    )
+    name = None
+    if request.name is not None:
+        name = workplace.profiles.save(request.name, profile)
+    if request.output is not None:
+        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=name)
+
+
+def _not_settings(path: Path) -> ProfileError:
+    return ProfileError("profile.foreign-settings", name=path.name)
 
 
 def save_profile(workplace: Workplace, request: SaveProfile) -> ProfileDone:

@@ -25,7 +25,7 @@ from pura.verdict.power_file import PowerFolder
 if TYPE_CHECKING:
     from pura.model.device import Device
     from pura.model.installed import InstalledModel
-    from pura.model.load import LanguageModel
+    from pura.model.load import BareModel, LanguageModel
     from pura.model.store import ModelStore
 
 OpenKey = tuple[SecretKey, str | None]
@@ -113,6 +113,17 @@ class Workplace:
         here = self.session_keys.get(fingerprint) or self.lent_keys.get(fingerprint)
         return here is not None or self._entry(fingerprint) is not None
 
+    def key_of(self, fingerprint: str) -> KeyRef:
+        """Return the stored key of a fingerprint.
+
+        Raises:
+            KeyStoreError: There is none.
+        """
+        entry = self._entry(fingerprint)
+        if entry is None:
+            raise KeyStoreError("key.absent", fingerprint=fingerprint, code="key-not-found")
+        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+
     def _entry(self, fingerprint: str) -> KeyEntry | None:
         return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
 
@@ -168,6 +179,28 @@ class Workplace:
         known = any(model.name == name for model in store.list())
         path = Path(name)
         return self.held.get(path if path.exists() and not known else store.get(name), device)
+
+    def bare_model(
+        self, name: str | None = None, *, profile: Profile | None = None
+    ) -> BareModel | LanguageModel:
+        """Return a model for its tokens; without weights where it is installed.
+
+        Args:
+            name: As :meth:`model` takes it.
+            profile: As there.
+
+        Raises:
+            ModelError: As there.
+            DeviceError: As there.
+        """
+        if self.held.name is not None and self.held.name == name:
+            return self.model(name, profile=profile)
+        if name is not None and all(model.name != name for model in self.models.list()):
+            return self.model(name, profile=profile)
+        device = self.compute_device()
+        from pura.model.load import load_bare
+
+        return load_bare(self.installed(name, profile=profile), device)
 
     def installed(
         self, name: str | None = None, *, profile: Profile | None = None

@@ -64,6 +64,45 @@ class LanguageModel:
     bos_id: int | None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BareModel:
+    """A model without its weights: for what needs its tokens only.
+
+    Attributes:
+        tokenizer: As of a :class:`LanguageModel`, and so are all others.
+    """
+
+    tokenizer: Any
+    device: Device
+    name: str
+    fingerprint: str
+    tokenizer_fingerprint: str
+    architecture: str
+    parameters: int
+    vocab_size: int
+    weights: str
+
+
+def load_bare(source: InstalledModel, device: Device) -> BareModel:
+    """Load the tokenizer of an installed model.
+
+    Raises:
+        ModelError: Missing, unsafe or damaged.
+    """
+    refuse_changed(source)
+    return BareModel(
+        tokenizer=load_tokenizer(source.path),
+        device=device,
+        name=source.name,
+        fingerprint=source.fingerprint,
+        tokenizer_fingerprint=source.tokenizer_fingerprint,
+        architecture=source.architecture,
+        parameters=source.parameters,
+        vocab_size=source.vocab_size,
+        weights=source.weights,
+    )
+
+
 def load_model(source: InstalledModel | Path, device: Device) -> LanguageModel:
     """Load weights and tokenizer.
 

@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,18 @@ class Tokens:
 
     def __len__(self) -> int:
         return int(self.ids.size)
+
+
+class Spelled(Protocol):
+    """A model, as far as its tokenizer is concerned."""
+
+    @property
+    def tokenizer(self) -> Any:
+        """A fast tokenizer of the transformers library."""
+
+    @property
+    def vocab_size(self) -> int:
+        """``V = len(tokenizer)``."""
 
 
 @contextlib.contextmanager

@@ -422,6 +422,23 @@ class PriorFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SchemeFacts:
+    """One scheme that was tried, where not PURA's mark alone was; the evidence is their mean.
+
+    Attributes:
+        profile: Names the scheme.
+        keys: Fingerprints of its keys; of a mark by others the one that its secret is sealed under.
+        log10_e: log10 of its own evidence, the mean over its readings.
+        shown: The record's tokens are of this one.
+    """
+
+    profile: Profile
+    keys: tuple[str, ...]
+    log10_e: float
+    shown: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class StopFacts:
     """Where reading was stopped, as the evidence was there.
 
@@ -569,6 +586,7 @@ class Audit:
             records of versions that read everything once.
         epochs: ``FROM..TO`` where the keys are those of a range of days, weeks or months, which was
             fixed, with equal weights, before the text was read; None where they are not.
+        schemes: All schemes that were tried, where marks by others were among them; else empty.
         register: What the register says, or None when it was not asked.
         policy: The policy that was applied, as plain JSON.
         log: The twelve steps.
@@ -604,6 +622,7 @@ class Audit:
     stopped: StopFacts | None = None
     rereading: RereadingFacts | None = None
     epochs: str | None = None
+    schemes: tuple[SchemeFacts, ...] = ()
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]
@@ -617,8 +636,9 @@ class Audit:
         for name in ("prior", "power", "stopped", "rereading", "epochs"):
             if getattr(self, name) is None:
                 del whole[name]
-        if not self.prompts:
-            del whole["prompts"]
+        for name in ("prompts", "schemes"):
+            if not getattr(self, name):
+                del whole[name]
         return whole
 
     def to_row(self) -> dict[str, str | int | float | None]:
@@ -640,7 +660,7 @@ class Audit:
             "strength": self.evidence.scale_word,
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
-            "payload": self.payload.bits if marked else None,
+            "payload": self.payload.bits or None if marked else None,
             "key": self.key.fingerprint,
             "profile": self.profile.fingerprint,
             "model": self.model.fingerprint,

@@ -27,7 +27,10 @@ from pura.scheme import FieldValue, Profile
 # What records of earlier versions do not hold; its default stands in for it.
 _LATER: Final = {
     (Audit, name)
-    for name in ("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs")
+    for name in (
+        *("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs"),
+        "schemes",
+    )
 }
 _SUMMARY: Final = (
     "schema",
@@ -49,6 +52,7 @@ _SUMMARY: Final = (
     "stopped",
     "rereading",
     "epochs",
+    "schemes",
     "register",
 )
 FINDING: Final = "pura-finding/1"

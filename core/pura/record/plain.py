@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pura.base import numerals
 from pura.record.audit import Audit
 from pura.scheme import FieldValue, Profile
+from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
@@ -61,7 +62,11 @@ def propositions(audit: Audit, language: str) -> tuple[str, str]:
         "key": audit.key.fingerprint,
         "config": audit.profile.fingerprint,
     }
-    first = fill(Sentence(key="proposition.h1", values=values), language)
+    key = "proposition.h1"
+    if audit.profile.foreign is not None:
+        key = "proposition.h1-foreign"
+        values["name"] = FOREIGN_NAMES[audit.profile.scheme]
+    first = fill(Sentence(key=key, values=values), language)
     return first, say("proposition.h2", language)
 
 

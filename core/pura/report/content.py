@@ -32,6 +32,7 @@ from pura.report.blocks import (
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
+from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
@@ -108,7 +109,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
             number=6,
             title=labels("s6"),
             blocks=(
-                paragraph(labels("method.text")),
+                *_method(audits, labels),
                 *_each(audits, labels, lambda a: method.method(a, request, labels)),
             ),
         ),
@@ -140,7 +141,7 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         sections = tuple(one for one in sections if one.number in (*_UNEXAMINED, *named))
     year, month, day = (int(part) for part in issued.split("-"))
     return Content(
-        title=labels("title.many", n=len(audits)) if many else labels("title"),
+        title=_title(audits, labels),
         language=request.language,
         paper=request.paper,
         head=printable(head),
@@ -156,6 +157,29 @@ def content_of(audits: Sequence[Audit], request: ReportRequest, seals: Seals) ->
         if many
         else _page_one(audits[0], request, labels),
     )
+
+
+def _title(audits: Sequence[Audit], labels: Labels) -> str:
+    if len(audits) > 1:
+        return labels("title.many", n=len(audits))
+    return labels("title" if audits[0].profile.foreign is None else "title.foreign")
+
+
+def _method(audits: Sequence[Audit], labels: Labels) -> list[Block]:
+    """Return how each scheme that was looked for is read."""
+    schemes = dict.fromkeys(
+        profile.scheme
+        for audit in audits
+        for profile in ([one.profile for one in audit.schemes] or [audit.profile])
+    )
+    return [
+        paragraph(
+            labels("method.foreign", name=FOREIGN_NAMES[scheme])
+            if scheme in FOREIGN_NAMES
+            else labels("method.text")
+        )
+        for scheme in schemes
+    ]
 
 
 def _each(
@@ -185,7 +209,9 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     ]
     if audit.verdict in ("mark", "indication"):
         blocks.append(note(not_a_probability(language)))
-    if audit.verdict == "mark":
+    foreign = [s for s in audit.sentences if s.key == "foreign.scheme"]
+    blocks += [paragraph(printable(fill(s, language))) for s in foreign]
+    if audit.verdict == "mark" and audit.payload.bits:
         # Bits name nobody: only the fields of a profile say for whom and when.
         named = undecided(audit) or audit.payload.fields
         rows = [(labels("page1.payload" if named else "payload"), _for_whom(audit, labels))]
@@ -216,7 +242,7 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
 
 def _for_whom(audit: Audit, labels: Labels) -> str:
     """Return what the payload says; that it is not decided; "" without a mark."""
-    if audit.verdict != "mark":
+    if audit.verdict != "mark" or not audit.payload.bits:
         return ""
     if open_payloads := undecided(audit):
         return labels("page1.open", n=open_payloads)
@@ -288,7 +314,7 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     if audit.verdict == "not-examinable":
         return [*blocks, *_unexamined(audit, request, labels)]
     rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
-    if audit.verdict == "mark":
+    if audit.verdict == "mark" and audit.payload.bits:
         rows.append((labels("payload"), _for_whom(audit, labels)))
         if audit.payload.fields and not undecided(audit):
             rows.append((labels("payload.bits"), findings.grouped(audit.payload.bits)))
@@ -298,6 +324,7 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
             (
                 "stopped.",
                 "reread.",
+                "foreign.",
                 "marks.",
                 "register.",
                 "candidates.",

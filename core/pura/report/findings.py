@@ -9,6 +9,7 @@ from pura.report import figures
 from pura.report.blocks import Block, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
+from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)
@@ -26,6 +27,9 @@ def findings(audit: Audit, labels: Labels) -> list[Block]:
         blocks.append(note(say("note.n2", labels.language, **values)))
     blocks += _figures(audit, labels)
     blocks += _variants(audit, labels)
+    blocks += _schemes(audit, labels)
+    if audit.profile.foreign is not None:  # without payload, bits and passages
+        return blocks
     blocks += _candidates(audit, labels)
     blocks += _passages(audit, labels)
     blocks += _bits(audit, labels)
@@ -123,7 +127,7 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
     course = Block(
         kind="figure",
         svg=figures.course_chart(audit, labels),
-        text=labels("figure.course"),
+        text=labels("figure.course" if audit.payload.bits else "figure.course-foreign"),
         alt=labels(
             "alt.course",
             first=number(float(values[0]), 1, labels),
@@ -177,6 +181,28 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
             head, rows, ("left", "right", "right", "right", "left"), (0.26, 0.1, 0.16, 0.1, 0.38)
         ),
     ]
+
+
+def _schemes(audit: Audit, labels: Labels) -> list[Block]:
+    """Return the schemes that were tried, where there were several."""
+    if len(audit.schemes) < 2:
+        return []
+    rows = []
+    for one in audit.schemes:
+        name = FOREIGN_NAMES.get(one.profile.scheme, "PURA")
+        shown = f" ({labels('variant.shown')})" if one.shown else ""
+        named = f"{one.profile.name or ''} {one.profile.fingerprint}".strip()
+        rows.append(
+            (
+                printable(f"{name}{shown}"),
+                printable(named),
+                ", ".join(one.keys),
+                number(one.log10_e, 1, labels),
+            )
+        )
+    head = (labels("scheme"), labels("profile"), labels("keys"), "L")
+    sides = ("left", "left", "left", "right")
+    return [heading(labels("schemes")), table(head, rows, sides, (0.26, 0.3, 0.32, 0.12))]
 
 
 def _variant_name(name: str, labels: Labels) -> str:

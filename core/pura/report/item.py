@@ -76,7 +76,7 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
         heading(labels("pair.source")),
         *(paragraph(words) for words in source_propositions(audit, language)),
     ]
-    if audit.verdict == "mark":
+    if audit.verdict == "mark" and audit.payload.bits:
         blocks += [
             heading(labels("pair.payload")),
             paragraph(say("proposition.h1p", language, payload=grouped(audit.payload.bits))),
@@ -94,7 +94,9 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
 
 def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[tuple[str, str]]:
     register = audit.register
-    if audit.prompts:
+    if audit.profile.foreign is not None:
+        prompt = labels("prompt.needless")
+    elif audit.prompts:
         prompt = labels("prompt.candidates", n=len(audit.prompts))
     elif audit.prompt.known:
         prompt = labels("prompt.known", sha=audit.prompt.sha256 or "")
@@ -126,7 +128,8 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
     ]
     if register is not None:
         rows.append((labels("prior"), number(register.prior_none, 2, labels)))
-    rows.append((labels("payloads"), _payload_weights(audit, labels)))
+    if audit.payload.bits:
+        rows.append((labels("payloads"), _payload_weights(audit, labels)))
     if request.item.disclosed.strip():
         rows.append((labels("disclosed"), request.item.disclosed))
     return rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 from typing import Final
@@ -60,9 +61,9 @@ def tokens_csv(audit: Audit) -> str:
                 start,
                 end,
                 harmless(words),
-                repr(float(tokens.entropy_bits[t])),
-                repr(float(tokens.lo[t])),
-                repr(float(tokens.hi[t])),
+                _known(tokens.entropy_bits[t]),
+                _known(tokens.lo[t]),
+                _known(tokens.hi[t]),
                 int(tokens.gate[t]),
                 repr(float(tokens.log10_evidence[t])),
                 repr(float(tokens.marked[t])),
@@ -96,6 +97,11 @@ def safe_name(name: str, ending: str = "") -> str:
     if not kept or _RESERVED.match(kept):
         kept = f"report-{kept}".rstrip("-")
     return f"{kept}{ending}"
+
+
+def _known(value: float) -> str:
+    """Return a number with all its digits; nothing where the mark has no such number."""
+    return "" if math.isnan(value) else repr(float(value))
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:

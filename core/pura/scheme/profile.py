@@ -21,6 +21,7 @@ from pura.base.errors import ProfileError, naming
 from pura.base.files import open_regular
 from pura.base.strict import TwiceError, read_json
 from pura.scheme.fields import Field, parse_layout
+from pura.scheme.foreign import FOREIGN, SETTINGS_FIELD, ForeignMark
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MIN_BITS
 from pura.scheme.profile_versions import FIELD as VERSION_FIELD
 from pura.scheme.profile_versions import least_version, migrate
@@ -32,6 +33,16 @@ KERNELS: Final = ("cosine", "box", "triangular", "epanechnikov", "biweight", "ha
 PREFIXES: Final = ("none", "bos")
 KEY_EPOCHS: Final = ("day", "week", "month")
 MAX_EPOCHS: Final = 400  # that one text is read for
+_OF_FOREIGN: Final = (
+    "scheme",
+    "vocab_size",
+    "tokenizer",
+    "model",
+    "key",
+    "name",
+    "note",
+    SETTINGS_FIELD,
+)
 MAX_PAYLOAD_BITS: Final = 4096
 MAX_BEGINNING: Final = 100_000  # characters of a template or a system prompt
 PROMPT_HOLE: Final = "{prompt}"
@@ -60,9 +71,9 @@ class Profile:
     """What generator and verifier agree on (docs/scheme.md §6).
 
     Attributes:
-        payload_bits: ``L_m``.
+        payload_bits: ``L_m``; 0 for a mark by others, which carries none.
         vocab_size: ``V``, the tokenizer's size.
-        scheme: Always ``pura1``.
+        scheme: ``pura1``, or a mark by others (:data:`~pura.scheme.foreign.FOREIGN`).
         code: ``spc`` (the paper's parity blocks) or ``tbcc``.
         blocks: Parity blocks ``B``; ``spc`` only.
         context_window: ``W`` in tokens.
@@ -85,6 +96,8 @@ class Profile:
         fields: Payload layout; empty when the payload is plain bits.
         name: For people.
         note: For people.
+        foreign: Settings of a mark by others; then ``key`` is the one that its secret is sealed
+            under, and of the other settings only tokenizer and model mean anything.
     """
 
     payload_bits: int
@@ -110,9 +123,13 @@ class Profile:
     fields: tuple[Field, ...] = ()
     name: str | None = None
     note: str | None = None
+    foreign: ForeignMark | None = None
 
     def __post_init__(self) -> None:
+        _check_foreign(self)
         for name, check in _CHECKS.items():
+            if self.foreign is not None and name in ("payload_bits", "scheme"):
+                continue
             if problem := check(getattr(self, name)):
                 raise _refusal(name, problem)
         # 1 and 1.0 are one number in JSON; they must be one profile, with one fingerprint.
@@ -120,8 +137,9 @@ class Profile:
             object.__setattr__(self, name, float(getattr(self, name)))
         thresholds = tuple(float(x) for x in self.entropy_thresholds_bits)
         object.__setattr__(self, "entropy_thresholds_bits", thresholds)
-        _check_code(self)
-        _check_beginning(self)
+        if self.foreign is None:
+            _check_code(self)
+            _check_beginning(self)
 
     @classmethod
     def new(
@@ -192,13 +210,20 @@ class Profile:
         if not isinstance(data, dict):
             raise ProfileError("profile.not-object")
         data, notes = migrate(data)
-        known = {f.name for f in dataclass_fields(cls)}
+        settings = FOREIGN.get(str(data.get("scheme")))
+        known = {f.name for f in dataclass_fields(cls)} - {SETTINGS_FIELD}
+        needed: tuple[str, ...] = ("scheme", "payload_bits", "vocab_size")
+        if settings is not None:
+            known, needed = set(_OF_FOREIGN), ("scheme", "vocab_size", "key", SETTINGS_FIELD)
         if unknown := sorted(str(k) for k in data.keys() - known):
             raise ProfileError("profile.unknown", name=unknown[0])
-        for name in ("scheme", "payload_bits", "vocab_size"):
+        for name in needed:
             if name not in data:
                 raise ProfileError("profile.lacks", name=name)
         values: dict[str, Any] = dict(data)
+        if settings is not None:
+            values |= {"payload_bits": 0, SETTINGS_FIELD: settings.from_dict(data[SETTINGS_FIELD])}
+            return cls(**values), notes
         if "fields" in values:
             bits = values["payload_bits"]
             if type(bits) is int:
@@ -244,6 +269,10 @@ class Profile:
     def to_dict(self) -> dict[str, Any]:
         """Return the profile as plain JSON values; fields that are not set are left out."""
         out: dict[str, Any] = {"scheme": self.scheme}
+        if self.foreign is not None:
+            out |= {name: getattr(self, name) for name in _OF_FOREIGN}
+            out[SETTINGS_FIELD] = self.foreign.to_dict()
+            return {name: value for name, value in out.items() if value is not None}
         for field in dataclass_fields(self):
             value = getattr(self, field.name)
             if value is None or value == () or field.name == "scheme":
@@ -399,6 +428,16 @@ _CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
     "name": _text,
     "note": _text,
 }
+
+
+def _check_foreign(profile: Profile) -> None:
+    settings = FOREIGN.get(profile.scheme)
+    if settings is None:
+        if profile.foreign is not None:
+            raise _refusal("scheme", phrase("what.one-of", known=", ".join(FOREIGN)))
+        return
+    if type(profile.foreign) is not settings or profile.key is None or profile.payload_bits:
+        raise ProfileError("profile.lacks", name=SETTINGS_FIELD)
 
 
 def _check_code(profile: Profile) -> None:

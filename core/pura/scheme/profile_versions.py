@@ -2,9 +2,9 @@
 
 Version 1 had no number and could leave out whatever had its default. Version 2 says its number,
 and spells every setting out. Version 3 may hold what stands before the text at the generator,
-version 4 that keys are those of a day, a week or a month; a profile without that is still written
-as an earlier version, which earlier programs read. The number belongs to the file and not to the
-profile: all versions of one profile have the same fingerprint.
+version 4 that keys are those of a day, a week or a month, version 5 may be of a mark by others; a
+profile without that is still written as an earlier version, which earlier programs read. The number
+belongs to the file and not to the profile: all versions of one profile have the same fingerprint.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from pura.base.errors import ProfileError
 
-VERSION: Final = 4
+VERSION: Final = 5
 FIELD: Final = "version"
-_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4}
+_SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4, "foreign": 5}
 NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
 

@@ -18,6 +18,8 @@ from pura.record.audit import (
     RereadingFacts,
     StopFacts,
 )
+from pura.scheme.foreign import FOREIGN_NAMES
+from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome
 from pura.verdict.policy import Policy
 from pura.words.sentence import Sentence
@@ -54,6 +56,8 @@ class Circumstances:
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured: ``case``, ``lines``, ``typing``.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
+        scheme: Of the mark that the findings are about.
+        schemes: How many schemes were tried.
         prior_unused: The policy gives issued payloads a weight, and there was no register.
         passages: Number of marked passages.
         passage_share: Share of the usable positions inside them.
@@ -79,6 +83,8 @@ class Circumstances:
     unlike: str = ""
     handled: tuple[str, ...] = ()
     epochs: str = ""
+    scheme: str = SCHEME
+    schemes: int = 1
     prior_unused: bool = False
     passages: int = 0
     passage_share: float = 1.0
@@ -124,6 +130,9 @@ def findings(
     """
     out = [_headline(outcome, evidence, policy), *_measured(outcome, power)]
     out += _strength(outcome, evidence, policy)
+    if circumstances.scheme != SCHEME:
+        named: dict[str, str | int | float] = {"name": FOREIGN_NAMES[circumstances.scheme]}
+        out.append(Sentence(key="foreign.scheme", values=named))
     out += _prior(prior)
     if stopped is not None:
         out.append(_stopped(stopped))
@@ -375,7 +384,12 @@ def cautions(
         (unknown and not c.beginning_known, "prompt-unknown", {}),
         (unknown and c.beginning_known, "message-unknown", {}),
         (c.retokenised, "retokenised", {}),
-        (evidence.keys_tried > 1 and not c.epochs, "several-keys", {"k": evidence.keys_tried}),
+        (c.schemes > 1, "several-schemes", {"k": c.schemes}),
+        (
+            evidence.keys_tried > 1 and not c.epochs and c.schemes < 2,
+            "several-keys",
+            {"k": evidence.keys_tried},
+        ),
         (bool(c.epochs), "several-epochs", {"k": evidence.keys_tried, **_ends(c.epochs)}),
         (c.readings > 1, "several-readings", {"k": c.readings}),
         (c.prior_unused, "prior-unused", {}),

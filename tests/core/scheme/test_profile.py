@@ -55,6 +55,7 @@ BAD = {
     "fields": ["x", {}, None, LAYOUT[:1]],
     "name": [1, [], "\ud800"],
     "note": [1, {}, "half \udfff"],
+    "foreign": [{}, None, {"sealed": "x"}],
 }
 
 

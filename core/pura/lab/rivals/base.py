@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pura.lab.rivals.keyed import F64, I64, U64, first_contexts
+from pura.extract.foreign import first_contexts
+from pura.lab.rivals.keyed import F64, I64, U64
 from pura.scheme import Payload, SecretKey
 from pura.scheme.keys import KEY_BYTES
 

@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pura.lab.rivals import evidence
+from pura.decode import bets
+from pura.extract.foreign import in_shuffled_front, shuffled_front
 from pura.lab.rivals.base import Decoded, Observed, Reweighting, shifted
 from pura.lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
 
@@ -51,7 +52,7 @@ class _Greens(Reweighting):
 
     def log_e(self, observed: Observed) -> float:
         """Return the evidence, in nats; mean one at most for a text without the key."""
-        return evidence.coins(observed.draws.astype(bool), self.gamma)
+        return float(bets.coins(observed.draws.astype(bool), self.gamma).sum())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -103,19 +104,23 @@ class KgwOfTransformers(Kgw):
 
     def green_list(self, context: I64) -> Flags:
         """Return which tokens are green after a context; bool [V]."""
-        import torch
-
-        generator = torch.Generator().manual_seed(int(context[-1]) * self.hashing_key % (2**64 - 1))
-        order = torch.randperm(self.vocab_size, generator=generator).numpy()
         out = np.zeros(self.vocab_size, dtype=bool)
-        out[order[: int(self.vocab_size * self.gamma)]] = True
+        out[shuffled_front(self._seed(int(context[-1])), self.vocab_size, self._size)] = True
         return out
 
     def greens(self, ids: I64, contexts: I64) -> Flags:
         """Return whether tokens [N] are green after contexts [N, 1]."""
-        lists = {last: self.green_list(np.array([last])) for last in set(contexts[:, -1].tolist())}
         pairs = zip(ids.tolist(), contexts[:, -1].tolist(), strict=True)
-        return np.array([lists[last][token] for token, last in pairs], dtype=bool)
+        size, count = self.vocab_size, self._size
+        green = [in_shuffled_front(self._seed(last), size, count, token) for token, last in pairs]
+        return np.array(green, dtype=bool)
+
+    @property
+    def _size(self) -> int:
+        return int(self.vocab_size * self.gamma)
+
+    def _seed(self, last: int) -> int:
+        return last * self.hashing_key % (2**64 - 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

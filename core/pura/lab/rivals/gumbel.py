@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pura.lab.rivals import evidence
+from pura.decode import bets
 from pura.lab.rivals.base import Decoded, Observed, Rival, Row
 from pura.lab.rivals.keyed import F64, I64, context_seed, context_seeds, uniforms, words
 
@@ -51,7 +51,7 @@ class GumbelMax(Rival):
 
     def log_e(self, observed: Observed) -> float:
         """Return the evidence, in nats; mean one for a text without the key."""
-        return evidence.high_uniforms(observed.draws)
+        return float(bets.high_uniforms(observed.draws).sum())
 
     def printed_p(self, ids: I64) -> float:
         """Count every token, repeated contexts too."""

@@ -80,24 +80,3 @@ def uniforms(drawn: U64) -> F64:
 def below(drawn: U64, count: int) -> I64:
     """Map words to 0 … count-1, uniform up to 2^-32 times ``count``."""
     return (((drawn >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32)).astype(np.int64)
-
-
-def first_contexts(ids: I64, window: int) -> tuple[I64, I64]:
-    """Return where a context stands for the first time: each is counted once.
-
-    Args:
-        ids: int64 [L].
-        window: ``W``, tokens of a context; the first ``W`` tokens have none.
-
-    Returns:
-        ``(token, contexts)``: int64 [N], ascending indices of the tokens that follow a new
-        context, and int64 [N, W], what stands before each.
-    """
-    if ids.size <= window:
-        return np.zeros(0, dtype=np.int64), np.zeros((0, window), dtype=np.int64)
-    if window == 0:
-        return np.arange(ids.size), np.zeros((ids.size, 0), dtype=np.int64)
-    contexts = np.lib.stride_tricks.sliding_window_view(ids[:-1], window)
-    _, first = np.unique(contexts, axis=0, return_index=True)
-    first = np.sort(first).astype(np.int64)
-    return first + window, contexts[first]

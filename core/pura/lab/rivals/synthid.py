@@ -14,7 +14,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.lab.rivals import evidence
+from pura.decode import bets
+from pura.extract.foreign import synthid_entries, synthid_table
 from pura.lab.rivals.base import Decoded, Observed, Reweighting
 from pura.lab.rivals.keyed import F64, I64, context_seed, context_seeds, words
 
@@ -76,7 +77,7 @@ class SynthId(Reweighting):
 
     def log_e(self, observed: Observed) -> float:
         """Return the evidence, in nats; mean one for a text without the key."""
-        return evidence.layered_coins(observed.draws)
+        return float(bets.layered_coins(observed.draws).sum())
 
     def printed_p(self, ids: I64) -> float:
         """Return the binomial tail of all coins, which is exact: repeated contexts are masked."""
@@ -104,27 +105,11 @@ class SynthIdPublished(SynthId):
 
     @cached_property
     def _table(self) -> U8:
-        import torch
-
-        generator = torch.Generator().manual_seed(self.table_seed)
-        drawn = torch.randint(0, 2, (self.table_size,), generator=generator)
-        return drawn.numpy().astype(np.uint8)
+        return synthid_table(self.table_seed, self.table_size)
 
     def coins(self, ids: I64, contexts: I64) -> U8:
         """Return the coins of tokens [N] after contexts [N, W] or [1, W]; uint8 [layers, N]."""
-        hashed = np.ones(1, dtype=np.int64)
-        for column in contexts.T:
-            hashed = _congruential(hashed, column)
-        hashed = _congruential(hashed, ids)
-        layers = np.array(self.keys, dtype=np.int64)[:, None]
-        # The remainder of a negative number is positive, here as in torch.
-        return self._table[_congruential(hashed[None], layers) % self.table_size]
-
-
-def _congruential(hashed: I64, data: I64) -> I64:
-    """Take data into a linear congruential hash, modulo 2^64 in two's complement."""
-    with np.errstate(over="ignore"):
-        return (hashed + data) * np.int64(6364136223846793005) + np.int64(1)
+        return self._table[synthid_entries(self.keys, self.table_size, ids, contexts)]
 
 
 def binomial_tail(count: int, total: int) -> float:

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pura.lab.rivals import evidence
+from pura.extract.foreign import first_contexts
 from pura.lab.rivals.base import draw, redraw_p
 from pura.lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
 from pura.lab.rivals.gumbel import GumbelMax, arg_gumbel
-from pura.lab.rivals.keyed import below, context_seed, first_contexts, uniforms, words
+from pura.lab.rivals.keyed import below, context_seed, uniforms, words
 from pura.lab.rivals.kuditipudi import Exp, Its
 from pura.lab.rivals.synthid import SynthId, SynthIdPublished, tournament
 from pura.scheme import SecretKey
@@ -86,28 +86,6 @@ def test_marks_are_found_and_plain_texts_are_not():
         if hasattr(scheme, "log_e"):
             assert scheme.log_e(scheme.observe(ids)) > 5, scheme
             assert other.log_e(other.observe(ids)) < 3, scheme
-
-
-def test_evidence_has_mean_one():
-    # Coins: all outcomes of six, exactly.
-    outcomes = [np.array(c, dtype=bool) for c in itertools.product((0, 1), repeat=6)]
-    for chance in (0.25, 0.5):
-        weights = [chance ** c.sum() * (1 - chance) ** (6 - c.sum()) for c in outcomes]
-        mean = sum(
-            w * np.exp(evidence.coins(c, chance)) for w, c in zip(weights, outcomes, strict=True)
-        )
-        assert mean == pytest.approx(1.0, abs=1e-12)
-    layers = [
-        np.array(c, dtype=np.uint8).reshape(3, 2) for c in itertools.product((0, 1), repeat=6)
-    ]
-    assert np.mean([np.exp(evidence.layered_coins(g)) for g in layers]) == pytest.approx(
-        1, abs=1e-12
-    )
-    # Uniform numbers: the bets integrate to one, and so do products of two.
-    node, weight = np.polynomial.legendre.leggauss(64)
-    node, weight = (node + 1) / 2, weight / 2
-    mean = [[np.exp(evidence.high_uniforms(np.array([a, b]))) for a in node] for b in node]
-    assert weight @ np.array(mean) @ weight == pytest.approx(1.0, abs=1e-6)
 
 
 def test_p_values_hold_where_usual_ones_fail():

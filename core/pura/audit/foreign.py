@@ -1,0 +1,321 @@
+"""An audit for marks by others: tokens and key, no model pass; the same record and verdict.
+
+Each profile is a scheme with its key. All of them are tried on all readings of a text, and the
+evidence is the mean over profiles of the mean over readings, fixed before the text is looked at
+(docs/evidence.md, "Marks by others").
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.audit import facts
+from pura.audit.fitness import check_language, check_tokenizer
+from pura.audit.handling import handling_signs, pieces_of
+from pura.audit.prompts import prompt_facts
+from pura.audit.steps import StepLog
+from pura.audit.variants import Variant, readings_of, without_text
+from pura.base.errors import KeyStoreError, PuraError
+from pura.base.progress import Checkpoint, Progress, unstopped, untold
+from pura.decode.bets import log_increments
+from pura.decode.significance import combine
+from pura.extract.foreign import draws_of
+from pura.record.audit import (
+    Audit,
+    ChangeFacts,
+    KeyFacts,
+    PayloadFacts,
+    SchemeFacts,
+    StepEvidence,
+    TokenEvidence,
+    VariantFacts,
+)
+from pura.scheme import Gate, Profile
+from pura.verdict.findings import Circumstances, cautions, findings
+from pura.verdict.outcome import decide_outcome
+
+if TYPE_CHECKING:
+    from pura.audit.options import Job
+    from pura.model.load import BareModel, LanguageModel
+    from pura.model.tokenise import Tokens
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+_LN10 = math.log(10.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenMark:
+    """A mark by others, its secret opened. Hazard: held as long as this is.
+
+    Attributes:
+        profile: Names the scheme.
+        key: The key that the secret was sealed under.
+        secret: The other program's numbers.
+    """
+
+    profile: Profile
+    key: KeyFacts
+    secret: tuple[int, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForeignTrial:
+    """What one mark's key says of one reading.
+
+    Attributes:
+        mark: The mark.
+        variant: Which reading.
+        token: int64 [N], the tokens that count.
+        log10_increments: float64 [N], what each adds to log10 of the evidence.
+    """
+
+    mark: OpenMark
+    variant: int
+    token: I64
+    log10_increments: F64
+
+    @property
+    def log10_e(self) -> float:
+        """log10 of the e-value."""
+        return float(self.log10_increments.sum())
+
+
+def try_mark(mark: OpenMark, variant: int, ids: I64) -> ForeignTrial:
+    """Return what a mark's key says of the tokens of a reading."""
+    settings = mark.profile.foreign
+    assert settings is not None  # who opens a mark has seen to it
+    draws = draws_of(settings, mark.secret, ids)
+    return ForeignTrial(
+        mark=mark,
+        variant=variant,
+        token=draws.token,
+        log10_increments=log_increments(settings, draws) / _LN10,
+    )
+
+
+def audit_foreign(
+    jobs: Sequence[Job],
+    *,
+    model: BareModel | LanguageModel,
+    marks: Sequence[OpenMark],
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[Audit | PuraError]:
+    """Audit documents for marks by others; see :func:`pura.audit.run.audit_documents`.
+
+    Args:
+        jobs: The documents.
+        model: Whose tokenizer; no weights are used.
+        marks: All are tried; the evidence is the mean over them.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
+
+    Raises:
+        KeyStoreError: No mark was given.
+    """
+    if not marks:
+        raise KeyStoreError("audit.no-key", code="key-missing")
+    tell, check = progress or untold, checkpoint or unstopped
+    found: list[Audit | PuraError] = []
+    for job in jobs:
+        try:
+            found.append(_Walk(job, model, marks, tell, check).audit())
+        except PuraError as error:
+            found.append(error)
+    return found
+
+
+class _Walk:
+    """The steps of one document."""
+
+    def __init__(
+        self,
+        job: Job,
+        model: BareModel | LanguageModel,
+        marks: Sequence[OpenMark],
+        progress: Progress,
+        checkpoint: Checkpoint,
+    ) -> None:
+        self._job, self._model, self._marks = job, model, marks
+        self._steps = StepLog(reports=job.log, progress=progress, checkpoint=checkpoint)
+        self._variants: tuple[Variant, ...] = ()
+        self._tokens: list[Tokens] = []
+
+    def audit(self) -> Audit:
+        """Walk the steps."""
+        document, options = self._job.document, self._job.options
+        with self._steps.step(1) as note:
+            note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
+        with self._steps.step(2) as note:
+            note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
+        with self._steps.step(3) as note:
+            self._variants, self._tokens, notes = readings_of(
+                self._model,
+                document.text,
+                restored=options.restore,
+                alternatives=options.alternatives,
+                ids=options.ids,
+            )
+            note += notes
+        with self._steps.step(4):
+            check_language(document.text, options.policy)
+            for mark in self._marks:
+                check_tokenizer(self._model, mark.profile, [mark.key.fingerprint])
+        self._steps.skip(5, "the mark needs no model")
+        self._steps.skip(6, "the mark has no schedule; each context counts once")
+        with self._steps.step(7) as note:
+            trials = [
+                [try_mark(mark, i, found.ids) for i, found in enumerate(self._tokens)]
+                for mark in self._marks
+            ]
+            note.append(", ".join(str(row[0].token.size) for row in trials) + " tokens count")
+        self._steps.skip(8, "the mark carries no payload")
+        return self._finish(trials)
+
+    def _finish(self, trials: list[list[ForeignTrial]]) -> Audit:
+        job, options, policy = self._job, self._job.options, self._job.options.policy
+        by_mark = [combine([one.log10_e for one in row]) for row in trials]
+        best = max((one for row in trials for one in row), key=lambda one: one.log10_e)
+        with self._steps.step(9) as note:
+            log10_e = combine([*by_mark, *(one.log10_e for one in options.beside)])
+            note.append("mean over schemes and readings; no redraws")
+        self._steps.skip(10, "the mark says nothing of passages")
+        self._steps.skip(11, "the mark carries no payload to look up")
+        usable = int(best.token.size)
+        outcome = decide_outcome(log10_e, usable, policy, power=None)
+        evidence = outcome.facts(keys_tried=self._tried)
+        around = self._circumstances(best)
+        with self._steps.step(12) as note:
+            sentences = findings(outcome, evidence, policy, around)
+            weak = cautions(outcome, evidence, around)
+            note.append(f"decision rule {policy.rule}: {outcome.verdict}")
+        shown = self._variants[best.variant]
+        readings = self._readings(trials, best)
+        keys = tuple(dict.fromkeys(mark.key for mark in self._marks))
+        floats, integers = np.zeros(0), np.zeros(0, dtype=np.int64)
+        return Audit(
+            id=secrets.token_hex(16),
+            created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            input=facts.input_facts(job.document, int(self._tokens[best.variant].ids.size)),
+            text=shown.in_record(job.document.text) if options.keep_text else None,
+            prompt=prompt_facts(()),
+            key=best.mark.key,
+            keys=keys,
+            profile=best.mark.profile,
+            model=facts.model_facts(self._model),
+            device=facts.device_facts(self._model.device),
+            tokens=self._token_evidence(best),
+            steps=StepEvidence(
+                token=integers,
+                arity=integers,
+                phase=floats,
+                index=integers,
+                llr_nats=np.zeros((0, 3)),
+            ),
+            bits=(),
+            payload=PayloadFacts(bits="", posterior=floats, repaired=0),
+            decoder=options.decoder,
+            candidates=(),
+            evidence=evidence,
+            verdict=outcome.verdict,
+            sentences=sentences,
+            cautions=weak,
+            passages=(),
+            variants=readings if options.keep_text else without_text(readings),
+            schemes=(
+                *options.beside,
+                *(
+                    SchemeFacts(
+                        profile=mark.profile,
+                        keys=(mark.key.fingerprint,),
+                        log10_e=own,
+                        shown=mark is best.mark,
+                    )
+                    for mark, own in zip(self._marks, by_mark, strict=True)
+                ),
+            ),
+            register=None,
+            policy=policy.to_dict(),
+            log=tuple(job.log),
+            versions=facts.versions(),
+        )
+
+    @property
+    def _tried(self) -> int:
+        """Keys and profiles that the mean runs over."""
+        return len(self._marks) + sum(len(one.keys) for one in self._job.options.beside)
+
+    def _readings(
+        self, trials: list[list[ForeignTrial]], best: ForeignTrial
+    ) -> tuple[VariantFacts, ...]:
+        own = self._variants[best.variant].in_record(self._variants[0].text)
+        rows = []
+        for number, (variant, found) in enumerate(zip(self._variants, self._tokens, strict=True)):
+            mine = [row[number] for row in trials]
+            log10_e = combine([one.log10_e for one in mine])
+            usable = max(int(one.token.size) for one in mine)
+            policy = self._job.options.policy
+            rows.append(
+                VariantFacts(
+                    name=variant.name,
+                    shown=number == best.variant,
+                    text=None if variant.text == own else variant.text,
+                    characters=len(variant.text),
+                    tokens=int(found.ids.size),
+                    usable=usable,
+                    log10_e=log10_e,
+                    verdict=decide_outcome(log10_e, usable, policy, power=None).verdict,
+                    changes=tuple(
+                        ChangeFacts(name=s.name, count=s.count) for s in variant.substitutions
+                    ),
+                )
+            )
+        return tuple(rows)
+
+    def _token_evidence(self, best: ForeignTrial) -> TokenEvidence:
+        """Return what is known of each token: what the model and a schedule say is not."""
+        found, settings = self._tokens[best.variant], best.mark.profile.foreign
+        assert settings is not None
+        unknown = np.full(found.ids.size, np.nan)
+        gate = np.full(found.ids.size, Gate.REPEATED_CONTEXT, dtype=np.uint8)
+        gate[: settings.context_width] = Gate.NO_CONTEXT
+        gate[best.token] = Gate.CARRIES
+        added = np.zeros(found.ids.size)
+        added[best.token] = best.log10_increments
+        return TokenEvidence(
+            ids=found.ids,
+            spans=self._variants[best.variant].spans_in_record(found.spans),
+            entropy_bits=unknown,
+            lo=unknown,
+            hi=unknown,
+            gate=gate,
+            log10_evidence=added,
+            marked=np.zeros(found.ids.size),
+        )
+
+    def _circumstances(self, best: ForeignTrial) -> Circumstances:
+        text = self._job.document.text
+        return Circumstances(
+            tokens=int(self._tokens[best.variant].ids.size),
+            key=best.mark.key.fingerprint,
+            scheme=best.mark.profile.scheme,
+            schemes=len(self._marks) + len(self._job.options.beside),
+            prompt_known=True,  # the mark has nothing to do with it
+            verifier=self._model.name,
+            generator=self._model.fingerprint,  # nor with the model
+            verifier_fingerprint=self._model.fingerprint,
+            retokenised=self._variants[best.variant].ids is None,
+            readings=len(self._variants),
+            handled=handling_signs(
+                text, pieces_of(self._model), restored=self._job.options.restore
+            ),
+        )

@@ -1,0 +1,99 @@
+"""E-values of marks by others: bets on the keyed draws of a text.
+
+Where a text was written without the key, its contexts each counted once, the draws are independent
+with a law that does not depend on the text. A product of bets that each have mean one under that
+law has mean one, and so has a weighted mean of such products: an e-value, which exceeds ``x`` with
+probability at most ``1/x`` (Markov). What the bets assume about marked texts costs power if wrong,
+and nothing else. The proof stands in docs/evidence.md, "Marks by others".
+
+Every function returns what each draw adds to ``log e``, given those before it; together they are
+``log e``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.extract.foreign import REPEATED, Draws, kgw_list_size
+from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark
+
+F64 = npt.NDArray[np.float64]
+
+_SHARES: Final = np.array([0.05, 0.15, 0.3, 0.5, 0.75])
+_POWERS: Final = np.array([2.0, 3.0, 5.0, 10.0, 25.0, 100.0])
+_STRENGTHS: Final = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
+_DECAYS: Final = np.array([1.0, 0.9, 0.75])
+
+
+def log_increments(mark: ForeignMark, draws: Draws) -> F64:
+    """Return what each counted token of a text adds to ``log e``; float64 [N], nats.
+
+    Args:
+        mark: The mark that is looked for.
+        draws: What its key draws for the text.
+    """
+    if isinstance(mark, GumbelMark):
+        weights = [1.0] if mark.alpha is None else [1 - mark.alpha, mark.alpha]
+        return high_uniforms(draws.values, np.array(weights))
+    if isinstance(mark, KgwMark):
+        return coins(draws.values[:, 0], kgw_list_size(mark) / mark.list_width)
+    return layered_coins(draws.values)
+
+
+def coins(hits: npt.NDArray[np.bool_], chance: float) -> F64:
+    """Bet on independent draws that are hits with probability ``chance``.
+
+    A hit has probability ``chance + s (1 - chance)``, for a few ``s``.
+
+    Args:
+        hits: bool [N].
+        chance: Under the null hypothesis, in (0, 1).
+    """
+    raised = chance + _SHARES * (1 - chance)
+    bets = np.where(hits[:, None], raised / chance, (1 - raised) / (1 - chance))
+    return _increments(np.log(bets))
+
+
+def high_uniforms(u: F64, weights: F64 | None = None) -> F64:
+    """Bet on independent uniform numbers that a mark makes large.
+
+    Under a Gumbel-max mark the number of a token of probability ``p`` has the density
+    ``u^(1/p - 1) / p``. Bets: such densities for a few ``p``, mixed with the uniform one.
+
+    Args:
+        u: float64 [N] or [N, keys], in (0, 1); middles of equal intervals or finer.
+        weights: float64 [keys], how often each key chose; adds up to 1.
+    """
+    columns = u.reshape(u.shape[0], -1)
+    logs = np.log(columns)[..., None]
+    bets = (_POWERS * np.exp((_POWERS - 1) * logs)).mean(axis=-1)
+    mixed = bets @ (np.ones(1) if weights is None else weights)
+    return _increments(np.log1p(_SHARES * (mixed[:, None] - 1)))
+
+
+def layered_coins(g: npt.NDArray[Any]) -> F64:
+    """Bet on fair coins that a tournament makes ones, in early layers most.
+
+    Bets: ``1 + s d^l (2g - 1)`` at layer ``l``, for a few strengths ``s`` and decays ``d``.
+
+    Args:
+        g: [N, layers], 0 or 1; or :data:`~pura.extract.foreign.REPEATED`, which is no bet.
+    """
+    strength = (_STRENGTHS[:, None, None] * _DECAYS[:, None] ** np.arange(g.shape[1])).reshape(
+        -1, g.shape[1]
+    )
+    ones = (g == 1).astype(np.float64)
+    counted = (g != REPEATED).astype(np.float64)
+    return _increments(ones @ np.log1p(strength).T + (counted - ones) @ np.log1p(-strength).T)
+
+
+def _increments(logs: F64) -> F64:
+    """Return what each row adds to the log of the mean over the columns' running products."""
+    if not logs.shape[0]:
+        return np.zeros(0)
+    products = np.cumsum(logs, axis=0)
+    mean = np.logaddexp.reduce(products, axis=1) - np.log(logs.shape[1])
+    return np.diff(mean, prepend=0.0)

@@ -1,8 +1,8 @@
 """How often an unmarked text looks marked by others' marks: many keys over plain texts.
 
-``python bench/false_positives_others.py --keys 20000`` reads the texts that ship with the tests under
-random keys of every scheme that an audit can look for, and prints the table of docs/study.md. It
-needs a tokenizer and no model: minutes.
+``python bench/false_positives_others.py --keys 20000`` reads the texts that ship with the tests
+under random keys of every scheme that an audit can look for, and prints the table of
+docs/study.md. It needs a tokenizer and no model: minutes.
 """
 
 from __future__ import annotations

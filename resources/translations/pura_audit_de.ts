@@ -5273,6 +5273,10 @@ Anteil {share:text}</translation>
         <translation>{n:count} tragen Bits</translation>
     </message>
     <message>
+        <source>{n:count} {n:plural(counts|count)}</source>
+        <translation>{n:count} {n:plural(zählt|zählen)}</translation>
+    </message>
+    <message>
         <source>{n:count} {n:plural(mark|marks)}</source>
         <translation>{n:count} {n:plural(Markierung|Markierungen)}</translation>
     </message>

@@ -36,6 +36,13 @@ class EvidenceColumn(QSplitter):
         self.setSizes([260, 330, 190])
         for place in (1, 2):
             self.handle(place).setAccessibleName("")
+        self._selection = selection
+        selection.audit_changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        """Hide the bits of a mark by others, which carries none."""
+        audit = self._selection.audit
+        self.bits.setVisible(audit is None or audit.profile.foreign is None)
 
     @property
     def cards(self) -> tuple[TokenCard, BitsCard, CourseCard]:

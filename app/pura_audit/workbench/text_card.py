@@ -246,7 +246,12 @@ def _facts(text: str, audit: Audit | None) -> str:
         tokens = filled(words, read=audit.stopped.read, n=audit.stopped.tokens)
     parts = [
         tokens,
-        filled(translate("Text", "{n:count} carry bits"), n=audit.evidence.usable),
+        filled(
+            translate("Text", "{n:count} carry bits")
+            if audit.profile.foreign is None
+            else translate("Text", "{n:count} {n:plural(counts|count)}"),
+            n=audit.evidence.usable,
+        ),
     ]
     if len(audit.marks) > 1:
         marks = translate("Text", "{n:count} {n:plural(mark|marks)}")

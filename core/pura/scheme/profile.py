@@ -431,7 +431,7 @@ _CHECKS: Final[dict[str, Callable[[object], Phrase | None]]] = {
 
 
 def _check_foreign(profile: Profile) -> None:
-    settings = FOREIGN.get(profile.scheme)
+    settings = FOREIGN.get(str(profile.scheme))
     if settings is None:
         if profile.foreign is not None:
             raise _refusal("scheme", phrase("what.one-of", known=", ".join(FOREIGN)))

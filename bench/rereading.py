@@ -21,7 +21,7 @@ import numpy as np
 
 import _common
 import long_documents as documents
-from pura.audit.rereading import Weights, decisive, placed, windows_of
+from pura.audit.rereading import SIZE, Weights, decisive, placed, windows_of
 from pura.audit.trial import (
     Intervals,
     Trial,
@@ -127,7 +127,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         again = [row for row in mine if row["windows"]]
         by_window = [row for row in mine if row["by_window"]]
         off = [x for row in by_window for x in row["off"]]
-        fed = sum(documents_fed(row) for row in mine) / sum(row["tokens"] for row in mine)
+        fed = sum(tokens_again(row) for row in mine) / sum(row["tokens"] for row in mine)
         out.append(
             [
                 cell, str(len(mine)),
@@ -170,9 +170,9 @@ def print_costs(model: Any) -> None:
     _common.print_table(head, rows)
 
 
-def documents_fed(row: dict[str, Any]) -> int:
+def tokens_again(row: dict[str, Any]) -> int:
     """Return how many tokens were read again."""
-    return sum(min(128, row["tokens"] - begin) for begin, _ in row["windows"])
+    return sum(min(SIZE, row["tokens"] - begin) for begin, _ in row["windows"])
 
 
 def main() -> None:

@@ -2376,6 +2376,10 @@
         <translation>Alle Untersuchungen abbrechen</translation>
     </message>
     <message>
+        <source>Stress this text …</source>
+        <translation>Diesen Text belasten …</translation>
+    </message>
+    <message>
         <source>Fold the list of texts</source>
         <translation>Textliste einklappen</translation>
     </message>
@@ -5196,6 +5200,245 @@ Anteil {share:text}</translation>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
+    <name>Stress</name>
+    <message>
+        <source>Stress a text</source>
+        <translation>Einen Text belasten</translation>
+    </message>
+    <message>
+        <source>Attack</source>
+        <translation>Angriff</translation>
+    </message>
+    <message>
+        <source>Sweep</source>
+        <translation>Alle Stärken</translation>
+    </message>
+    <message>
+        <source>Save the table …</source>
+        <translation>Tabelle speichern …</translation>
+    </message>
+    <message>
+        <source>The text, changes marked</source>
+        <translation>Der Text, Änderungen markiert</translation>
+    </message>
+    <message>
+        <source>What each attack did</source>
+        <translation>Was jeder Angriff bewirkte</translation>
+    </message>
+    <message>
+        <source>What does the mark of “{name:text}” survive?</source>
+        <translation>Was übersteht die Markierung von „{name:text}“?</translation>
+    </message>
+    <message>
+        <source>The text is changed on purpose and read again. Its payload is known, so the right and the wrong bits can be counted. Nothing of this enters a case or a report.</source>
+        <translation>Der Text wird absichtlich geändert und neu gelesen. Seine Nutzlast ist bekannt, also lassen sich richtige und falsche Bits zählen. Nichts davon gelangt in einen Fall oder einen Bericht.</translation>
+    </message>
+    <message>
+        <source>Strength</source>
+        <translation>Stärke</translation>
+    </message>
+    <message>
+        <source>Seed</source>
+        <translation>Startwert</translation>
+    </message>
+    <message>
+        <source>A model on this computer rewrites the text; that takes minutes.</source>
+        <translation>Ein Modell auf diesem Rechner schreibt den Text um; das dauert Minuten.</translation>
+    </message>
+    <message>
+        <source>Text {n:count} of {all:count}</source>
+        <translation>Text {n:count} von {all:count}</translation>
+    </message>
+    <message>
+        <source>Tokens changed</source>
+        <translation>Token geändert</translation>
+    </message>
+    <message>
+        <source>Similar</source>
+        <translation>Ähnlich</translation>
+    </message>
+    <message>
+        <source>Bits right, exact</source>
+        <translation>Bits richtig, exakt</translation>
+    </message>
+    <message>
+        <source>Bits right, paper</source>
+        <translation>Bits richtig, Paper</translation>
+    </message>
+    <message>
+        <source>log10 e</source>
+        <translation>log10 e</translation>
+    </message>
+    <message>
+        <source>Positions wrong</source>
+        <translation>Stellen falsch</translation>
+    </message>
+    <message>
+        <source>Paper’s bound</source>
+        <translation>Schranke des Papers</translation>
+    </message>
+    <message>
+        <source>Save the table</source>
+        <translation>Tabelle speichern</translation>
+    </message>
+    <message>
+        <source>Table (*.csv)</source>
+        <translation>Tabelle (*.csv)</translation>
+    </message>
+    <message>
+        <source>Saved: {file:text}</source>
+        <translation>Gespeichert: {file:text}</translation>
+    </message>
+    <message>
+        <source>as it is</source>
+        <translation>wie er ist</translation>
+    </message>
+    <message>
+        <source>Codeword positions: above zero is right</source>
+        <translation>Stellen des Codeworts: über null ist richtig</translation>
+    </message>
+    <message>
+        <source>Position</source>
+        <translation>Stelle</translation>
+    </message>
+    <message>
+        <source>Sum of Z</source>
+        <translation>Summe von Z</translation>
+    </message>
+    <message>
+        <source>Speaks for what was put in</source>
+        <translation>Spricht für das Eingebettete</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+    <message>
+        <source>no</source>
+        <translation>nein</translation>
+    </message>
+    <message>
+        <source>{right:count} of {all:count} positions say what was put in.</source>
+        <translation>{right:count} von {all:count} Stellen sagen, was eingebettet wurde.</translation>
+    </message>
+    <message>
+        <source>Payload bits right, over tokens changed</source>
+        <translation>Richtige Bits der Nutzlast über geänderten Token</translation>
+    </message>
+    <message>
+        <source>In percent. Circles: exact decoder; triangles, dashed: the paper’s decoder.</source>
+        <translation>In Prozent. Kreise: exakter Decoder; Dreiecke, gestrichelt: Decoder des Papers.</translation>
+    </message>
+    <message>
+        <source>Bits right, exact decoder</source>
+        <translation>Richtige Bits, exakter Decoder</translation>
+    </message>
+    <message>
+        <source>Bits right, the paper’s decoder</source>
+        <translation>Richtige Bits, Decoder des Papers</translation>
+    </message>
+    <message>
+        <source>With {changed:text} of the tokens changed, the exact decoder has {exact:text} of the bits right, the paper’s {paper:text}.</source>
+        <translation>Sind {changed:text} der Token geändert, so hat der exakte Decoder {exact:text} der Bits richtig, der des Papers {paper:text}.</translation>
+    </message>
+    <message>
+        <source>Random tokens in the place of others</source>
+        <translation>Zufällige Token an die Stelle anderer</translation>
+    </message>
+    <message>
+        <source>Likely tokens in the place of others</source>
+        <translation>Wahrscheinliche Token an die Stelle anderer</translation>
+    </message>
+    <message>
+        <source>Random tokens put in</source>
+        <translation>Zufällige Token eingefügt</translation>
+    </message>
+    <message>
+        <source>Tokens left out</source>
+        <translation>Token ausgelassen</translation>
+    </message>
+    <message>
+        <source>Synonyms</source>
+        <translation>Synonyme</translation>
+    </message>
+    <message>
+        <source>Typing errors</source>
+        <translation>Tippfehler</translation>
+    </message>
+    <message>
+        <source>Capital and small letters</source>
+        <translation>Groß- und Kleinbuchstaben</translation>
+    </message>
+    <message>
+        <source>Punctuation</source>
+        <translation>Zeichensetzung</translation>
+    </message>
+    <message>
+        <source>British and American spelling</source>
+        <translation>Britische und amerikanische Schreibung</translation>
+    </message>
+    <message>
+        <source>Contractions</source>
+        <translation>Kurzformen</translation>
+    </message>
+    <message>
+        <source>Typography of office programs</source>
+        <translation>Typografie der Büroprogramme</translation>
+    </message>
+    <message>
+        <source>Letters that only look the same</source>
+        <translation>Buchstaben, die nur gleich aussehen</translation>
+    </message>
+    <message>
+        <source>Invisible characters</source>
+        <translation>Unsichtbare Zeichen</translation>
+    </message>
+    <message>
+        <source>Sentences in another order</source>
+        <translation>Sätze in anderer Reihenfolge</translation>
+    </message>
+    <message>
+        <source>A passage in somebody else’s text</source>
+        <translation>Eine Passage in fremdem Text</translation>
+    </message>
+    <message>
+        <source>Several passages in somebody else’s text</source>
+        <translation>Mehrere Passagen in fremdem Text</translation>
+    </message>
+    <message>
+        <source>Only the beginning is kept</source>
+        <translation>Nur der Anfang bleibt</translation>
+    </message>
+    <message>
+        <source>Sentences of somebody else in between</source>
+        <translation>Fremde Sätze dazwischen</translation>
+    </message>
+    <message>
+        <source>Smoothing by another model</source>
+        <translation>Glättung durch ein anderes Modell</translation>
+    </message>
+    <message>
+        <source>A model writes it anew</source>
+        <translation>Ein Modell schreibt ihn neu</translation>
+    </message>
+    <message>
+        <source>DIPPER, or a model in its place</source>
+        <translation>DIPPER, oder ein Modell an seiner Stelle</translation>
+    </message>
+    <message>
+        <source>SIRA: telling words are written anew</source>
+        <translation>SIRA: verräterische Wörter werden neu geschrieben</translation>
+    </message>
+    <message>
+        <source>RLCracker: the best of several rewrites</source>
+        <translation>RLCracker: die beste von mehreren Umschriften</translation>
+    </message>
+    <message>
+        <source>Stressing takes a text in which a mark was found.</source>
+        <translation>Belasten lässt sich ein Text, in dem eine Markierung gefunden wurde.</translation>
     </message>
 </context>
 <context>

@@ -67,6 +67,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "reading": lambda: reading_dialog(window),
         "guide": lambda: dialogs.show_guide(window),
         "table": lambda: dialogs.show_table(window, window.evidence.bits),
+        "stress": lambda: dialogs.stress_text(window),
         "compare": lambda: dialogs.compare_audits(window),
         "report": lambda: dialogs.make_report(window),
         "save to a case": lambda: dialogs.save_to_case(window),

@@ -217,6 +217,12 @@ def _audit(window: Workbench) -> list[Command]:
         ),
         Command("cancel-all", translate("Menu", "Cancel all audits"), window.session.cancel),
         Command(
+            "stress",
+            translate("Menu", "Stress this text …"),
+            lambda: dialogs.stress_text(window),
+            apart=True,
+        ),
+        Command(
             "next",
             translate("Menu", "Next token that carries bits"),
             lambda: select.next_carrier(1),

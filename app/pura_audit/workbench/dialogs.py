@@ -355,6 +355,20 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
     return _open(CompareDialog(audits, host.frame))
 
 
+def stress_text(host: Host) -> QDialog | None:
+    """Stress the text on screen; says why where its payload is not known."""
+    from pura_audit.stress.dialog import StressDialog, Stressed
+
+    item = host.session.current
+    audit = item.audit if item is not None else None
+    text = item.document.text if item is not None and item.document is not None else None
+    stressed = Stressed.of(audit, text) if audit is not None else None
+    if stressed is None:
+        host.say(translate("Stress", "Stressing takes a text in which a mark was found."))
+        return None
+    return _open(StressDialog(host.session, stressed, host.theme, host.frame))
+
+
 def sign_report(host: Host, path: Path | None = None) -> QDialog:
     """Sign the PDF of a report."""
     from pura_audit.reports.sign import ReportSignDialog

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pura.base.errors import InputError
-from pura.base.progress import Checkpoint, Progress, unstopped, untold
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.desk.workplace import Workplace
 from pura.keys import KeyRef
 from pura.scheme import Payload, Profile
 
 if TYPE_CHECKING:
     from pura.lab.attacks import Stressed, Tools
+    from pura.lab.attacks.base import Damage
     from pura.lab.decomposition import BitReadings, Decomposition
     from pura.lab.evaluate import Outcome
 
@@ -151,6 +152,100 @@ def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
         readings=paper,
         outcome=outcome,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StressText:
+    """Attack a text whose payload is known, and say what each attack did to its mark.
+
+    Attributes:
+        text: The marked text.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        attack: The attack's name.
+        strengths: How hard it hits, one try each; None is its usual strength.
+        seed: Of all randomness; every strength begins with it.
+        tools: What the attack may use; its model also reads the texts.
+    """
+
+    text: str
+    payload: Payload
+    key: KeyRef
+    profile: Profile
+    attack: str
+    strengths: tuple[float | None, ...] = (None,)
+    seed: int = 1
+    tools: LabTools = field(default_factory=LabTools)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Try:
+    """One attack on the text.
+
+    Attributes:
+        strength: How hard it was to hit; None before any attack.
+        text: The text after it.
+        damage: How hard it did hit; None before any attack.
+        found: What the mark came to.
+    """
+
+    strength: float | None
+    text: str
+    damage: Damage | None
+    found: Decomposed
+
+
+def stress_text(
+    workplace: Workplace,
+    request: StressText,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> tuple[Try, ...]:
+    """Read a text as it is and after each attack; the first of the tries is the text as it is.
+
+    Raises:
+        PuraError: Key, payload, profile, model or attack cannot be used, or one lacks something.
+    """
+
+    def found(edited: str) -> Decomposed:
+        return decompose_text(
+            workplace,
+            DecomposeText(
+                original=request.text,
+                edited=edited,
+                payload=request.payload,
+                key=request.key,
+                profile=request.profile,
+                model=request.tools.model,
+            ),
+        )
+
+    def told(number: int) -> None:
+        checkpoint()
+        progress(Stage(name="tries", done=number, total=len(request.strengths) + 1))
+
+    told(0)
+    tries = [Try(strength=None, text=request.text, damage=None, found=found(request.text))]
+    for number, strength in enumerate(request.strengths, start=1):
+        told(number)
+        hit = attack_text(
+            workplace,
+            AttackText(
+                attack=request.attack,
+                text=request.text,
+                seed=request.seed,
+                strength=strength,
+                tools=request.tools,
+            ),
+        )
+        checkpoint()
+        tries.append(
+            Try(strength=strength, text=hit.text, damage=hit.damage, found=found(hit.text))
+        )
+    told(len(request.strengths) + 1)
+    return tuple(tries)
 
 
 @dataclass(frozen=True, kw_only=True)

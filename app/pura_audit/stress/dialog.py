@@ -1,0 +1,328 @@
+"""Stress a text: attack it, see what was changed, what became of its bits, what the bound says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from pura.base.errors import InputError
+from pura.base.files import write_or_refuse
+from pura.desk.lab import LabTools, StressText, Try, list_attacks, stress_text
+from pura.keys import KeyRef
+from pura.record.audit import Audit
+from pura.scheme import Payload, Profile
+from pura_audit.jobs.outcome import Progress
+from pura_audit.look.theme import GAP, GRID, Theme
+from pura_audit.platform.i18n import decimal, error_words, filled, translate
+from pura_audit.platform.spreadsheet import csv_text
+from pura_audit.session.session import Session
+from pura_audit.stress.plots import PositionsCard, SweepCard, percent
+from pura_audit.stress.words import attack_title, marked_difference
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.fields import name_input, spin_box
+from pura_audit.widgets.form_dialog import (
+    button_row,
+    close_button,
+    dialog_column,
+    main_button,
+    plain_button,
+)
+from pura_audit.widgets.table_dialog import TableDialog
+from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.widgets.working_dialog import WorkingDialog
+
+SWEEP = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Strengths of a sweep."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stressed:
+    """A text whose payload is known.
+
+    Attributes:
+        name: What people call it.
+        text: The text.
+        payload: What it carries.
+        key: What it was marked with.
+        profile: How.
+        model: The model that reads it; None takes the profile's.
+    """
+
+    name: str
+    text: str
+    payload: Payload
+    key: KeyRef
+    profile: Profile
+    model: str | None = None
+
+    @classmethod
+    def of(cls, audit: Audit, text: str | None) -> Stressed | None:
+        """Return the text of an audit that found a mark; None where it found none.
+
+        Args:
+            audit: The audit; what it decided on is taken for what the text carries.
+            text: The text, where the record leaves it out.
+        """
+        known = audit.text if audit.text is not None else text
+        if audit.verdict != "mark" or known is None or not audit.payload.bits:
+            return None
+        return cls(
+            name=audit.input.name,
+            text=known,
+            payload=Payload.from_bits([int(bit) for bit in audit.payload.bits]),
+            key=KeyRef(fingerprint=audit.key.fingerprint, label=audit.key.label),
+            profile=audit.profile,
+            model=audit.model.name,
+        )
+
+
+class StressDialog(WorkingDialog):
+    """A text, an attack, how hard; and what that did.
+
+    Args:
+        session: The session.
+        stressed: The text.
+        theme: The colours.
+    """
+
+    def __init__(
+        self, session: Session, stressed: Stressed, theme: Theme, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(session, parent)
+        self._stressed, self._theme = stressed, theme
+        self._tries: tuple[Try, ...] = ()
+        self.setWindowTitle(translate("Stress", "Stress a text"))
+        self.resize(1180, 780)
+        self.attack = QComboBox()
+        for line in list_attacks():
+            self.attack.addItem(attack_title(line.name), line)
+        self.strength = spin_box(1, 100, 10)
+        self.strength.setSuffix(" %")
+        self.seed = spin_box(1, 9999, 1)
+        self.once = main_button(translate("Stress", "Attack"), self._once)
+        self.sweep = plain_button(translate("Stress", "Sweep"), self._sweep)
+        self.save = plain_button(translate("Stress", "Save the table …"), self.ask_file)
+        self.text = QTextBrowser()
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setAccessibleName(translate("Stress", "The text, changes marked"))
+        self.positions = PositionsCard(theme)
+        self.course = SweepCard(theme)
+        for card in (self.positions, self.course):
+            card.table_wanted.connect(lambda shown=card: self._show_table(shown))
+            card.noticed.connect(self.say)
+        self.table = make_table(translate("Stress", "What each attack did"))
+        self.table.setMinimumHeight(150)
+        self._lay_out()
+        self.attack.currentIndexChanged.connect(lambda _index: self._chose())
+        theme.changed.connect(self._show_chosen)
+        self._chose()
+        self._fill()
+
+    def _lay_out(self) -> None:
+        words = translate("Stress", "What does the mark of “{name:text}” survive?")
+        title = filled(words, name=self._stressed.name)
+        layout = dialog_column(
+            self,
+            title,
+            translate(
+                "Stress",
+                "The text is changed on purpose and read again. Its payload is known, so the right "
+                "and the wrong bits can be counted. Nothing of this enters a case or a report.",
+            ),
+        )
+        form = QHBoxLayout()
+        form.setSpacing(GRID)
+        for words, field in (
+            (translate("Stress", "Attack"), self.attack),
+            (translate("Stress", "Strength"), self.strength),
+            (translate("Stress", "Seed"), self.seed),
+        ):
+            name_input(field, words)
+            caption = label(words, "muted")
+            caption.setBuddy(field)
+            form.addWidget(caption)
+            form.addWidget(field, 1 if field is self.attack else 0)
+            form.addSpacing(GRID)
+        form.addWidget(self.sweep)
+        form.addWidget(self.once)
+        layout.addLayout(form)
+        layout.addLayout(self.progress_row())
+        right = QWidget()
+        column = QVBoxLayout(right)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.positions, 1)
+        column.addWidget(self.course, 1)
+        self.split = QSplitter(Qt.Orientation.Horizontal)
+        self.split.setChildrenCollapsible(False)
+        left = Card(self.text.accessibleName())
+        left.body.addWidget(self.text, 1)
+        self.split.addWidget(left)
+        self.split.addWidget(right)
+        self.split.setSizes([560, 560])
+        # Plots would like to be larger than most screens.
+        self.split.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        self.split.setMinimumHeight(300)
+        self.table.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        layout.addWidget(self.split, 2)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(button_row(close_button(self), left=(self.save,)))
+
+    @property
+    def tries(self) -> tuple[Try, ...]:
+        """What was done, the text as it is first."""
+        return self._tries
+
+    def refresh_buttons(self) -> None:
+        """Enable what can be done now."""
+        free, line = not self.busy, self.attack.currentData()
+        self.once.setEnabled(free)
+        self.sweep.setEnabled(free and bool(line.strength))
+        self.strength.setEnabled(free and bool(line.strength))
+        self.save.setEnabled(free and bool(self._tries))
+        for widget in (self.attack, self.seed):
+            widget.setEnabled(free)
+
+    def _chose(self) -> None:
+        line = self.attack.currentData()
+        if line.strength:
+            self.strength.setValue(round(100 * float(line.params[line.strength])))
+        self.refresh_buttons()
+        self.say(
+            translate("Stress", "A model on this computer rewrites the text; that takes minutes.")
+            if line.rewrites
+            else ""
+        )
+
+    def _once(self) -> None:
+        line = self.attack.currentData()
+        self._try((self.strength.value() / 100 if line.strength else None,))
+
+    def _sweep(self) -> None:
+        self._try(SWEEP)
+
+    def _try(self, strengths: tuple[float | None, ...]) -> None:
+        of, workplace = self._stressed, self.session.workplace
+        request = StressText(
+            text=of.text,
+            payload=of.payload,
+            key=of.key,
+            profile=of.profile,
+            attack=self.attack.currentData().name,
+            strengths=strengths,
+            seed=self.seed.value(),
+            tools=LabTools(model=of.model),
+        )
+        self.begin(
+            lambda context: stress_text(
+                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+            ),
+            then=self.show_tries,
+        )
+
+    def _progressed(self, progress: Progress) -> None:
+        super()._progressed(progress)
+        words = translate("Stress", "Text {n:count} of {all:count}")
+        if progress.total and progress.done < progress.total:
+            self.say(filled(words, n=progress.done + 1, all=progress.total))
+
+    def show_tries(self, tries: tuple[Try, ...]) -> None:
+        """Show what came of it, the last try chosen."""
+        self._tries = tries
+        self.course.show_tries(tries)
+        self._fill()
+        self.refresh_buttons()
+        self.say("")
+
+    def _fill(self) -> None:
+        fill_table(self.table, self.headers(), [row(one) for one in self._tries], widest=130)
+        chosen = self.table.selectionModel()
+        chosen.selectionChanged.connect(lambda *_: self._show_chosen())
+        if self._tries:
+            self.table.selectRow(len(self._tries) - 1)
+        self._show_chosen()
+
+    def _show_chosen(self) -> None:
+        rows = self.table.selectionModel().selectedRows()
+        one = self._tries[rows[0].row()] if rows and self._tries else None
+        text = self._stressed.text if one is None else one.text
+        self.text.setHtml(marked_difference(self._stressed.text, text, self._theme))
+        self.positions.show_try(one)
+
+    @staticmethod
+    def headers() -> tuple[str, ...]:
+        """Return the headers of the table."""
+        return (
+            translate("Stress", "Strength"),
+            translate("Stress", "Tokens changed"),
+            translate("Stress", "Similar"),
+            translate("Stress", "Bits right, exact"),
+            translate("Stress", "Bits right, paper"),
+            translate("Stress", "log10 e"),
+            "ρ̂",
+            "μ̂c",
+            "μ̂adv",
+            "Γ̂",
+            translate("Stress", "Positions wrong"),
+            translate("Stress", "Paper’s bound"),
+        )
+
+    def _show_table(self, card: PositionsCard | SweepCard) -> None:
+        dialog = TableDialog(card.title.text(), *card.table(), card.summary(), self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()
+
+    def ask_file(self) -> QDialog:
+        """Ask where the table is to be written."""
+        dialog = QFileDialog(self, translate("Stress", "Save the table"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([translate("Stress", "Table (*.csv)")])
+        dialog.setDefaultSuffix("csv")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.write(Path(name)))
+        dialog.open()
+        return dialog
+
+    def write(self, path: Path) -> None:
+        """Write the table; a file that cannot be written is said."""
+        data = csv_text(self.headers(), [row(one) for one in self._tries])
+        try:
+            write_or_refuse(path, data.encode("utf-8-sig"))
+        except InputError as error:
+            self.say(error_words(error), bad=True)
+            return
+        self.say(filled(translate("Stress", "Saved: {file:text}"), file=path.name))
+
+
+def row(one: Try) -> Sequence[str]:
+    """Return a try as the table writes it."""
+    margin, outcome = one.found.paper.margin, one.found.outcome
+    strength = "–" if one.strength is None else percent(one.strength)
+    if one.damage is None:
+        hit = (translate("Stress", "as it is"), percent(0.0), percent(1.0))
+    else:
+        hit = (strength, percent(one.damage.tokens), percent(one.damage.similarity))
+    return (
+        *hit,
+        percent(outcome.exact_bits),
+        percent(outcome.paper_bits),
+        decimal(outcome.log10_e, 1),
+        *(decimal(value, 3) for value in (margin.rho, margin.mu_c, margin.mu_adv, margin.gamma)),
+        percent(margin.error),
+        decimal(margin.bound, 3),
+    )

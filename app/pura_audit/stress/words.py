@@ -1,0 +1,74 @@
+"""What the attacks are called by people, and how two texts differ, marked."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import re
+from typing import Final
+
+from pura_audit.look.theme import Theme
+from pura_audit.platform.i18n import translate
+from pura_audit.widgets.text_layout import safe_text
+
+EXACT: Final = 8000
+"""Words and blanks up to which two texts are compared piece by piece."""
+
+
+def attack_title(name: str) -> str:
+    """Return what an attack does, in a few words."""
+    return {
+        "substitute": translate("Stress", "Random tokens in the place of others"),
+        "substitute-plausible": translate("Stress", "Likely tokens in the place of others"),
+        "insert": translate("Stress", "Random tokens put in"),
+        "delete": translate("Stress", "Tokens left out"),
+        "synonyms": translate("Stress", "Synonyms"),
+        "typos": translate("Stress", "Typing errors"),
+        "case": translate("Stress", "Capital and small letters"),
+        "punctuation": translate("Stress", "Punctuation"),
+        "spelling": translate("Stress", "British and American spelling"),
+        "contractions": translate("Stress", "Contractions"),
+        "office": translate("Stress", "Typography of office programs"),
+        "homoglyphs": translate("Stress", "Letters that only look the same"),
+        "zero-width": translate("Stress", "Invisible characters"),
+        "sentence-shuffle": translate("Stress", "Sentences in another order"),
+        "copy-paste": translate("Stress", "A passage in somebody else’s text"),
+        "paste-spans": translate("Stress", "Several passages in somebody else’s text"),
+        "truncate": translate("Stress", "Only the beginning is kept"),
+        "splice": translate("Stress", "Sentences of somebody else in between"),
+        "smoothing": translate("Stress", "Smoothing by another model"),
+        "paraphrase": translate("Stress", "A model writes it anew"),
+        "dipper": translate("Stress", "DIPPER, or a model in its place"),
+        "sira": translate("Stress", "SIRA: telling words are written anew"),
+        "rlcracker": translate("Stress", "RLCracker: the best of several rewrites"),
+    }.get(name, name)
+
+
+def marked_difference(before: str, after: str, theme: Theme) -> str:
+    """Return the second text as HTML: what was taken out struck, what was put in underlined.
+
+    Args:
+        before: The text as it was.
+        after: The text as it is.
+        theme: Its colours; line and ink say the same as the colour.
+    """
+    old, new = (re.findall(r"\s+|\S+", text) for text in (before, after))
+    lost = f"color:{theme.colour('against').name()};text-decoration:line-through"
+    put = f"color:{theme.colour('support').name()};text-decoration:underline"
+    parts = []
+    # Its shortcut for long texts takes every blank for noise, and loses the thread.
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=len(old) > EXACT)
+    for kind, i, j, k, n in matcher.get_opcodes():
+        if kind == "equal":
+            parts.append(_escaped(new[k:n]))
+            continue
+        if gone := _escaped(old[i:j]).strip():
+            parts.append(f"<span style='{lost}'>{gone}</span> ")
+        if come := _escaped(new[k:n]):
+            parts.append(f"<span style='{put}'>{come}</span>")
+    return f"<div style='white-space:pre-wrap'>{''.join(parts)}</div>"
+
+
+def _escaped(pieces: list[str]) -> str:
+    lines = "".join(pieces).split("\n")
+    return html.escape("\n".join(safe_text(line) for line in lines))

@@ -140,7 +140,7 @@ def main() -> None:
         *("--distpath", OUT, "--workpath", WORK / "pyinstaller", HERE / "pura-audit.spec"),
     )
     write_shares()
-    size = sum(path.stat().st_size for path in APP.rglob("*") if path.is_file())
+    size = sum(path.lstat().st_size for path in APP.rglob("*") if not path.is_dir())
     print(f"Built: {APP.relative_to(ROOT)}, {size / 2**20:.0f} MiB", flush=True)
     if not arguments.no_proof:
         if SYSTEM == "linux":

@@ -5269,8 +5269,8 @@ Anteil {share:text}</translation>
         <translation>Bits richtig, Paper</translation>
     </message>
     <message>
-        <source>log10 e</source>
-        <translation>log10 e</translation>
+        <source>Evidence (log₁₀)</source>
+        <translation>Anhaltspunkte (log₁₀)</translation>
     </message>
     <message>
         <source>Positions wrong</source>
@@ -5343,6 +5343,10 @@ Anteil {share:text}</translation>
     <message>
         <source>With {changed:text} of the tokens changed, the exact decoder has {exact:text} of the bits right, the paper’s {paper:text}.</source>
         <translation>Sind {changed:text} der Token geändert, so hat der exakte Decoder {exact:text} der Bits richtig, der des Papers {paper:text}.</translation>
+    </message>
+    <message>
+        <source>Appears here after an attack.</source>
+        <translation>Erscheint hier nach einem Angriff.</translation>
     </message>
     <message>
         <source>Random tokens in the place of others</source>

@@ -170,7 +170,7 @@ class StressDialog(WorkingDialog):
         column.addWidget(self.course, 1)
         self.split = QSplitter(Qt.Orientation.Horizontal)
         self.split.setChildrenCollapsible(False)
-        left = Card(self.text.accessibleName())
+        left = Card(self.text.accessibleName(), inner=20)
         left.body.addWidget(self.text, 1)
         self.split.addWidget(left)
         self.split.addWidget(right)
@@ -273,7 +273,7 @@ class StressDialog(WorkingDialog):
             translate("Stress", "Similar"),
             translate("Stress", "Bits right, exact"),
             translate("Stress", "Bits right, paper"),
-            translate("Stress", "log10 e"),
+            translate("Stress", "Evidence (log₁₀)"),
             "ρ̂",
             "μ̂c",
             "μ̂adv",

@@ -35,7 +35,7 @@ class PositionsCard(PlotCard):
         self._bars: list[pg.BarGraphItem] = []
         self.show_plot(self.plot)
         theme.changed.connect(self._draw_bars)
-        self.set_filled(False, None)
+        self.show_try(None)
 
     def canvas(self) -> QWidget:
         """Return the plot."""
@@ -50,6 +50,7 @@ class PositionsCard(PlotCard):
             self._sums = sums.astype(np.float64)
         self._draw_bars()
         self.set_filled(shown is not None, None)
+        self.empty.setText(_nothing_yet())
         self.redescribe()
 
     def _draw_bars(self) -> None:
@@ -111,7 +112,7 @@ class SweepCard(PlotCard):
         )
         self.body.addWidget(label(words, "small", wrap=True))
         theme.changed.connect(self._draw_lines)
-        self.set_filled(False, None)
+        self.show_tries(())
 
     def canvas(self) -> QWidget:
         """Return the plot."""
@@ -122,6 +123,7 @@ class SweepCard(PlotCard):
         self._tries = sorted(tries, key=_changed)
         self._draw_lines()
         self.set_filled(len(tries) > 1, None)
+        self.empty.setText(_nothing_yet())
         self.redescribe()
 
     def _draw_lines(self) -> None:
@@ -180,3 +182,7 @@ class SweepCard(PlotCard):
 
 def _changed(one: Try) -> float:
     return 0.0 if one.damage is None else one.damage.tokens
+
+
+def _nothing_yet() -> str:
+    return translate("Stress", "Appears here after an attack.")

@@ -359,8 +359,7 @@ def stress_text(host: Host) -> QDialog | None:
     """Stress the text on screen; says why where its payload is not known."""
     from pura_audit.stress.dialog import StressDialog, Stressed
 
-    item = host.session.current
-    audit = item.audit if item is not None else None
+    item, audit = host.session.current, host.selection.audit
     text = item.document.text if item is not None and item.document is not None else None
     stressed = Stressed.of(audit, text) if audit is not None else None
     if stressed is None:

@@ -35,16 +35,19 @@ class FastPlan:
 
     Attributes:
         seconds: How long each text takes.
+        opening: How long it takes to get ready.
         deaths: Folder where a worker notes that it died of a text, so that the next one does not;
             empty: every worker dies of it.
     """
 
     seconds: float = 0.0
+    opening: float = 0.0
     deaths: str = ""
 
     @contextmanager
     def opened(self, secrets: Sequence[bytearray]) -> Iterator[Read]:
         """Get ready; the evidence is drawn from keys and text."""
+        time.sleep(self.opening)
         keys = b"".join(secrets)
 
         def read(documents: Sequence[Document]) -> list[Finding]:

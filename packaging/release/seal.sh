@@ -4,6 +4,7 @@
 #     packaging/release/seal.sh
 #
 # pura-audit-VERSION.cdx.json   CycloneDX, of the environment that the application was built from
+# pura-audit-VERSION.models.json  SHA-256 of the built-in model's wheel and file, as the program has it
 # SHA256SUMS                    of every file, the list of parts included
 # SHA256SUMS.minisig            with PURA_RELEASE_KEY=FILE: signed by minisign, which asks for its
 #                               passphrase. Make the key once: minisign -G -p pura.pub -s FILE
@@ -23,6 +24,7 @@ mkdir -p "$out"
 # --output-reproducible: no time and no serial number of the moment.
 "$tool/bin/cyclonedx-py" environment --output-reproducible --pyproject pyproject.toml \
     --output-format JSON --output-file "$out/pura-audit-$version.cdx.json" build/linux/venv
+cp resources/models.json "$out/pura-audit-$version.models.json"
 (cd "$out" && find . -type f ! -name 'SHA256SUMS*' | sort | sed 's#^\./##' |
     xargs sha256sum > SHA256SUMS)
 if [ -n "${PURA_RELEASE_KEY:-}" ]; then

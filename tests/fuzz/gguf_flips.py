@@ -30,6 +30,7 @@ WORK = HERE.parent.parent / "build" / "fuzz" / "gguf-flips"
 HEAD = 12_000  # where the names, counts, kinds and lengths are; behind it lie numbers
 BATCH, WALL_S = 100, 900
 CONVERTED, REFUSED, FAULT, HANGS = "converted", "refused in words", "error without words", "hangs"
+MEMORY = "memory ended by its limit"
 EDGES = (0, 1, 2**7, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1)
 
 
@@ -69,6 +70,8 @@ def answer(data: bytes, place: Path) -> str:
         convert.convert_gguf(source, target)
     except ModelError as refusal:
         return REFUSED if json.dumps(refusal.packed()) else FAULT
+    except MemoryError:
+        return MEMORY
     except BaseException:
         traceback.print_exc()
         return FAULT
@@ -105,7 +108,7 @@ def batch(seed: bytes, first: int) -> list[str]:
     if number == 0:
         child(seed, first, place, tell)
     os.close(tell)
-    words = {word[:1].encode(): word for word in (CONVERTED, REFUSED, FAULT)}
+    words = {word[:1].encode(): word for word in (CONVERTED, REFUSED, FAULT, MEMORY)}
     told: list[str] = []
     while select.select([heard], [], [], WALL_S)[0]:
         letter = os.read(heard, 1)

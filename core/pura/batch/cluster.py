@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from pura.base.errors import InputError, PuraError
+from pura.base.process import close_to_others
 from pura.batch.engine import Plan, Read, WorkerDiedError, Workers
 from pura.batch.local import Lend
 from pura.batch.sealing import Receiver, seal
@@ -32,6 +33,7 @@ class Actor:
     """The end in the cluster."""
 
     def __init__(self) -> None:
+        close_to_others()
         self._receiver = Receiver()
         self._held = ExitStack()
         self._read: Read | None = None

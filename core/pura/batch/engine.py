@@ -215,6 +215,8 @@ class _Dispatch:
             try:
                 worker = self._start(self._closed.is_set)
             except WorkerDiedError:
+                if self._closed.is_set():
+                    raise
                 continue
             self._held[number] = worker
             if self._closed.is_set():

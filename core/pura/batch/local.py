@@ -10,6 +10,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import IO, Any, Final
 
@@ -21,6 +22,7 @@ from pura.scheme.keys import wipe_buffer
 
 MODULE: Final = "pura.batch.worker"
 _LENGTH: Final = 8
+_BEAT_S: Final = 0.2
 _THREADS: Final = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 Lend = Callable[[], Sequence[bytearray]]
@@ -35,7 +37,7 @@ def local(plan: Plan, lend: Lend, jobs: int) -> Workers:
         lend: Lends the keys.
         jobs: How many processes.
     """
-    return Workers(lambda _: Process(plan, lend(), jobs), jobs)
+    return Workers(lambda stopped: Process(plan, lend(), jobs, stopped), jobs)
 
 
 class Process:
@@ -45,13 +47,20 @@ class Process:
         plan: What it does.
         secrets: The keys; overwritten here when they are there.
         jobs: How many there are, for their shares of the processor.
+        stopped: Says whether nobody waits any more for it to get ready, which may take long.
 
     Raises:
-        WorkerDiedError: It ended before it was ready.
+        WorkerDiedError: It ended before it was ready, or was stopped.
         PuraError: It cannot get ready, e.g. has no model.
     """
 
-    def __init__(self, plan: Plan, secrets: Sequence[bytearray], jobs: int = 1) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        secrets: Sequence[bytearray],
+        jobs: int = 1,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         share = str(max(1, (os.cpu_count() or 1) // jobs))
         environment = dict.fromkeys(_THREADS, share) | dict(os.environ)
         try:
@@ -66,6 +75,8 @@ class Process:
             )
         except OSError:
             raise WorkerDiedError from None
+        ready = threading.Event()
+        threading.Thread(target=self._end_when, args=(stopped, ready), daemon=True).start()
         try:
             self._say(plan)
             for secret in secrets:
@@ -76,6 +87,13 @@ class Process:
         except BaseException:
             self.close()
             raise
+        finally:
+            ready.set()
+
+    def _end_when(self, stopped: Callable[[], bool], ready: threading.Event) -> None:
+        while not ready.wait(_BEAT_S):
+            if stopped():
+                self._child.kill()
 
     def read(self, documents: Sequence[Document]) -> list[Finding]:
         """See :class:`~pura.batch.engine.Worker`."""

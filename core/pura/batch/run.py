@@ -112,7 +112,8 @@ def _frames(
 def _texts(
     inputs: Inputs, journal: Journal, standing: Standing, checkpoint: Checkpoint
 ) -> Iterator[tuple[int, Text]]:
-    with ThreadPoolExecutor(READERS, thread_name_prefix="batch-read") as pool:
+    pool = ThreadPoolExecutor(READERS, thread_name_prefix="batch-read")
+    try:
         count = 0
         for number, chunk, reading in _ahead(inputs, journal, pool, standing.passed):
             checkpoint()
@@ -125,6 +126,8 @@ def _texts(
             standing.rows += len(items)
             yield from journal.take(number, chunk, items)
         journal.end(count)
+    finally:
+        pool.shutdown(cancel_futures=True)  # whoever stops does not wait for what was not begun
 
 
 def _ahead(

@@ -9,6 +9,7 @@ import time
 from typing import IO, Final
 
 from pura.base.errors import PuraError
+from pura.base.process import close_to_others
 from pura.batch.engine import Plan
 from pura.batch.local import receive, send
 from pura.model import lean
@@ -18,6 +19,7 @@ _BEAT_S: Final = 1.0
 
 def main() -> None:
     """Work until whoever started this process lets go of it."""
+    close_to_others()
     # The pipe of the answers is nobody else's: what a library prints goes nowhere.
     with os.fdopen(os.dup(1), "wb") as said, os.fdopen(os.dup(0), "rb") as heard:
         nowhere = os.open(os.devnull, os.O_RDWR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -91,7 +92,7 @@ def read_passphrase(file: Path) -> bytearray:
             line = sys.stdin.readline(_MAX)
         else:
             warn_exposed(file)
-            with file.open(encoding="utf-8-sig") as stream:
+            with os.fdopen(_opened(file), encoding="utf-8-sig") as stream:
                 line = stream.readline(_MAX)
     except OSError as error:
         raise KeyFormatError(
@@ -106,6 +107,14 @@ def read_passphrase(file: Path) -> bytearray:
     if not words:
         raise KeyFormatError("command.passphrase-empty", code="passphrase-missing")
     return passphrase_bytes(words)
+
+
+def _opened(file: Path) -> int:
+    """Open a file, or a pipe as a shell lends one; a pipe that nobody writes to is empty."""
+    handle = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    if hasattr(os, "set_blocking"):
+        os.set_blocking(handle, True)
+    return handle
 
 
 def warn_exposed(path: Path) -> None:

@@ -32,6 +32,7 @@ from pura.documents import limits
 from pura.keys import State, words
 from pura.model import offline
 from pura.model.device import instructions
+from pura.model.fetch import known_models
 from pura.model.memory import free_memory, gigabytes, room_for
 from pura.register.store import Register
 from pura.verdict.policy import load_policy
@@ -179,6 +180,7 @@ def _folder(name: str, path: Path) -> Examined:
 
 def _models(workplace: Workplace, *, hashes: bool) -> Iterator[Examined]:
     store, free = workplace.models, free_memory()
+    known = {one.name: one.fingerprint for one in known_models()}
     for folder in sorted(store.folder.iterdir()) if store.folder.is_dir() else ():
         if folder.name.startswith(".") or not folder.is_dir():
             continue
@@ -198,6 +200,9 @@ def _models(workplace: Workplace, *, hashes: bool) -> Iterator[Examined]:
                 yield _fault("model", error)
                 continue
         values: dict[str, Value] = {"name": model.name, "fingerprint": model.fingerprint}
+        if model.fingerprint != known.get(model.name, model.fingerprint):
+            yield _seen("model", "model.other", "fault", **values, known=known[model.name])
+            continue
         room = room_for(model.parameters, free=free)
         if room.fits is False:
             values |= {"need": gigabytes(room.need_bytes), "free": gigabytes(free or 0)}

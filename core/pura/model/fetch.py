@@ -20,7 +20,7 @@ from pathlib import Path
 from pura.base.errors import ModelError
 from pura.base.resources import resource
 from pura.model.children import run_child
-from pura.model.installed import file_hash
+from pura.model.installed import file_hash, model_fingerprint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +54,11 @@ class KnownModel:
     installed_bytes: int
     licence: str
     builtin: bool
+
+    @property
+    def fingerprint(self) -> str:
+        """The 16 hex digits that name it once it is installed; they follow from its file."""
+        return model_fingerprint({"": self.gguf_sha256}, gguf=True)
 
     @property
     def requirement(self) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pura.base.errors import InputError, RecordError
+from pura.base.errors import Cancelled, InputError, RecordError
 from pura.base.resources import resource
 from pura.batch import journal as journals
 from pura.batch.engine import Here
@@ -25,6 +25,7 @@ from pura.batch.journal import Journal
 from pura.batch.local import local
 from pura.batch.results import merged, read_rows
 from pura.batch.rows import Row, json_schema
+from pura.batch.run import work_off
 from pura.batch.write import write_rows
 
 
@@ -200,6 +201,21 @@ def test_a_worker_that_dies_costs_a_try_and_not_a_row(fast: Any, tmp_path: Path)
     rows = list(read_rows(out))
     assert [(r.item, r.error) for r in rows if r.error] == [(12, "batch-lost")]
     assert len(rows) == 70
+
+
+def test_who_stops_waits_for_no_worker_that_gets_ready(fast: Any, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("text")
+    beats = iter(range(3))
+
+    def stop() -> None:
+        if next(beats, None) is None:
+            raise Cancelled
+
+    engine = local(fast.FastPlan(opening=600.0), fast.lend, 2)  # longer than a test may take
+    inputs = Inputs(names=(str(tmp_path / "one.txt"),))
+    with Journal(tmp_path / "j", {}) as book, pytest.raises(Cancelled):
+        work_off(inputs, book, engine, checkpoint=stop)
+    assert not running()
 
 
 def test_keys_reach_workers_through_a_pipe_alone(fast: Any, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from pura.cli.__main__ import app
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
 from pura.lab.fitness.measure import ProxyFitness, TextResult
 from pura.lab.fitness.statistics import share
+from pura.model.fetch import builtin_model
 from pura.scheme import Profile
 from pura.verdict.power_file import seal
 
@@ -175,20 +176,28 @@ def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
 
 
 def test_the_doctor_names_what_is_wrong_and_the_way_out(
-    monkeypatch: pytest.MonkeyPatch, rows: Rows
+    monkeypatch: pytest.MonkeyPatch, rows: Rows, small_models: Path
 ) -> None:
     paths = user_paths()
     (paths.models / "broken").mkdir(parents=True)
+    # Another model under the name of the built-in one, whose digest the manifest says.
+    other = paths.models / builtin_model().name
+    other.mkdir()
+    record = json.loads((small_models / "small" / "pura-model.json").read_text())
+    (other / "pura-model.json").write_text(json.dumps(record | {"name": other.name}))
+    for name in record["files"]:
+        (other / name).touch()
     paths.profiles.mkdir(parents=True)
     (paths.profiles / "torn.json").write_text("{")
     paths.policy.write_text('{"schema": "pura-policy/1", "power_tables": ["0123456789abcdef"]}')
     paths.register.write_bytes(b"no database")
     monkeypatch.setattr("pura.model.offline._FORCED", {"DO_NOT_TRACK": "1"})
     found = rows(CliRunner().invoke(app, ["doctor", "--json"]).stdout)
+    assert any(f"pura model remove {other.name}" in row["hint"] for row in found)
     faults = {row["check"]: row for row in found if row["grade"] == "fault"}
     assert set(faults) == {"model", "profile", "policy", "register"}
     assert all(row["hint"] for row in faults.values()), faults
     german = CliRunner().invoke(app, ["--language", "de", "doctor"])
     assert german.exit_code == 1
-    assert "4 Fehler" in german.stdout
+    assert "5 Fehler" in german.stdout
     use_language("en")

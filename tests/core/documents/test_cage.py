@@ -127,16 +127,19 @@ def test_a_caged_child_ends_with_its_parent() -> None:
 
 
 @linux
-@pytest.mark.parametrize("module", ["pura.cli.__main__", "pura_audit.__main__"])
+@pytest.mark.parametrize(
+    "module", ["pura.cli.__main__", "pura_audit.__main__", "pura.batch.worker"]
+)
 def test_who_holds_keys_is_closed_to_others(module: str) -> None:
     code = (
         "import atexit, resource, sys; from pura.base.linux import kernel\n"
         "atexit.register(lambda: print(kernel.is_hidden(),"
-        " resource.getrlimit(resource.RLIMIT_CORE)))\n"
+        " resource.getrlimit(resource.RLIMIT_CORE), file=sys.stderr))\n"
         f"sys.argv = ['pura', '--version']; from {module} import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.stdout.splitlines()[-1] == "True (0, 0)", done.stderr
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, input="")
+    assert done.stderr.splitlines()[-1] == "True (0, 0)", done.stderr
 
 
 @linux

@@ -270,6 +270,14 @@ def test_a_secret_that_others_get_at_is_told_with_the_command_that_mends_it(
     told = capsys.readouterr().err.replace("\n", " ")
     assert "is a link to" in told
     assert "chmod 600" in told
+    # A pipe that a shell lends holds a passphrase; one that nobody writes to does not stop us.
+    heard, said = os.pipe()
+    os.write(said, b"passphrase of a pipe\n")
+    os.close(said)
+    assert read_passphrase(Path(f"/dev/fd/{heard}")) == passphrase_bytes("passphrase of a pipe")
+    os.close(heard)
+    os.mkfifo(tmp_path / "pipe")
+    assert code_of(read_passphrase, tmp_path / "pipe") == "passphrase-missing"
     # The key store's own: the list, the folder, a file in it, and one that leads elsewhere.
     bare.files.unlock(passphrase_bytes(PASSPHRASE))
     key = bare.add("a", SecretKey.generate())

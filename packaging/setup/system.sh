@@ -12,8 +12,8 @@ runtime="libglib2.0-0|libglib2.0-0t64 libegl1 libgl1 libx11-6 libdbus-1-3 \
 libfontconfig1 libfreetype6 libxkbcommon0 libbrotli1 libgssapi-krb5-2 libxcb-cursor0 \
 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 libxcb-render-util0 libxcb-shape0 \
 libxcb-sync1 libxcb-xfixes0 libxcb-xkb1 libxkbcommon-x11-0 libx11-xcb1 libxcb-glx0 xkb-data"
-tests="ca-certificates make git xvfb xauth dbus gnome-keyring libsecret-tools poppler-utils qpdf \
-openssl"
+tests="ca-certificates make git xvfb xauth xdotool openbox xclip at-spi2-core dbus gnome-keyring \
+libsecret-tools poppler-utils qpdf openssl"
 package="binutils"
 
 wanted=$runtime

@@ -4590,7 +4590,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Evidence, log₁₀</source>
-        <translation>Anhaltspunkte, log₁₀</translation>
+        <translation>Stärke, log₁₀</translation>
     </message>
     <message>
         <source>Appears here for the token that is selected.</source>

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pura.cli.__main__ import main
+from pura.keys import SERVICE, watch
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -88,3 +95,120 @@ def marked(tmp_path: Path, samples: dict[str, dict[str, object]]) -> Path:
     for number, entry in enumerate(texts):
         (folder / f"{number:02}.txt").write_text(entry["text"], encoding="utf-8", newline="")
     return folder
+
+
+LOGIN = "the login password"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Desktop:
+    """A user who is logged in: a bus, a keyring, folders of their own."""
+
+    environment: dict[str, str]
+    daemons: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    def process(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run the command as a process of its own."""
+        done = subprocess.run(
+            [sys.executable, "-m", "pura.cli", *words],
+            env=self.environment,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def log_in(self) -> None:
+        """Start the keyring with the login password, as a login does; ends the one before."""
+        self.log_out()
+        daemon = subprocess.Popen(
+            [
+                *("gnome-keyring-daemon", "--foreground", "--replace"),
+                *("--unlock", "--components=secrets"),
+            ],
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert daemon.stdin is not None
+        assert daemon.stdout is not None
+        daemon.stdin.write(LOGIN)
+        daemon.stdin.close()
+        daemon.stdout.readline()  # says where its control socket is once it is ready
+        self.daemons.append(daemon)
+
+    def log_out(self) -> None:
+        """End the keyring."""
+        while self.daemons:
+            daemon = self.daemons.pop()
+            daemon.terminate()
+            daemon.wait(10)
+            assert daemon.stdout is not None
+            daemon.stdout.close()
+
+    def look(self, verb: str) -> tuple[bool, list[tuple[str, str]]]:
+        """Look at the service itself, past all of ours: is it locked, what does it hold."""
+        import secretstorage
+
+        with closing(secretstorage.dbus_init()) as bus:
+            collection = secretstorage.get_default_collection(bus)
+            if verb == "lock":
+                collection.lock()
+                return collection.is_locked(), []
+            items = list(collection.search_items({"service": SERVICE}))
+            for item in items:
+                if verb == "damage":
+                    item.set_secret(b"{}")
+                elif verb == "remove":
+                    item.delete()
+                    return False, []
+            return collection.is_locked(), [
+                (item.get_attributes()["username"], item.get_secret().decode()) for item in items
+            ]
+
+
+@pytest.fixture
+def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
+    # A socket's path must be short, and pytest's folders are not.
+    with tempfile.TemporaryDirectory(prefix="run-") as runtime:
+        kept = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        environment |= {
+            "HOME": str(tmp_path),
+            "XDG_RUNTIME_DIR": runtime,
+            "COLUMNS": "200",
+            "XDG_DATA_HOME": str(tmp_path / "share"),
+            "XDG_CONFIG_HOME": str(tmp_path / "config"),
+            "XDG_CACHE_HOME": str(tmp_path / "cache"),
+            "PURA_HOME": str(home),
+        }
+        bus = subprocess.Popen(
+            ["dbus-run-session", "--", "sh", "-c", 'echo "$DBUS_SESSION_BUS_ADDRESS"; cat'],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            stderr=subprocess.DEVNULL,
+        )
+        assert bus.stdout is not None
+        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
+        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", environment["DBUS_SESSION_BUS_ADDRESS"])
+        user = Desktop(environment=environment)
+        try:
+            user.log_in()
+            yield user
+        finally:
+            user.log_out()
+            assert bus.stdin is not None
+            bus.stdin.close()
+            bus.wait(10)
+            bus.stdout.close()
+            for thread in threading.enumerate():
+                if thread.name == watch.THREAD:
+                    thread.join(10)  # without the bus nothing waits any more
+            gc.collect()

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gc
 import json
-import os
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pura.base.errors import KeyStoreError
-from pura.keys import SERVICE, KeyStore, State, watch
+from pura.keys import KeyStore, State, watch
 from pura.scheme import SecretKey
 
 pytestmark = [
@@ -29,122 +24,6 @@ pytestmark = [
     # The library leaves its connection to the collector when a collection stays locked.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]
-LOGIN = "the login password"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Desktop:
-    """A user who is logged in: a bus, a keyring, folders of their own."""
-
-    environment: dict[str, str]
-    daemons: list[subprocess.Popen[str]] = field(default_factory=list)
-
-    def process(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run the command as a process of its own."""
-        done = subprocess.run(
-            [sys.executable, "-m", "pura.cli", *words],
-            env=self.environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
-        assert "Traceback" not in done.stderr, done.stderr
-        return done
-
-    def log_in(self) -> None:
-        """Start the keyring with the login password, as a login does; ends the one before."""
-        self.log_out()
-        daemon = subprocess.Popen(
-            [
-                *("gnome-keyring-daemon", "--foreground", "--replace"),
-                *("--unlock", "--components=secrets"),
-            ],
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert daemon.stdin is not None
-        assert daemon.stdout is not None
-        daemon.stdin.write(LOGIN)
-        daemon.stdin.close()
-        daemon.stdout.readline()  # says where its control socket is once it is ready
-        self.daemons.append(daemon)
-
-    def log_out(self) -> None:
-        """End the keyring."""
-        while self.daemons:
-            daemon = self.daemons.pop()
-            daemon.terminate()
-            daemon.wait(10)
-            assert daemon.stdout is not None
-            daemon.stdout.close()
-
-
-def look(verb: str) -> tuple[bool, list[tuple[str, str]]]:
-    """Look at the service itself, past everything of ours: is it locked, what does it hold."""
-    import secretstorage
-
-    with closing(secretstorage.dbus_init()) as bus:
-        collection = secretstorage.get_default_collection(bus)
-        if verb == "lock":
-            collection.lock()
-            return collection.is_locked(), []
-        items = list(collection.search_items({"service": SERVICE}))
-        for item in items:
-            if verb == "damage":
-                item.set_secret(b"{}")
-            elif verb == "remove":
-                item.delete()
-                return False, []
-        return collection.is_locked(), [
-            (item.get_attributes()["username"], item.get_secret().decode()) for item in items
-        ]
-
-
-@pytest.fixture
-def desktop(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desktop]:
-    # A socket's path must be short, and pytest's folders are not.
-    with tempfile.TemporaryDirectory(prefix="run-") as runtime:
-        kept = ("PATH", "LANG", "LC_ALL", "VIRTUAL_ENV", "PYTHONPATH", "LD_LIBRARY_PATH")
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
-        environment |= {
-            "HOME": str(tmp_path),
-            "XDG_RUNTIME_DIR": runtime,
-            "COLUMNS": "200",
-            "XDG_DATA_HOME": str(tmp_path / "share"),
-            "XDG_CONFIG_HOME": str(tmp_path / "config"),
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-            "PURA_HOME": str(home),
-        }
-        bus = subprocess.Popen(
-            ["dbus-run-session", "--", "sh", "-c", 'echo "$DBUS_SESSION_BUS_ADDRESS"; cat'],
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            stderr=subprocess.DEVNULL,
-        )
-        assert bus.stdout is not None
-        environment["DBUS_SESSION_BUS_ADDRESS"] = bus.stdout.readline().strip()
-        monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", environment["DBUS_SESSION_BUS_ADDRESS"])
-        user = Desktop(environment=environment)
-        try:
-            user.log_in()
-            yield user
-        finally:
-            user.log_out()
-            assert bus.stdin is not None
-            bus.stdin.close()
-            bus.wait(10)
-            bus.stdout.close()
-            for thread in threading.enumerate():
-                if thread.name == watch.THREAD:
-                    thread.join(10)  # without the bus nothing waits any more
-            gc.collect()
 
 
 def until(ready: Callable[[], bool]) -> None:
@@ -156,7 +35,7 @@ def until(ready: Callable[[], bool]) -> None:
 
 
 def test_a_key_is_kept_read_locked_away_and_deleted(
-    desktop: Desktop, pura: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+    desktop: Any, pura: Any, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def state() -> str:
         return str(json.loads(pura("key", "state", "--json").stdout)["state"])
@@ -179,7 +58,7 @@ def test_a_key_is_kept_read_locked_away_and_deleted(
         assert "can be read" in checked.stdout
     fingerprint = done.stdout.split()[1]
     # It is in the service, under its fingerprint, and in none of our files.
-    [(account, stored)] = look("list")[1]
+    [(account, stored)] = desktop.look("list")[1]
     assert account == fingerprint
     assert secret in stored
     for path in home.rglob("*"):
@@ -187,7 +66,7 @@ def test_a_key_is_kept_read_locked_away_and_deleted(
     # Listed, and read back by another process.
     assert pura("key", "list").stdout.split()[0] == fingerprint
     # Lock the collection, and see it locked, in words, without a way around.
-    assert look("lock")[0]
+    assert desktop.look("lock")[0]
     told = pura("key", "state")
     assert told.returncode == 1
     assert "Secret Service" in told.stdout
@@ -204,15 +83,15 @@ def test_a_key_is_kept_read_locked_away_and_deleted(
     until(lambda: state() == "ready")
     assert pura("key", "state", "--check").returncode == 0
     # Another program changes the entry; then it is deleted; of another one the program removes it.
-    look("damage")
+    desktop.look("damage")
     damaged = pura("key", "state", "--check")
     assert damaged.returncode == 1
     assert "damaged" in damaged.stdout
     assert pura("key", "delete", "Newsroom", "--yes").returncode == 0
-    assert look("list")[1] == []
+    assert desktop.look("list")[1] == []
     assert pura("key", "list").stdout == ""
     assert pura("key", "new", "Newsroom").returncode == 0
-    look("remove")
+    desktop.look("remove")
     told = pura("key", "state", "--check")
     assert told.returncode == 1
     assert "no longer holds" in told.stdout
@@ -226,7 +105,7 @@ def code_of(call: Callable[..., object], *values: object) -> str:
 
 
 def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(
-    desktop: Desktop, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    desktop: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(watch, "patience", 0.5)
     store, key = KeyStore(tmp_path / "keys.json"), SecretKey.generate()
@@ -250,7 +129,7 @@ def test_a_service_that_hangs_asks_or_dies_halfway_loses_nothing(
 
     with closing(open_dbus_connection("SESSION")) as bus:
         bus.send_and_get_reply(DBus().RequestName("org.gnome.keyring.SystemPrompter"))
-        assert look("lock")[0]
+        assert desktop.look("lock")[0]
         codes: list[str] = []
         asking = threading.Thread(target=lambda: codes.append(code_of(store.get, "a")))
         asking.start()

@@ -136,9 +136,9 @@ QListWidget::item { padding: 5px 4px; border-radius: 4px; color: $text; }
 QListWidget::item:selected { background: $accent_soft; color: $text; }
 QTableView {
   background: $card; border: 1px solid $line; border-radius: 6px; gridline-color: $line;
-  selection-background-color: $accent_soft; selection-color: $text; outline: none;
+  selection-background-color: $accent_soft; selection-color: $text; outline: none; padding: 1px;
 }
-QTableView:focus { border: 2px solid $accent; }
+QTableView:focus { border: 2px solid $accent; padding: 0; }
 QTableView::item { padding: 0 5px; border: none; }
 QTableView::item:selected { background: $accent_soft; color: $text; }
 QHeaderView::section {

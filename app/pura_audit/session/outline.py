@@ -67,12 +67,19 @@ class Outline:
         return cls(fields=fields, places=places, **data)
 
 
+def marked_share(audit: Audit) -> float | None:
+    """Return which share of the tokens lies in marked passages; None without a mark."""
+    if audit.verdict != "mark":
+        return None
+    inside = sum(p.last_token - p.first_token + 1 for _, p in standing(audit))
+    return min(1.0, inside / max(1, audit.input.tokens))
+
+
 def outline(audit: Audit) -> Outline:
     """Return what the list shows of an audit."""
     found = audit.verdict == "mark"
     tokens = max(1, audit.input.tokens)
     passages = standing(audit) if found else ()
-    inside = sum(p.last_token - p.first_token + 1 for _, p in passages)
     open_payloads = undecided(audit)
     decided = found and not open_payloads
     return Outline(
@@ -89,7 +96,7 @@ def outline(audit: Audit) -> Outline:
         places=tuple(
             (p.first_token / tokens, (p.last_token + 1) / tokens, number) for number, p in passages
         ),
-        share=min(1.0, inside / tokens) if found else None,
+        share=marked_share(audit),
         tokens=audit.input.tokens,
         language=language_of((audit.text or "")[:SAMPLE]),
     )

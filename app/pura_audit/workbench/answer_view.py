@@ -34,7 +34,7 @@ from pura_audit.look import fonts
 from pura_audit.look.theme import GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.items import Item
-from pura_audit.session.outline import outline
+from pura_audit.session.outline import marked_share
 from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
@@ -271,12 +271,11 @@ class PayloadBox(QFrame):
             "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
             "payload of {n:text} bits",
         )
-        row = outline(audit)
         self._add(
             label(
                 filled(
                     where,
-                    share=numerals.share(row.share or 0.0, language()),
+                    share=numerals.share(marked_share(audit) or 0.0, language()),
                     k=len(audit.passages),
                     n=str(len(audit.payload.bits)),
                 ),

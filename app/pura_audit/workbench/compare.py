@@ -14,10 +14,11 @@ from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.words.sentences import title
 from pura_audit.look.theme import GRID
-from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
+from pura_audit.workbench.mark_list import grouped
 
 
 class CompareDialog(PlainDialog):
@@ -102,6 +103,10 @@ def _words(name: str, value: str) -> str:
     if name == "prompt":
         known = translate("Compare", "known")
         return known if value == "known" else translate("Compare", "unknown")
+    if name == "payload" and set(value) <= {"0", "1"}:
+        return grouped(value)
+    if name == "evidence" and value != "–":
+        return decimal(float(value), 3)
     return value
 
 

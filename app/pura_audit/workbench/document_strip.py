@@ -162,21 +162,38 @@ class DocumentStrip(QWidget):
         several = max(number for number, _ in passages) > 0
         ends = np.array([(p.start, max(p.start, p.end - 1)) for _, p in passages])
         lines = np.searchsorted(starts, ends, side="right") - 1
-        numbers = [number for number, _ in passages]
-        # A long text has a thousand passages on a few hundred pixels: each place is drawn once.
-        found = {
-            (number, round(self._y(first)), round(self._y(last + 1)))
-            for number, (first, last) in zip(numbers, lines.tolist(), strict=True)
-        }
+        numbers = np.array([number for number, _ in passages])
+        # A long text has a thousand passages on a few hundred pixels: what touches is one line.
+        found = sorted(
+            (top, bottom, number)
+            for number in np.unique(numbers).tolist()
+            for top, bottom in self._stretches(lines[numbers == number])
+        )
         free = -1.0
-        for number, top, bottom in sorted(found, key=lambda place: place[1]):
+        for top, bottom, number in found:
             bold = several and number == self._selection.mark
             painter.setPen(mark_pen(self._theme, number, 3 if bold else 2))
-            painter.drawLine(x, top, x, max(bottom, top + 3))
+            painter.drawLine(x, top, x, bottom)
             if several and (top + bottom) / 2 - BADGE / 2 > free:
                 at = min(max(0.0, (top + bottom) / 2 - BADGE / 2), self.height() - BADGE)
                 paint_badge(painter, self._theme, number, QRectF(0, at, BADGE, BADGE))
                 free = at + BADGE
+
+    def _stretches(self, lines: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+        """Return from where to where passages lie, in pixels; 3 at least, what touches is one.
+
+        Args:
+            lines: int64 [P, 2], first and last line of every passage.
+        """
+        scale = self.height() / max(1, self._view.line_starts().size - 1)
+        tops = np.rint(lines[:, 0] * scale).astype(np.int64)
+        bottoms = np.maximum(np.rint((lines[:, 1] + 1) * scale).astype(np.int64), tops + 3)
+        steps = np.zeros(int(bottoms.max()) + 2, dtype=np.int64)
+        np.add.at(steps, tops, 1)
+        np.add.at(steps, bottoms + 1, -1)
+        edges = np.diff(np.concatenate(([0], np.cumsum(steps) > 0, [0])).astype(np.int64))
+        starts, ends = np.flatnonzero(edges > 0), np.flatnonzero(edges < 0) - 1
+        return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
     def _paint_places(self, painter: QPainter) -> None:
         bar = self._bar()

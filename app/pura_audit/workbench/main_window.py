@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -147,6 +148,7 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.busy_changed.connect(self._busy_changed)
+        session.device_changed.connect(self._warm_up)
         session.installing_changed.connect(self._close_when_idle)
         session.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
@@ -273,6 +275,16 @@ class MainWindow(QMainWindow):
         check.clicked.connect(lambda: dialogs.verify_report(self, path))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
+
+    def _warm_up(self) -> None:
+        """Import what the window of a report takes, before somebody opens it."""
+        self.session.device_changed.disconnect(self._warm_up)
+        self.session.jobs.reports.do(
+            lambda _: importlib.import_module("pura_audit.reports.dialog"),
+            lambda _: None,
+            self,
+            aside=True,
+        )
 
     def _busy_changed(self, busy: bool) -> None:
         for name in ("cancel", "cancel-all"):
@@ -417,8 +429,8 @@ class MainWindow(QMainWindow):
         paths = dropped_paths(event.mimeData())
         if paths:
             self.session.add_paths(paths)
-        elif event.mimeData().hasText():
-            self.session.add_text(event.mimeData().text())
+        elif words := event.mimeData().text():
+            self.session.add_text(words)
         event.acceptProposedAction()
 
     def _highlight(self, *, over: bool) -> None:

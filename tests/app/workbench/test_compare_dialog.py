@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura_audit.workbench import dialogs
+from pura_audit.workbench.mark_list import grouped
 
 
 def rows(dialog: Any) -> dict[str, tuple[str, ...]]:
@@ -37,9 +38,9 @@ def test_two_audits_are_compared_line_by_line(window: Any, audit: Audit) -> None
     assert dialog.words.text() == "4 of 14 lines differ."
     shown = rows(dialog)
     assert shown["Outcome"] == ("≠", "Outcome", "Indication only", "A mark was found")
-    assert shown["Evidence (log10 e)"][2:] == ("5.000", "12.000")
+    assert shown["Evidence (log₁₀)"][2:] == ("5.000", "12.000")
     # Without a mark nothing that was decoded is shown as a payload.
-    assert shown["Payload"][2:] == ("–", audit.payload.bits)
+    assert shown["Payload"][2:] == ("–", grouped(audit.payload.bits))
     dialog.second.setCurrentIndex(0)
     assert "Nothing differs" in dialog.words.text()
 

@@ -203,7 +203,7 @@ def _facts(audit: Audit, run: int, text: str, *, sealed: bool) -> dict[str, Any]
         "text": text if audit.text is not None or sealed else LEAVE_OUT,
         "examined": audit.created,
         "keys": [key.fingerprint for key in audit.keys],
-        "profile": audit.profile.code,
+        "profile": audit.profile.coding,
         "model": audit.model.fingerprint,
         "tokenizer": audit.model.tokenizer,
         "device": f"{audit.device.kind} {audit.device.dtype}",

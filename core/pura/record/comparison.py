@@ -35,7 +35,7 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
     ("sha256", lambda a: a.input.sha256),
     ("tokens", lambda a: str(a.input.tokens)),
     ("keys", lambda a: ", ".join(key.fingerprint for key in a.keys)),
-    ("profile", lambda a: a.profile.name or a.profile.code),
+    ("profile", lambda a: a.profile.name or a.profile.coding),
     ("model", lambda a: f"{a.model.name} ({a.model.fingerprint})"),
     ("prompt", lambda a: "known" if a.prompt.known else "unknown"),
     ("device", lambda a: f"{a.device.kind}, {a.device.dtype}"),

@@ -184,6 +184,11 @@ class Profile:
         return cls(payload_bits=bits, code=code, blocks=blocks, fields=layout, **settings)
 
     @property
+    def coding(self) -> str:
+        """The code; of a mark by others, which has none, the scheme."""
+        return self.code if self.foreign is None else self.scheme
+
+    @property
     def codeword_length(self) -> int:
         """``n``, the number of coded positions."""
         if self.code == "tbcc":

@@ -27,7 +27,9 @@ def test_a_batch_of_formats(
     document.save(file)
     (marked / "a.docx").write_bytes(file.getvalue())
     (marked / "b.pdf").write_bytes(b"%PDF-1.7\nnot a PDF at all")
-    (marked / "c.jsonl").write_text(json.dumps({"text": text}) + "\n", encoding="utf-8")
+    odd = (r"half \ud800 a pair", r"a \u0000 in it", r"\u001b[2J and a few words")
+    rows = [json.dumps({"text": text}), *(f'{{"text": "{one}"}}' for one in odd)]
+    (marked / "c.jsonl").write_text("\n".join(rows), encoding="utf-8")
     done = pura(
         "verify",
         marked / "a.docx",
@@ -40,11 +42,26 @@ def test_a_batch_of_formats(
         marked / "key.txt",
     )
     assert done.returncode == 1, done.stderr
-    word, broken, rows = (json.loads(line) for line in done.stdout.splitlines())
+    word, broken, rows, *others = (json.loads(line) for line in done.stdout.splitlines())
     assert word["input"]["format"] == "docx"
     assert rows["input"]["part"] == "row 1"
     assert broken["error"]["code"] == "input-damaged"
     assert broken["verdict"] == "not-examinable"
     assert rows["verdict"] == "mark"
+    # What cannot be examined has a row as well, here and in a batch, which counts it.
+    assert {row["input"]["part"]: row["verdict"] for row in others} == {
+        "row 2": "not-examinable",
+        "row 3": "not-examinable",
+        "row 4": "insufficient",
+    }
+    settings = ("--profile", marked / "profile.json", "--key-file", marked / "key.txt")
+    out = marked / "out.jsonl"
+    pile = pura("batch", "run", marked / "c.jsonl", *settings, "-o", out)
+    assert pile.returncode == 1, pile.stderr
+    assert "4 rows" in pile.stdout
+    assert "2  could not be examined" in pile.stdout
+    assert [json.loads(line)["verdict"] for line in out.read_text().splitlines()] == [
+        *("mark", "not-examinable", "not-examinable", "insufficient")
+    ]
     assert word["payload"]["bits"] == rows["payload"]["bits"]
     assert word["evidence"]["log10_e"] == pytest.approx(rows["evidence"]["log10_e"])

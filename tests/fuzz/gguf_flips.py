@@ -1,6 +1,6 @@
 """Flip bytes of a GGUF file, and have the whole converter read each, in the cage it has.
 
-    .venv/bin/python tests/fuzz/gguf_flips.py [--seconds 600] [--first 0]
+    .venv/bin/python tests/fuzz/gguf_flips.py [--seconds 600] [--first NUMBER]
 
 Every input follows from its number alone. The libraries are loaded once; inputs are converted in
 forks, a hundred each, behind the bars and within the limits that a stranger's model meets.
@@ -131,8 +131,11 @@ def main() -> int:
     """Try inputs until the time is used up."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=int, default=600, help="of processor time")
-    parser.add_argument("--first", type=int, default=0, help="number of the first input")
+    parser.add_argument(
+        "--first", type=int, help="number of the first input; else others each time"
+    )
     asked = parser.parse_args()
+    asked.first = int(time.time()) if asked.first is None else asked.first
     from pura.model import convert, offline
 
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # its threads do not follow into a fork
@@ -155,7 +158,10 @@ def main() -> int:
         number += len(told)
         if told[-1] not in (CONVERTED, REFUSED):
             print(f"input {number - 1}: {told[-1]}", flush=True)
-        print(f"{number - asked.first} inputs: {dict(counts.most_common())}", flush=True)
+        print(
+            f"{number - asked.first} inputs from {asked.first} on: {dict(counts.most_common())}",
+            flush=True,
+        )
     return int(bool(counts[FAULT] or counts[HANGS]))
 
 

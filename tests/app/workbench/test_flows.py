@@ -381,6 +381,14 @@ def test_a_file_without_a_text_waits_where_nothing_is_chosen(
     qtbot.waitUntil(lambda: all(row.state is ItemState.FAILED for row in rows))
     assert [row.failure.code for row in rows] == ["input-damaged", "input-unreadable"]
     assert window.work.stack.currentWidget() is window.work.error
+    # Of a table each row that no text can be made of has its own, beside those that can be read.
+    table = tmp_path / "rows.jsonl"
+    odd = (r"half \ud800 a pair", r"a \u0000 in it", r"\u001b[2J and words")
+    table.write_text("\n".join(f'{{"text": "{one}"}}' for one in odd), encoding="utf-8")
+    window.session.add_paths([table])
+    qtbot.waitUntil(lambda: len(window.session.queue.items) == 5)
+    added = window.session.queue.items[2:]
+    assert [row.failure is not None for row in added].count(True) == 2
 
 
 def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(

@@ -170,6 +170,7 @@ def test_a_file_that_cannot_be_read_is_named(language: str) -> None:
         ("profile", "new", "--vocab-size", "9", "--fields", "torn.json"),
     ):
         done = CliRunner().invoke(app, ["--language", language, *words])
+        use_language("en")
         wrong = done.exception
         said = wrong.words(language)[0] if isinstance(wrong, PuraError) else done.output
         assert "torn.json" in said, (words, said)

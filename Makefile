@@ -68,8 +68,9 @@ bench: install ## Print the benchmarks, side by side, with the machine
 	  bench/startup.py bench/window.py; do \
 	  $(BIN)/python $$file || exit 1; done
 
-sweeps: install ## Print how cost grows: payload bits, keys, texts side by side, tokens, number formats
-	@$(BIN)/python bench/sweeps.py && $(BIN)/python bench/number_formats.py
+sweeps: install ## Print and draw how cost grows: payload, keys, texts, vocabulary, tokens, number formats
+	@$(BIN)/python bench/sweeps.py --plot docs/images/how-cost-grows.svg && \
+	  $(BIN)/python bench/number_formats.py
 
 reproduce-small: install ## Run the paper's experiments, 8 texts a cell, into build/reproduction
 	@$(BIN)/pura model install

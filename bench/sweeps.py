@@ -177,9 +177,10 @@ def table(found: Sweep) -> None:
 
 
 def plot(kept: dict[str, Sweep], path: Path) -> None:
-    """Draw all sweeps into one file, both axes logarithmic."""
+    """Draw all sweeps into one file, seconds and what is swept on logarithmic axes."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullLocator
 
     figure = Figure(figsize=(11, 6.4), layout="constrained")
     places = figure.subplots(2, 3)
@@ -189,11 +190,21 @@ def plot(kept: dict[str, Sweep], path: Path) -> None:
         (swept, x), *rest = found.items()
         for number, (name, y) in enumerate(rest):
             if name != "ms a key":
-                place.loglog(x, y, "osD"[number] + "-", label=name)
+                place.plot(x, y, "osD"[number] + "-", label=name)
+        place.set_xscale("log")
+        place.set_xticks(x, [f"{value:,.0f}" for value in x], rotation=40)
+        place.xaxis.set_minor_locator(NullLocator())
+        if "tokens/s" in found:
+            place.set_ylim(bottom=0)
+        else:
+            place.set_yscale("log")
+            place.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            place.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            place.yaxis.set_minor_locator(NullLocator())
         place.set_xlabel(swept)
-        place.grid(visible=True, which="major", alpha=0.3)
+        place.grid(visible=True, alpha=0.3)
         place.legend(frameon=False)
-    with rc_context({"svg.hashsalt": "sweeps", "svg.fonttype": "none"}):
+    with rc_context({"svg.hashsalt": "sweeps"}):
         figure.savefig(path, format="svg", metadata={"Date": None})
 
 

@@ -139,6 +139,25 @@ class Group(TyperGroup):
         if language() != "en":
             _translate(self)
 
+    def _page_asked(self, args: Sequence[str]) -> str:
+        """Return the page of a command that is named with nothing but ``--help``; else nothing.
+
+        Typer would load what checks the values of options first, and there are none.
+        """
+        if not args or args[-1] not in ("--help", "-h"):
+            return ""
+        command: Any = self
+        context = typer.Context(command, info_name=PROGRAM, **command.context_settings)
+        for name in args[:-1]:
+            command = command.commands.get(name) if isinstance(command, TyperGroup) else None
+            if isinstance(command, Later):
+                command = command.fetched()
+            if command is None:
+                return ""
+            settings = command.context_settings
+            context = typer.Context(command, parent=context, info_name=name, **settings)
+        return str(command.get_help(context))
+
     def main(self, args: Sequence[str] | None = None, *rest: Any, **settings: Any) -> Any:
         """Run the command that the arguments name; its usage errors are said here."""
         settings = {"prog_name": PROGRAM} | settings
@@ -148,6 +167,9 @@ class Group(TyperGroup):
             from typer._completion_classes import completion_init
 
             completion_init()
+        elif page := self._page_asked(sys.argv[1:] if args is None else args):
+            typer.echo(page)
+            sys.exit(0)
         try:
             code = super().main(args, *rest, **(settings | {"standalone_mode": False}))
         except typer.TyperException as error:

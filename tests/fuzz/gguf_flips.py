@@ -122,7 +122,10 @@ def batch(seed: bytes, first: int) -> list[str]:
     _, status = os.waitpid(number, 0)
     if len(told) < BATCH and HANGS not in told:
         killed = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        limits = {signal.SIGXCPU: "ended by the limit of time", signal.SIGKILL: "killed"}
+        limits = {
+            signal.SIGXCPU: "ended by the limit of time",
+            signal.SIGKILL: "ended by the limit of time",
+        }
         told.append(limits.get(killed, f"crash {killed}") if killed else FAULT)
     return told
 

@@ -99,7 +99,7 @@ class Drive:
 
         self.window = window
         self.rows: list[list[str]] = []
-        self.times: list[tuple[str, float]] = []
+        self.times: list[tuple[str, float, float]] = []
         self.meter = StallMeter()
         self.meter.mark("start")
         self.meter.start()
@@ -190,7 +190,7 @@ def stop_and_pause(found: Drive, audit: Audit) -> None:
     assert audit.text is not None
     session.add_text(audit.text * 20, "long")
     item = session.queue.items[-1]
-    sample = session.queue.items[-2]
+    sample = next(row for row in session.queue.items if row.sample)
     item.key, item.profile = sample.key, sample.profile
 
     def reading() -> bool:
@@ -208,10 +208,10 @@ def stop_and_pause(found: Drive, audit: Audit) -> None:
             found.window.toggle_pause()
             found.until(lambda seen=before: item.progress != seen)
             print(f"Paused, it {'stood still' if held else 'WENT ON'}; it went on afterwards.")
-        begun = time.monotonic()
+        begun, worked = time.monotonic(), time.process_time()
         session.stop([item])
         found.until(lambda: not item.active)
-        found.times.append((name, time.monotonic() - begun))
+        found.times.append((name, time.monotonic() - begun, time.process_time() - worked))
 
 
 def sample_audit(found: Drive, model: bool) -> Audit:
@@ -276,8 +276,8 @@ def main() -> None:
             window.close()
     columns = ["step", "longest stall, ms", "of it our own", f"at most {AIM_MS}", "items drawn"]
     print_table(columns, found.rows)
-    for name, seconds in found.times:
-        print(f"{name}: the audit had stopped after {seconds:.2f} s")
+    for name, seconds, worked in found.times:
+        print(f"{name}: stopped after {seconds:.2f} s, {worked:.2f} s of them our own work")
     worst: dict[str, Stall] = {}
     for stall in sorted(found.meter.stalls, key=lambda s: s.seconds):
         worst[stall.step] = stall

@@ -22,6 +22,7 @@ from typing import Any, BinaryIO, Final, Self
 
 from pura.base.catalogue import phrase
 from pura.base.errors import PayloadError, RegisterError
+from pura.base.files import open_regular
 from pura.register.rows import digest_of, row_of
 from pura.register.store import Issue, Problems, Register
 from pura.scheme import Payload, Profile
@@ -145,7 +146,7 @@ def is_log(path: Path) -> bool:
     if path.is_dir():
         return True
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(_HEAD)) == _HEAD
     except OSError:
         return False
@@ -200,7 +201,7 @@ def _read(
 ) -> Iterator[tuple[int, Issue]]:
     number = 0
     for path in files:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.readline(len(_HEAD)) != _HEAD:
                 if file.read(1):
                     raise RegisterError("register.no-log", name=path.name)

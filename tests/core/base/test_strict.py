@@ -11,7 +11,9 @@ from pura.base.files import open_regular, read_bounded
 from pura.base.strict import AmbiguousError, TwiceError, read_json
 from pura.desk.prompts import read_candidates
 from pura.keys.keyfile import load_key
+from pura.lab.fitness.samples import read_samples
 from pura.model.safety import inspect_folder
+from pura.register.issue_log import is_log
 from pura.register.register_csv import import_csv
 from pura.scheme import Profile
 from pura.verdict.policy import load_policy
@@ -46,6 +48,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "profile": Profile.load,
     "prompts": read_candidates,
     "register": _register,
+    "samples": read_samples,
 }
 
 
@@ -57,6 +60,7 @@ def test_pipes_and_devices_are_refused_at_once(tmp_path: Path) -> None:
     for path in (pipe, link, Path("/dev/null")):
         with pytest.raises(OSError, match="not an ordinary file"):
             open_regular(path)
+        assert not is_log(path)
         for name, read in READERS.items():
             with pytest.raises(PuraError) as caught:
                 read(path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from pura.base.errors import GenerationError, InputError, PayloadError
+from pura.base.files import open_regular
 from pura.lab.fitness.measure import Sample
 from pura.scheme import Payload, Profile, SecretKey
 
@@ -43,7 +44,7 @@ def read_samples(path: Path) -> tuple[Sample, ...]:
         InputError: Not readable, too large, or a line that does not fit; its number is named.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise InputError("fitness.read", name=path.name, why=error.errno or 0) from None

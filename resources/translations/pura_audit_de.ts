@@ -5277,8 +5277,8 @@ Anteil {share:text}</translation>
         <translation>Stellen falsch</translation>
     </message>
     <message>
-        <source>Paper’s bound</source>
-        <translation>Schranke des Papers</translation>
+        <source>Bound</source>
+        <translation>Schranke</translation>
     </message>
     <message>
         <source>Save the table</source>

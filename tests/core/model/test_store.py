@@ -342,7 +342,10 @@ def test_without_pip_the_way_out_is_named(
 def test_a_gguf_is_converted_once(shop: ModelStore, tmp_path: Path, cpu: Device) -> None:
     path = tmp_path / "tiny.gguf"
     weights = write_gguf(path)
-    model = shop.add(path)
+    steps: list[int] = []
+    model = shop.add(path, progress=lambda done, _all: steps.append(done))
+    assert steps == sorted(steps)
+    assert any(100 < done < 700 for done in steps), "the expanding child tells how far it is"
     assert (model.name, model.weights, model.dtype) == ("tiny", "gguf", "F32")
     path_alone = load_model(path, cpu)
     path.unlink()

@@ -4589,8 +4589,8 @@ Anteil {share:text}</translation>
         <translation>Gewicht</translation>
     </message>
     <message>
-        <source>Evidence, log₁₀</source>
-        <translation>Stärke, log₁₀</translation>
+        <source>Evidence</source>
+        <translation>Stärke</translation>
     </message>
     <message>
         <source>Appears here for the token that is selected.</source>
@@ -5230,7 +5230,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>What does the mark of “{name:text}” survive?</source>
-        <translation>Was übersteht die Markierung von „{name:text}“?</translation>
+        <translation>Was übersteht die Markierung von »{name:text}«?</translation>
     </message>
     <message>
         <source>The text is changed on purpose and read again. Its payload is known, so the right and the wrong bits can be counted. Nothing of this enters a case or a report.</source>
@@ -5294,7 +5294,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>as it is</source>
-        <translation>wie er ist</translation>
+        <translation>wie es ist</translation>
     </message>
     <message>
         <source>Codeword positions: above zero is right</source>

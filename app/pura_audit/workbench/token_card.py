@@ -127,7 +127,7 @@ class TokenCard(PlotCard):
             ("phase", translate("Ring", "Phase")),
             ("sector", translate("Ring", "Nearest")),
             ("share", translate("Ring", "Weight")),
-            ("evidence", translate("Ring", "Evidence, log₁₀")),
+            ("evidence", translate("Ring", "Evidence")),
         )
         grid.setRowStretch(0, 1)
         for row, (key, words) in enumerate(names, start=1):
@@ -177,13 +177,14 @@ class TokenCard(PlotCard):
         threshold = audit.profile.entropy_thresholds_bits[0]
         self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))
         carries = bool(facts.arity)
+        counts = facts.gate is Gate.CARRIES
         strongest = facts.strongest
         shown = {
             "interval": _interval(facts.lo, facts.hi),
             "phase": decimal(facts.phase, 3) if carries else "–",
             "sector": facts.labels[strongest] if strongest is not None else "–",
             "share": self._share(facts),
-            "evidence": signed(facts.log10_evidence) if facts.gate is Gate.CARRIES else "–",
+            "evidence": f"{signed(facts.log10_evidence)} log₁₀" if counts else "–",
         }
         for key, value in shown.items():
             self._values[key].setText(value)

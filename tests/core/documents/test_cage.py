@@ -254,7 +254,7 @@ def test_a_child_that_cannot_start_is_one_clear_error(monkeypatch: pytest.Monkey
 
 def test_a_packaged_program_is_its_own_child() -> None:
     """A frozen build has no ``python -m``; its start script takes the same arguments."""
-    script = Path(__file__).parents[3] / "packaging" / "linux" / "start_command.py"
+    script = Path(__file__).parents[3] / "packaging" / "start_command.py"
     request = {"format": "html", "options": {"encoding": None, "format": None, "field": None}}
     done = subprocess.run(
         [sys.executable, script, "-P", "-B", "-m", "pura.documents.child"],

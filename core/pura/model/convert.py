@@ -8,10 +8,11 @@ be stopped at any moment and a damaged file takes no window down with it.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,56 +24,83 @@ from pura.model.safety import inspect_gguf
 
 PACKED: Final = "packed as "  # the last line of a conversion that went well
 TOLD: Final = "scratch/told"  # beside the target: how far it is, in thousandths
-_TOKENIZER, _EXPANDED = 250, 850  # of the work: what the parts took of a small model's conversion
+_TOKENIZER, _EXPANDED = 400, 850  # of the work: what the parts took of a small model's conversion
+_TAKEN: Final = ("GGUFReader", "dequantize", "get_tensor_name_map")
+Tell = Callable[[int], None]
 
 
-def convert_gguf(source: Path, target: Path) -> None:
+def convert_gguf(source: Path, target: Path) -> str:
     """Write the model in ``source`` to the folder ``target``.
 
     Args:
         source: A GGUF file.
         target: An existing empty folder.
 
+    Returns:
+        How most of its weights were packed.
+
     Raises:
         ModelError: Damaged, or of an architecture that cannot be expanded.
     """
     try:
-        if not packing(source):
-            raise ValueError("no tensors")
-        _convert(source, target)
+        with _watched(_teller(target)) as tell:
+            packed = packing(source)
+            if not packed:
+                raise ValueError("no tensors")
+            _convert(source, target, tell)
+        return packed
     except PuraError:
         raise
     except Exception as error:
         raise ModelError("model.convert", name=source.name, kind=type(error).__name__) from None
 
 
-def _convert(source: Path, target: Path) -> None:
+@contextlib.contextmanager
+def _watched(tell: Tell) -> Iterator[Tell]:
+    """Let the GGUF library read a file once, and tell of each weight that it expands.
+
+    Transformers opens the file four times, each time reading all words of its vocabulary one by
+    one, and makes the table of weights' names anew for every layer; both say the same each time.
+    It takes these functions from the library when it begins, so what stands there then is called.
+    """
+    library: Any = importlib.import_module("gguf")
+    kept = {name: getattr(library, name) for name in _TAKEN}
+    readers: dict[str, Any] = {}
+    done = 0
+
+    def read(path: str) -> Any:
+        if path not in readers:
+            readers[path] = kept["GGUFReader"](path)
+        return readers[path]
+
+    def expand(*given: Any) -> Any:
+        nonlocal done
+        done += 1
+        every = max(done, *(len(reader.tensors) for reader in readers.values()))
+        tell(_TOKENIZER + (_EXPANDED - _TOKENIZER) * done // every)
+        return kept["dequantize"](*given)
+
+    library.GGUFReader, library.dequantize = read, expand
+    library.get_tensor_name_map = functools.cache(library.get_tensor_name_map)
+    try:
+        yield tell
+    finally:
+        for name, own in kept.items():
+            setattr(library, name, own)
+
+
+def _convert(source: Path, target: Path, tell: Tell) -> None:
     import torch
     import transformers
 
-    tell = _teller(target)
     where = {"gguf_file": source.name, "local_files_only": True, "trust_remote_code": False}
     folder = str(source.parent)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, **where)
     tell(_TOKENIZER)
     auto: Any = transformers.AutoModelForCausalLM
-    # The library expands tensor by tensor, with what it finds under this name when it begins.
-    gguf: Any = importlib.import_module("gguf")
-    expand, tensors, done = gguf.dequantize, len(gguf.GGUFReader(str(source)).tensors), 0
-
-    def counted(*given: Any) -> Any:
-        nonlocal done
-        done += 1
-        tell(_TOKENIZER + (_EXPANDED - _TOKENIZER) * min(done, tensors) // tensors)
-        return expand(*given)
-
-    gguf.dequantize = counted
-    try:
-        packed, report = auto.from_pretrained(
-            folder, dtype=torch.float32, output_loading_info=True, **where
-        )
-    finally:
-        gguf.dequantize = expand
+    packed, report = auto.from_pretrained(
+        folder, dtype=torch.float32, output_loading_info=True, **where
+    )
     tell(_EXPANDED)
     # The library fills what the file lacks with random numbers.
     if report["missing_keys"] or report["mismatched_keys"]:
@@ -88,7 +116,7 @@ def _convert(source: Path, target: Path) -> None:
     tokenizer.save_pretrained(target)
 
 
-def _teller(target: Path) -> Callable[[int], None]:
+def _teller(target: Path) -> Tell:
     """Return what writes down how far it is, where whoever waits looks for it."""
     file = target.parent / TOLD
 
@@ -111,10 +139,10 @@ def packing(source: Path) -> str:
     """Return how most of a GGUF file's weights are packed, e.g. ``Q4_K`` or ``F16``."""
     from collections import Counter
 
-    from gguf import GGUFReader
+    import gguf
 
     sizes: Counter[str] = Counter()
-    for tensor in GGUFReader(str(source)).tensors:
+    for tensor in gguf.GGUFReader(str(source)).tensors:
         sizes[tensor.tensor_type.name] += int(tensor.n_elements)
     return sizes.most_common(1)[0][0] if sizes else ""
 
@@ -154,9 +182,8 @@ def main() -> int:
     kernel.die_with_parent()
     try:
         source = _shut_in(Path(sys.argv[1]).resolve(), Path(sys.argv[2]))
-        convert_gguf(source, Path(sys.argv[2]))
-        with contextlib.suppress(Exception):  # a detail for the record, nothing depends on it
-            sys.stderr.write(f"\n{PACKED}{packing(source)}\n")
+        packed = convert_gguf(source, Path(sys.argv[2]))
+        sys.stderr.write(f"\n{PACKED}{packed}\n")
     except ModelError as error:
         sys.stderr.write(f"\n{json.dumps(error.packed())}\n")
         return 1

@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     "HF_HUB_OFFLINE": "1",
     "OMP_WAIT_POLICY": "PASSIVE",
+    "PYTHONHASHSEED": "0",  # or the order of the files in the standard library's archive changes
     "PURA_WHEELS": str(WORK / "wheels"),
     "PURA_ICONS": str(WORK / "icons"),
 }

@@ -6,6 +6,7 @@ Heads of the case log and power tables are signed like this; reports carry their
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,6 +65,8 @@ def check_detached(
     from pyhanko.sign.validation.settings import KeyUsageConstraints
     from pyhanko_certvalidator import ValidationContext
 
+    # It writes its stack for every certificate that nobody vouches for; here that is an answer.
+    logging.getLogger("pyhanko").setLevel(logging.CRITICAL)
     context = ValidationContext(
         trust_roots=[x509.Certificate.load(der) for der in trust],
         allow_fetching=False,

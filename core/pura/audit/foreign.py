@@ -201,7 +201,6 @@ class _Walk:
         shown = self._variants[best.variant]
         readings = self._readings(trials, best)
         keys = tuple(dict.fromkeys(mark.key for mark in self._marks))
-        floats, integers = np.zeros(0), np.zeros(0, dtype=np.int64)
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -214,15 +213,9 @@ class _Walk:
             model=facts.model_facts(self._model),
             device=facts.device_facts(self._model.device),
             tokens=self._token_evidence(best),
-            steps=StepEvidence(
-                token=integers,
-                arity=integers,
-                phase=floats,
-                index=integers,
-                llr_nats=np.zeros((0, 3)),
-            ),
+            steps=StepEvidence.none(),
             bits=(),
-            payload=PayloadFacts(bits="", posterior=floats, repaired=0),
+            payload=PayloadFacts(bits="", posterior=np.zeros(0), repaired=0),
             decoder=options.decoder,
             candidates=(),
             evidence=evidence,

@@ -203,6 +203,18 @@ class StepEvidence:
     index: I64
     llr_nats: F64
 
+    @classmethod
+    def none(cls) -> StepEvidence:
+        """Return the evidence of no step: nothing was read, or what was read carries no bits."""
+        integers = np.zeros(0, dtype=np.int64)
+        return cls(
+            token=integers,
+            arity=integers,
+            phase=np.zeros(0),
+            index=integers,
+            llr_nats=np.zeros((0, 3)),
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class BitEvidence:

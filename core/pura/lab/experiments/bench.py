@@ -35,6 +35,9 @@ I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
 BATCH: Final = 8
+"""Texts in a file."""
+ROWS: Final = 32
+"""Texts that are written side by side: a step reads all weights, whatever the number of rows."""
 SEED: Final = 20_261_122
 _ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
@@ -71,12 +74,16 @@ class Bench:
         model: The source; it writes, and as a verifier it reads.
         shelf: Where everything is kept.
         checkpoint: Called before every piece of work; may raise.
+
+    Attributes:
+        ahead: So many texts of a corpus will be asked for; they are written side by side.
     """
 
     def __init__(
         self, model: LanguageModel, shelf: Shelf, checkpoint: Checkpoint = unstopped
     ) -> None:
         self.model = model
+        self.ahead = 0
         self._shelf = shelf
         self._checkpoint = checkpoint
         self._verifiers: dict[str, LanguageModel] = {"same": model}
@@ -132,12 +139,14 @@ class Bench:
         at = (domain, tokens, number)
         if at not in self._texts:
             first = number - number % BATCH
-            prompts = prompts_of(domain)
-            # Spread over the list, whatever its order is.
-            chosen = [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
-            name = self._name("text", [domain, tokens, first, chosen])
+            name = self._file(domain, tokens, first)
             if name not in self._shelf:
-                self._shelf.put(name, self._write(chosen, first, tokens, chat=domain == "tasks"))
+                missing = [
+                    f
+                    for f in range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
+                    if self._file(domain, tokens, f) not in self._shelf
+                ]
+                self._write(domain, tokens, missing)
             columns = self._shelf.get(name)
             for i in range(BATCH):
                 self._texts[domain, tokens, first + i] = PlainText(
@@ -147,6 +156,9 @@ class Bench:
                     points=columns["points"][i],
                 )
         return self._texts[at]
+
+    def _file(self, domain: str, tokens: int, first: int) -> str:
+        return self._name("text", [domain, tokens, first, _chosen(domain, first)])
 
     def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
         """Return texts one after the other, each read on its own."""
@@ -158,9 +170,10 @@ class Bench:
             points=np.concatenate([t.points for t in texts]),
         )
 
-    def _write(self, prompts: list[str], first: int, tokens: int, *, chat: bool) -> dict[str, Any]:
+    def _write(self, domain: str, tokens: int, firsts: Sequence[int]) -> None:
         from pura.embed.generate import generate_batch
 
+        prompts = [prompt for first in firsts for prompt in _chosen(domain, first)]
         made = generate_batch(
             self.model,
             prompts,
@@ -168,19 +181,21 @@ class Bench:
             None,
             self.plain,
             tokens=tokens,
-            seed=[SEED + first + i for i in range(len(prompts))],
+            seed=[SEED + first + i for first in firsts for i in range(BATCH)],
             ignore_eos=True,
-            chat=chat,
-            batch_size=BATCH,
+            chat=domain == "tasks",
+            batch_size=ROWS,
             checkpoint=self._checkpoint,
         )
-        readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in made]
-        dice = np.random.default_rng([SEED, first, tokens])
-        columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
-        columns["entropy_bits"] = [m.entropy_bits for m in made]
-        columns["prompt_ids"] = [m.prompt_ids for m in made]
-        columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
-        return columns
+        for number, first in enumerate(firsts):
+            some = made[number * BATCH : (number + 1) * BATCH]
+            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
+            dice = np.random.default_rng([SEED, first, tokens])
+            columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
+            columns["entropy_bits"] = [m.entropy_bits for m in some]
+            columns["prompt_ids"] = [m.prompt_ids for m in some]
+            columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
+            self._shelf.put(self._file(domain, tokens, first), columns)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
         """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
@@ -255,6 +270,12 @@ class Bench:
 
     def _name(self, kind: str, what: list[Any]) -> str:
         return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+
+
+def _chosen(domain: str, first: int) -> list[str]:
+    """Return the prompts of a file, spread over the list, whatever its order is."""
+    prompts = prompts_of(domain)
+    return [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
 
 
 def _digest(what: list[Any]) -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from pura.lab.experiments.base import CellResult, Experiment
+from pura.lab.experiments.base import Figure as Plan
 
 _INKS: Final = ("#2B6CB0", "#A64A0C", "#1F7A55", "#7A3FA8", "#18202C", "#8A6D00")
 _DASHES: Final = ("-", "--", ":", "-.")
@@ -26,69 +27,90 @@ def draw(experiment: Experiment, results: Sequence[CellResult], path: Path) -> N
     panels = list(dict.fromkeys(str(r.cell.get(plan.panels, "")) for r in results))
     across = min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
+    names = _names(plan, results)
+    height = max(2.4, 0.6 + 0.1 * (len(plan.y) + 1) * len(names)) if names else 2.4
     # Text stays text, and nothing in the file changes from run to run.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "pura", "font.size": 9}):
-        figure = Figure(figsize=(3.4 * across + 0.6, 2.7 * down + 0.5), layout="constrained")
-        axes = figure.subplots(down, across, squeeze=False, sharey=True)
+        size = (2.7 * across + 0.9, height * down + 0.6)
+        figure = Figure(figsize=size, layout="constrained")
+        axes = figure.subplots(down, across, squeeze=False, sharex=bool(names), sharey=True)
         for number, name in enumerate(panels):
             axis = axes[number // across][number % across]
             some = [r for r in results if str(r.cell.get(plan.panels, "")) == name]
             if plan.y == ("aligned",):
                 _densities(axis, experiment, some)
             else:
-                _lines(axis, experiment, some)
-            axis.set_title(f"{plan.panels} {name}" if name else experiment.title, fontsize=9)
+                _lines(axis, experiment, some, names)
+            label = f"{plan.panels} {name}" if plan.panels in ("k", "r") else name
+            axis.set_title(label or experiment.title, fontsize=9)
         for spare in axes.ravel()[len(panels) :]:
             spare.set_visible(False)
         handles, labels = axes[0][0].get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(
-                handles, labels, loc="outside lower center", ncols=min(4, len(labels)), fontsize=8
+                handles,
+                labels,
+                loc="outside lower center",
+                ncols=min(4, across + 1, len(labels)),
+                fontsize=8,
             )
         figure.savefig(path, metadata={"Date": None})
 
 
-def _lines(axis: Any, experiment: Experiment, results: Sequence[CellResult]) -> None:
+def _names(plan: Plan, results: Sequence[CellResult]) -> list[str]:
+    """Return the values along the axis when they are names; nothing for numbers."""
+    values = [r.cell[plan.x] for r in results]
+    if all(isinstance(v, int | float) for v in values):
+        return []
+    return list(dict.fromkeys(map(_tick, values)))
+
+
+def _lines(
+    axis: Any, experiment: Experiment, results: Sequence[CellResult], names: list[str]
+) -> None:
+    """Draw a line over numbers, or a column of points beside names; intervals side by side."""
     plan = experiment.figure
     lines: dict[tuple[str, ...], list[CellResult]] = {}
     for r in results:
         lines.setdefault(tuple(str(r.cell.get(n)) for n in plan.lines), []).append(r)
-    named = not all(isinstance(r.cell[plan.x], int | float) for r in results)
-    ticks = list(dict.fromkeys(_tick(r.cell[plan.x]) for r in results))
-    style = 0
-    for key, some in lines.items():
-        for column in plan.y:
-            known = [r for r in some if column in r.numbers]
-            if not known:
-                continue
-            places = [
-                float(ticks.index(_tick(r.cell[plan.x]))) if named else float(r.cell[plan.x])
-                for r in known
-            ]
-            numbers = [r.numbers[column] for r in known]
-            values = np.array([n.value for n in numbers])
-            spread = np.abs(np.array([[n.low, n.high] for n in numbers]).T - values)
-            shift = 0.06 * style if named else 0.0
-            axis.errorbar(
-                np.array(places) + shift,
-                values,
-                yerr=spread,
-                color=_INKS[style % len(_INKS)],
-                linestyle="none" if named else _DASHES[style % len(_DASHES)],
-                marker=_MARKERS[style % len(_MARKERS)],
-                markersize=4,
-                capsize=2,
-                linewidth=1.2,
-                label=" ".join([*key, column.replace("_", " ")]),
-            )
-            style += 1
-    if named:
-        axis.set_xticks(range(len(ticks)), ticks, rotation=30, ha="right")
-    elif plan.log:
-        axis.set_xscale("log")
-        axis.set_xticks([float(t) for t in ticks], ticks)
+    drawn = [
+        (key, column, known)
+        for key, some in lines.items()
+        for column in plan.y
+        if (known := [r for r in some if column in r.numbers])
+    ]
+    ticks = sorted({float(r.cell[plan.x]) for r in results}) if not names else []
+    for style, (key, column, known) in enumerate(drawn):
+        numbers = [r.numbers[column] for r in known]
+        values = np.array([n.value for n in numbers])
+        spread = np.abs(np.array([[n.low, n.high] for n in numbers]).T - values)
+        shift = style - (len(drawn) - 1) / 2
+        look = {
+            "color": _INKS[style % len(_INKS)],
+            "marker": _MARKERS[style % len(_MARKERS)],
+            "markersize": 4,
+            "capsize": 2,
+            "linewidth": 1.2,
+            "label": " ".join([*key, column.replace("_", " ")]),
+        }
+        if names:
+            rows = np.array([names.index(_tick(r.cell[plan.x])) for r in known], dtype=float)
+            rows += 0.7 * shift / len(drawn)
+            axis.errorbar(values, rows, xerr=spread, linestyle="none", **look)
+            continue
+        at = np.array([float(r.cell[plan.x]) for r in known])
+        wide = ticks[-1] / ticks[0] if plan.log else ticks[-1] - ticks[0]
+        at = at * wide ** (0.012 * shift) if plan.log else at + 0.015 * shift * wide
+        axis.errorbar(at, values, yerr=spread, linestyle=_DASHES[style % len(_DASHES)], **look)
+    if names:
+        axis.set_yticks(range(len(names)), names)
+        axis.set_ylim(len(names) - 0.4, -0.6)
+    else:
+        if plan.log:
+            axis.set_xscale("log")
+        axis.set_xticks(ticks, [_tick(t) for t in ticks], rotation=45 if len(ticks) > 6 else 0)
         axis.minorticks_off()
-    axis.set_xlabel(plan.x.replace("_", " "))
+        axis.set_xlabel(plan.x.replace("_", " "))
     axis.grid(visible=True, color="#DFE3E9", linewidth=0.6)
 
 

@@ -40,6 +40,7 @@ def run(
     cells = list(experiment.cells(scale))
     texts = min(scale.texts, experiment.most or scale.texts)
     total, done = len(cells) * texts, 0
+    bench.ahead = texts
     results = []
     with path.open("a", encoding="utf-8") as file:
         for cell in cells:

@@ -44,6 +44,21 @@ def _edits(scale: Scale) -> Sequence[Cell]:
     ]
 
 
+def _survives(scale: Scale) -> Sequence[Cell]:
+    hits = (
+        *("clean", "truncate:0.5", "truncate:0.7", "delete:0.1", "delete:0.2"),
+        *("substitute:0.1", "substitute:0.2", "substitute-plausible:0.1"),
+        *("substitute-plausible:0.2", "typos:0.1", "sentence-shuffle", "copy-paste:0.3"),
+    )
+    more = (
+        *("substitute-plausible:0.3", "typos:0.3", "case:0.1", "punctuation:1"),
+        *("copy-paste:0.6", "smoothing:0.28", "paraphrase"),
+    )
+    return [
+        {"attack": a, "code": "tbcc", "bits": 36} for a in (*hits, *(more if scale.full else ()))
+    ]
+
+
 def _domains(scale: Scale) -> Sequence[Cell]:
     names = (*DOMAINS, "code", "german", "tasks") if scale.full else (*DOMAINS, "german")
     bits = (18, 24, 30, 36) if scale.full else (18, 36)
@@ -65,7 +80,7 @@ def _length(scale: Scale) -> Sequence[Cell]:
     lengths = (200, 400, 800, 1600, 3200, 5000) if scale.full else (200, 400, 800, 1600)
     attacks = ("substitute:0.2", "smoothing:0.28") if scale.full else ("substitute:0.2",)
     return [
-        {"attack": a, "tokens": n, "pool": scale.texts, "verifier": "proxy"}
+        {"attack": a, "tokens": n, "pool": max(scale.texts, n // 200), "verifier": "proxy"}
         for a in attacks
         for n in lengths
     ]
@@ -171,6 +186,17 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             Figure(x="bits", lines=("code",), panels="attack"),
             "log10_e",
             "edit_rate",
+        ),
+        _recovery(
+            "survives",
+            "What the default mark survives in 200 tokens",
+            "–",
+            _survives,
+            Figure(x="attack", y=("found", "exact_match")),
+            "found",
+            "log10_e",
+            "edit_rate",
+            most=32,
         ),
         _recovery(
             "domains",

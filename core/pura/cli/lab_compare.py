@@ -29,7 +29,10 @@ def compare(
     bits: Annotated[list[int] | None, typer.Option(help="Payload lengths.")] = None,
     method: Annotated[list[str] | None, typer.Option(help="Schemes; left out: all.")] = None,
     condition: Annotated[
-        list[str] | None, typer.Option(help="What is done to the texts: “none”, or an attack.")
+        list[str] | None,
+        typer.Option(
+            help="What is done to the texts: “none”, or an attack, like “substitute:0.2”."
+        ),
     ] = None,
     tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each text.")] = 200,
     recorded: Annotated[

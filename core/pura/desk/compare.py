@@ -36,7 +36,7 @@ class CompareSchemes:
         texts: How many a cell, rounded up to eights.
         bits: Payload lengths.
         methods: Names of schemes; all when empty.
-        conditions: ``none`` and names of attacks.
+        conditions: ``none``, and attacks as ``name`` or ``name:strength``.
         tokens: Length of each text.
         model: Writes and reads; None takes the usual one.
         recorded: Take the laws that the model said in a few plain texts instead of asking it at
@@ -139,20 +139,24 @@ def compare(
     whole = _bench(model, ModelSource(model)) if request.keys else bench
     return Compared(
         cells=summarise(lines),
-        calibration=tuple(calibrate(whole, plain, request.keys, request.seed)),
+        calibration=tuple(
+            calibrate(whole, plain, request.keys, request.seed, shelf=shelf, checkpoint=checkpoint)
+        ),
         model=model.name,
     )
 
 
 def _methods(request: CompareSchemes) -> list[Method]:
-    from pura.lab.attacks import ATTACKS
+    from pura.lab.attacks import ATTACKS, named_strength
     from pura.lab.compare.methods import METHODS
     from pura.lab.compare.work import CLEAN
 
     unknown = [name for name in request.methods if name not in METHODS]
-    unknown += [name for name in request.conditions if name not in (CLEAN, *ATTACKS)]
+    attacks = [condition for condition in request.conditions if condition != CLEAN]
+    for attack in attacks:
+        named_strength(attack)
     if request.recorded:
-        unknown += [name for name in request.conditions if name != CLEAN]
+        unknown += attacks
     if unknown:
         raise InputError(
             "lab.compare", name=unknown[0], known=", ".join([*METHODS, CLEAN, *ATTACKS])

@@ -9,7 +9,15 @@ no attacker has, stands apart in :mod:`pura.lab.attacks.oracle`.
 
 from pura.lab.attacks.base import Attacked, Damage, Tools, damage, edit_rate, perplexity
 from pura.lab.attacks.sentences import copy_paste, sentence_shuffle, split_sentences
-from pura.lab.attacks.table import ATTACKS, Attack, Stressed, attack_ids, attack_text, stress
+from pura.lab.attacks.table import (
+    ATTACKS,
+    Attack,
+    Stressed,
+    attack_ids,
+    attack_text,
+    named_strength,
+    stress,
+)
 from pura.lab.attacks.tokens import (
     delete,
     insert,
@@ -34,6 +42,7 @@ __all__ = [
     "delete",
     "edit_rate",
     "insert",
+    "named_strength",
     "paste_spans",
     "perplexity",
     "sentence_shuffle",

@@ -370,6 +370,27 @@ def attack_text(
     return changed, result(before, tokenise(changed), None).rate
 
 
+def named_strength(text: str) -> tuple[str, dict[str, float]]:
+    """Read an attack as a study names it: ``name``, or ``name:strength``.
+
+    Returns:
+        Its name and the parameter that replaces a default.
+
+    Raises:
+        AttackError: Unknown attack, one that has no strength, or no number.
+    """
+    name, colon, strength = text.partition(":")
+    attack, _ = _find(name, {})
+    if not colon:
+        return name, {}
+    if not attack.strength:
+        raise AttackError("attack.strength", name=name)
+    try:
+        return name, {attack.strength: float(strength)}
+    except ValueError as error:
+        raise AttackError("attack.values", name=name, why=str(error)) from None
+
+
 def _find(name: str, params: dict[str, Any]) -> tuple[Attack, dict[str, Any]]:
     if name not in ATTACKS:
         raise AttackError("attack.unknown", name=name, known=", ".join(sorted(ATTACKS)))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pura.decode import paper
 from pura.embed.engine import MarkingEngine
 from pura.extract.local import local_evidence
-from pura.lab.attacks import ATTACKS, Tools, attack_ids
+from pura.lab.attacks import Tools, attack_ids, named_strength
 from pura.lab.compare.methods import Bench, Method
 from pura.lab.compare.sources import Source
 from pura.lab.evaluate import TextReading, decide
@@ -69,7 +69,7 @@ class Piece:
 
     def outcome(self, condition: str) -> str:
         """Return the name of what was read after an attack."""
-        return self.name.replace("texts.", f"outcome.{condition}.")
+        return self.name.replace("texts.", f"outcome.{condition.replace(':', '-')}.")
 
     def bytes_for(self, purpose: str, number: int) -> bytes:
         """Return 32 bytes that belong to one text and purpose."""
@@ -199,7 +199,7 @@ class Line:
         method: Who marked it; ``pura-spc-paper`` is the published decoder on ``pura-spc``.
         bits: ``L_m``.
         number: Of the text.
-        condition: What was done to it.
+        condition: What was done to it, as :func:`~pura.lab.attacks.named_strength` reads it.
         match: The whole payload was read.
         accuracy: Share of its bits; an erased one counts half.
         erased: Share of bits that were erased.
@@ -264,7 +264,8 @@ class Reader:
         ids, edited = text["ids"], 0.0
         if condition != CLEAN:
             assert self._tools is not None
-            done = attack_ids(condition, ids, piece.dice(condition, number), self._tools)
+            name, params = named_strength(condition)
+            done = attack_ids(name, ids, piece.dice(condition, number), self._tools, **params)
             ids, edited = done.ids, done.rate
         truth = piece.payload(number).bits
         known = text if condition == CLEAN else None
@@ -347,9 +348,3 @@ def lines_of(shelf: Shelf, piece: Piece, condition: str) -> Iterator[Line]:
             number=int(row.pop("number")),
             **row,
         )
-
-
-def known_conditions() -> tuple[str, ...]:
-    """Return what can be done to texts: nothing, or an attack that edits tokens or sentences."""
-    edits = ("substitute", "insert", "delete", "copy-paste", "sentence-shuffle", "truncate")
-    return (CLEAN, *(name for name in edits if name in ATTACKS))

@@ -12,7 +12,7 @@ from pura.decode import paper
 from pura.decode.paper import repair_parities, sum_llrs
 from pura.extract.local import local_evidence
 from pura.lab.afterwards import LaidKey, binary_sector, lay_mark
-from pura.lab.attacks import ATTACKS, Attacked
+from pura.lab.attacks import Attacked, named_strength
 from pura.lab.attacks.local import logits_of
 from pura.lab.attacks.oracle import oracle
 from pura.lab.decomposition import (
@@ -65,8 +65,8 @@ def carrier(bench: Bench, length: int) -> Profile:
 
 def attack_of(bench: Bench, cell: Cell, text: PlainText) -> Attacked:
     """Return the text after the cell's attack, ``name`` or ``name:strength``."""
-    name, _, strength = str(cell.get("attack", "clean")).partition(":")
-    params = {ATTACKS[name].strength: float(strength)} if strength else {}
+    attack = str(cell.get("attack", "clean"))
+    name, params = (attack, {}) if attack == "clean" else named_strength(attack)
     return bench.attacked(text, name, **params)
 
 

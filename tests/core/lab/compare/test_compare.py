@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pura.lab.attacks import Tools
+from pura.lab.attacks.table import AttackError
 from pura.lab.compare.calibration import calibrate
 from pura.lab.compare.methods import METHODS, Bench
 from pura.lab.compare.sources import LawSource
@@ -58,6 +59,11 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     edited = list(lines_of(shelf, some, "substitute"))
     assert {round(line.edited, 2) for line in edited} == {0.1}
     assert np.mean([line.accuracy for line in edited]) <= cells["mpac-3"].accuracy
+    reader.read(some, "delete:0.25")
+    assert {round(line.edited, 2) for line in lines_of(shelf, some, "delete:0.25")} == {0.25}
+    for wrong in ("delete:much", "sentence-shuffle:0.5", "nothing"):
+        with pytest.raises(AttackError):
+            reader.read(some, wrong)
     before = shelf.get(some.name)["ids"]
     again = Shelf(tmp_path / "again")
     write(source, bench(), [some], again)
@@ -70,9 +76,14 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     assert pq.read_table(tmp_path / "lines.parquet").num_rows == len(lines)
 
 
-def test_printed_p_values_are_counted_beside_exact_ones():
-    loop = np.tile(np.arange(11), 8)
-    found = {line.method: line for line in calibrate(bench(), {"loop": loop}, 4, 5)}
+def test_printed_p_values_are_counted_beside_exact_ones(tmp_path):
+    loop, shelf = {"loop": np.tile(np.arange(11), 8)}, Shelf(tmp_path)
+    lines = list(calibrate(bench(), loop, 4, 5, shelf=shelf))
+    kept = shelf.names()
+    assert list(calibrate(bench(), loop, 4, 5, shelf=shelf)) == lines
+    assert shelf.names() == kept
+    assert len(kept) == len(lines)
+    found = {line.method: line for line in lines}
     assert {"kgw", "gumbel-max", "synthid", "rsbh-3", "cycleshift"} <= set(found)
     for line in found.values():
         assert line.redrawn <= 0.5, line  # three of four: chance 5e-4

@@ -14,6 +14,7 @@ from pura.lab.attacks import (
     ATTACKS,
     Tools,
     attack_ids,
+    attack_many,
     attack_text,
     copy_paste,
     delete,
@@ -347,14 +348,23 @@ def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
 def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() -> None:
     ids = np.zeros(400, dtype=np.int64)
 
-    def stepper() -> Callable[[int | None], np.ndarray]:
-        count = iter(range(500))
-        # Every second step is sure of token 0, the others know nothing.
-        return lambda _: np.eye(1, 8)[0] * (30.0 if next(count) % 2 else 0.0)
+    def stepper() -> Callable[[np.ndarray], np.ndarray]:
+        count = iter(range(1, 500))
 
-    done = attack_ids("smoothing", ids, np.random.default_rng(4), replace(PLAIN, stepper=stepper))
+        # Every second step is sure of token 0, the others know nothing.
+        def step(tokens: np.ndarray) -> np.ndarray:
+            return np.tile(np.eye(1, 8) * (30.0 if next(count) % 2 else 0.0), (tokens.size, 1))
+
+        return step
+
+    tools = replace(PLAIN, stepper=stepper)
+    done = attack_ids("smoothing", ids, np.random.default_rng(4), tools)
     assert set(np.flatnonzero(done.ids) % 2) == {0}
     assert 0.3 < np.count_nonzero(done.ids) / 400 < 0.5
+    dice = [np.random.default_rng(seed) for seed in (5, 4)]
+    beside = attack_many("smoothing", [ids[:90], ids], dice, tools)
+    np.testing.assert_array_equal(beside[1].ids, done.ids)  # as if it were alone
+    assert beside[0].ids.size == 90
 
 
 def test_what_an_attack_did_is_measured() -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_ids
-from pura.lab.attacks.oracle import aligned_evidence, oracle
+from pura.lab.attacks.oracle import _look, aligned_evidence, oracle
 from pura.lab.evaluate import TextReading
 from pura.lab.experiments import codes, rows
 from pura.lab.experiments.base import Cell, Row, Scale
@@ -139,22 +139,24 @@ def test_the_oracle_takes_evidence_away_and_exactly_is_never_worse(
 ) -> None:
     bench = MadeUp(marked_text, tmp_path)
     text, profile = bench.text(1), rows.carrier(bench, 18)
+    logits = np.log(np.random.default_rng(2).dirichlet(np.ones(VOCABULARY), 120))
+
+    def seen(ids: Any, key: Any) -> TextReading:
+        return _look(logits[: ids.size], ids, ids[:, None], key, profile)[0]
+
+    own = seen(text.ids, bench.order)
+    text = replace(text, generator=own, points=(own.lo + own.hi) / 2)
     word = bench.dice("word").integers(0, 2, 18).astype(np.uint8)
     key = rows._laid(bench, text, word, profile)
-    flat = np.log(np.random.default_rng(2).dirichlet(np.ones(VOCABULARY), 120))
-
-    def read(ids: Any) -> TextReading:
-        return bench.reading(text, ids)
 
     def left(ids: Any) -> float:
-        return float(aligned_evidence(read(ids), key, profile, word).sum())
+        return float(aligned_evidence(seen(ids, key), key, profile, word).sum())
 
     how: dict[str, Any] = {
         "key": key,
         "profile": profile,
         "codeword": word,
-        "propose": lambda ids: flat[: ids.size],
-        "read": read,
+        "propose": lambda ids: logits[: ids.size],
     }
     hit = oracle(text.ids, rate=0.1, width=4, **how)
     assert np.count_nonzero(hit.ids != text.ids) == 12

@@ -59,10 +59,10 @@ class Paraphraser(Protocol):
 
 
 class Stepper(Protocol):
-    """A model that is fed one token at a time."""
+    """A model that is fed texts side by side, one token of each at a time."""
 
-    def __call__(self, token: int | None) -> npt.NDArray[np.floating]:
-        """Take a token, none at the beginning, and return the logits of the next; float [V]."""
+    def __call__(self, tokens: I64) -> npt.NDArray[np.floating]:
+        """Take the next tokens, int64 [B], and return what they predict; logits [B, V]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class Tools:
         foreign: Sentences by somebody else.
         thesaurus: A word in small letters to its synonyms.
         writer: A model that rewrites.
-        stepper: Begins a text with the model that stands in for another one.
+        stepper: Begins texts with the model that stands in for another one.
         paraphraser: DIPPER itself.
     """
 

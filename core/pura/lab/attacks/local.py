@@ -68,23 +68,21 @@ def logits_of(model: LanguageModel, ids: I64) -> npt.NDArray[np.floating[Any]]:
 
 
 class ModelStepper:
-    """A local model that is fed one token at a time."""
+    """A local model that is fed texts side by side, one token of each at a time."""
 
     def __init__(self, model: LanguageModel) -> None:
         self._model, self._cache = model, None
 
-    def __call__(self, token: int | None) -> npt.NDArray[np.floating[Any]]:
-        """Take a token and return the logits of the next; flat before the first."""
+    def __call__(self, tokens: I64) -> npt.NDArray[np.floating[Any]]:
+        """Take the next tokens, int64 [B], and return what they predict; float32 [B, V]."""
         import torch
 
-        if token is None:
-            return np.zeros(self._model.vocab_size, dtype=np.float32)
-        fed = torch.tensor([[token]], device=self._model.device.torch_device)
+        fed = torch.from_numpy(tokens)[:, None].to(self._model.device.torch_device)
         with torch.inference_mode():
             out = self._model.network(input_ids=fed, past_key_values=self._cache, use_cache=True)
         self._cache = out.past_key_values
-        row: npt.NDArray[np.floating[Any]] = out.logits[0, -1].float().cpu().numpy()
-        return row[: self._model.vocab_size]
+        rows: npt.NDArray[np.floating[Any]] = out.logits[:, -1].float().cpu().numpy()
+        return rows[:, : self._model.vocab_size]
 
 
 class ModelWriter:

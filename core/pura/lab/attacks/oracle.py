@@ -51,7 +51,6 @@ def oracle(
     profile: Profile,
     codeword: npt.NDArray[np.uint8],
     propose: Callable[[I64], npt.NDArray[np.floating]],
-    read: Callable[[I64], TextReading],
     exact: bool = False,
 ) -> Attacked:
     """Exchange tokens for those that hurt most.
@@ -63,8 +62,9 @@ def oracle(
         key: The key.
         profile: The profile.
         codeword: uint8 [n].
-        propose: Token ids to logits [L, V]; row ``t`` predicts token ``t``.
-        read: The verifier's reading of some tokens.
+        propose: Token ids to the verifier's logits [L, V]; row ``t`` predicts token ``t``. One
+            pass of the model gives the candidates and the reading; what the profile cuts off from
+            the distribution is not cut off here.
         exact: Read every candidate anew instead of taking the intervals behind it as they are.
             ``width`` times ``L`` passes of the model for each edit.
     """
@@ -72,7 +72,7 @@ def oracle(
     origin = np.arange(ids.size)
     while budget > 0:
         tried = _exact if exact else _cheap
-        gain, best = tried(out, origin >= 0, width, key, profile, codeword, propose, read)
+        gain, best = tried(out, origin >= 0, width, key, profile, codeword, propose)
         most = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
         chosen: list[int] = []
         for place in np.argsort(gain, kind="stable").tolist():
@@ -102,15 +102,20 @@ def _exact(
     profile: Profile,
     codeword: npt.NDArray[np.uint8],
     propose: Callable[[I64], npt.NDArray[np.floating]],
-    read: Callable[[I64], TextReading],
 ) -> tuple[F64, I64]:
-    now = float(aligned_evidence(read(ids), key, profile, codeword).sum())
+    logits = propose(ids)
+
+    def evidence(ids: I64, logits: npt.NDArray[np.floating]) -> float:
+        reading, _, _ = _look(logits, ids, ids[:, None], key, profile)
+        return float(aligned_evidence(reading, key, profile, codeword).sum())
+
+    now = evidence(ids, logits)
     gain, best = np.full(ids.size, np.inf), ids.copy()
-    for t, offered in enumerate(_offered(propose(ids), ids, width)):
+    for t, offered in enumerate(_offered(logits, ids, width)):
         for token in offered.tolist() if free[t] and t else ():
             other = ids.copy()
             other[t] = token
-            then = float(aligned_evidence(read(other), key, profile, codeword).sum())
+            then = evidence(other, propose(other))
             if then - now < gain[t]:
                 gain[t], best[t] = then - now, token
     return gain, best
@@ -124,13 +129,12 @@ def _cheap(
     profile: Profile,
     codeword: npt.NDArray[np.uint8],
     propose: Callable[[I64], npt.NDArray[np.floating]],
-    read: Callable[[I64], TextReading],
 ) -> tuple[F64, I64]:
     """Score all places at once: entropies, and the intervals behind a place, stay as they are."""
-    reading, logits, window = read(ids), propose(ids), profile.context_window
-    now = aligned_evidence(reading, key, profile, codeword)
+    logits, window = propose(ids), profile.context_window
     offered = _offered(logits, ids, width)
-    lo, hi = _intervals(logits, offered, key)
+    reading, lo, hi = _look(logits, ids, offered, key, profile)
+    now = aligned_evidence(reading, key, profile, codeword)
     arity = np.searchsorted(
         np.array(profile.entropy_thresholds_bits), reading.entropy_bits, side="right"
     )
@@ -185,16 +189,27 @@ def _cheap(
     return change[rows_of, at], offered[rows_of, at]
 
 
-def _intervals(logits: npt.NDArray[np.floating], tokens: I64, key: SecretKey) -> tuple[F64, F64]:
-    """Return where tokens lie in the secret order under each place's distribution."""
+def _look(
+    logits: npt.NDArray[np.floating], ids: I64, offered: I64, key: SecretKey, profile: Profile
+) -> tuple[TextReading, F64, F64]:
+    """Return the reading of the text, and where offered tokens lie; float64 [L, width] each."""
     order = key.vocabulary_order(logits.shape[1])
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    lo, hi = np.empty(tokens.shape), np.empty(tokens.shape)
+    tokens = np.concatenate([ids[:, None], offered], axis=1)
+    lo, hi, entropy = np.empty(tokens.shape), np.empty(tokens.shape), np.zeros(ids.size)
     for t, row in enumerate(logits):
-        p = np.exp(np.asarray(row, dtype=np.float64) - float(row.max()))
-        p /= p.sum()
+        x = (np.asarray(row, dtype=np.float64) - float(row.max())) / profile.temperature
+        p = np.exp(x)
+        total = p.sum()
+        p /= total
+        entropy[t] = (np.log(total) - p @ x) / np.log(2)
         mass = np.cumsum(p[order])
         at = rank[tokens[t]]
         hi[t], lo[t] = np.minimum(mass[at], 1.0), np.maximum(mass[at] - p[tokens[t]], 0.0)
-    return lo, np.maximum(lo, hi)
+    entropy[:1] = 0.0  # nothing predicts the first token
+    hi = np.maximum(lo, hi)
+    reading = TextReading(
+        ids=ids, entropy_bits=entropy, probability=hi[:, 0] - lo[:, 0], lo=lo[:, 0], hi=hi[:, 0]
+    )
+    return reading, lo[:, 1:], hi[:, 1:]

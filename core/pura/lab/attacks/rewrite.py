@@ -7,7 +7,7 @@ named after, never the same. The requests are our own words for what the papers 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -179,7 +179,9 @@ def _k3(writer: Writer, asked: str, answer: str) -> float:
     return -float(np.mean(np.exp(d) - d - 1)) if d.size else 0.0
 
 
-def smooth(ids: I64, rng: np.random.Generator, *, rate: float, step: Stepper) -> Attacked:
+def smooth(
+    texts: Sequence[I64], rngs: Sequence[np.random.Generator], *, rate: float, step: Stepper
+) -> list[Attacked]:
     """Draw the least certain tokens anew from another model, left to right.
 
     The attack of Chang et al. works while the text is written, with the marked model's own
@@ -187,25 +189,29 @@ def smooth(ids: I64, rng: np.random.Generator, *, rate: float, step: Stepper) ->
     reads the attacked text so far; where its distribution has a small 2-norm, it draws the token.
 
     Args:
-        ids: int64 [L].
-        rng: Randomness.
+        texts: int64 [L] each; the other model reads them side by side.
+        rngs: Randomness of each.
         rate: Share of the tokens that are drawn anew: those below this quantile of the norms, as
             met on the text as it stood.
         step: The other model; a fresh one.
     """
-    if not ids.size:
-        return result(ids, ids.copy(), np.arange(0))
-    norms, out, origin = [], ids.copy(), np.arange(ids.size)
-    token: int | None = None
-    for t in range(ids.size):
-        logits = np.asarray(step(token), dtype=np.float64)
-        p = np.exp(logits - logits.max())
-        p /= p.sum()
-        norm = float(np.sqrt((p * p).sum()))
-        norms.append(norm)
-        # The threshold follows the norms that were met so far, so one pass is enough.
-        if t and norm <= np.quantile(norms, rate):
-            out[t] = rng.choice(p.size, p=p)
-            origin[t] = t if out[t] == ids[t] else -1
-        token = int(out[t])
-    return result(ids, out, origin)
+    out = [ids.copy() for ids in texts]
+    origins = [np.arange(ids.size) for ids in texts]
+    norms: list[list[float]] = [[] for _ in texts]
+    for t in range(1, max((ids.size for ids in texts), default=0)):
+        last = np.array([ids[min(t, ids.size) - 1] if ids.size else 0 for ids in out])
+        logits = np.asarray(step(last), dtype=np.float64)
+        for row, (ids, rng) in enumerate(zip(out, rngs, strict=True)):
+            if t >= ids.size:
+                continue
+            p = np.exp(logits[row] - logits[row].max())
+            p /= p.sum()
+            # Nothing predicts the first token: the flattest distribution that there is.
+            some = norms[row] or [float(p.size**-0.5)]
+            some.append(float(np.sqrt((p * p).sum())))
+            norms[row] = some
+            # The threshold follows the norms that were met so far, so one pass is enough.
+            if some[-1] <= np.quantile(some, rate):
+                ids[t] = rng.choice(p.size, p=p)
+                origins[row][t] = t if ids[t] == texts[row][t] else -1
+    return [result(*row) for row in zip(texts, out, origins, strict=True)]

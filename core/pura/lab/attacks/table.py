@@ -5,7 +5,7 @@ A new attack is one function and one line here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
 
@@ -42,6 +42,19 @@ class OnTokens(Protocol):
         """Attack token ids."""
 
 
+class OnMany(Protocol):
+    """An attack on the token ids of many texts at once."""
+
+    def __call__(
+        self,
+        texts: Sequence[I64],
+        rngs: Sequence[np.random.Generator],
+        tools: Tools,
+        **params: Any,
+    ) -> list[Attacked]:
+        """Attack token ids; each text as if it were alone."""
+
+
 class OnText(Protocol):
     """An attack on text."""
 
@@ -58,6 +71,7 @@ class Attack:
         label: For people.
         tokens: The attack on token ids, or None.
         text: The attack on text, or None.
+        many: The attack on many texts' token ids, where that is cheaper than one by one.
         params: Defaults.
         strength: Which of them says how hard it hits; empty where nothing does.
         rewrites: A model writes the text anew: its name belongs into every result.
@@ -69,6 +83,7 @@ class Attack:
     rewrites: bool = False
     tokens: OnTokens | None = None
     text: OnText | None = None
+    many: OnMany | None = None
     params: dict[str, Any] = field(default_factory=dict)
 
 
@@ -104,8 +119,14 @@ def _paste_spans(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any
 
 
 def _smooth(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
+    return _smooth_many([ids], [rng], tools, **params)[0]
+
+
+def _smooth_many(
+    texts: Sequence[I64], rngs: Sequence[np.random.Generator], tools: Tools, **params: Any
+) -> list[Attacked]:
     stepper = _need(tools.stepper, phrase("attack.propose"))
-    return rewrite.smooth(ids, rng, step=stepper(), **params)
+    return rewrite.smooth(texts, rngs, step=stepper(), **params)
 
 
 def _shuffle(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
@@ -224,6 +245,7 @@ ATTACKS: Final[dict[str, Attack]] = {
             name="smoothing",
             label="smoothing, post hoc",
             tokens=_smooth,
+            many=_smooth_many,
             strength="rate",
             params={"rate": 0.28},
         ),
@@ -339,6 +361,32 @@ def attack_ids(
     decode, tokenise = _both_ways(tools)
     changed = attack.text(decode(ids), rng, tools, **params)
     return result(ids, tokenise(changed), None)
+
+
+def attack_many(
+    name: str,
+    texts: Sequence[I64],
+    rngs: Sequence[np.random.Generator],
+    tools: Tools,
+    **params: Any,
+) -> list[Attacked]:
+    """Run an attack on the token ids of many texts, side by side where it can be done so.
+
+    Args:
+        name: Of the table.
+        texts: int64 [L] each.
+        rngs: Randomness of each.
+        tools: What the attack needs.
+        **params: Replace the attack's defaults.
+
+    Raises:
+        AttackError: As :func:`attack_ids`.
+    """
+    attack, every = _find(name, params)
+    if attack.many is not None:
+        return attack.many(texts, rngs, tools, **every)
+    pairs = zip(texts, rngs, strict=True)
+    return [attack_ids(name, ids, rng, tools, **params) for ids, rng in pairs]
 
 
 def attack_text(

@@ -7,7 +7,7 @@ stopped goes on, and another one costs only what it does not share.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from pura.base.canonical import canonical
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, unstopped
 from pura.lab.afterwards import LaidKey
-from pura.lab.attacks import Attacked, Tools, attack_ids
+from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_many
 from pura.lab.attacks.local import model_tools
 from pura.lab.corpora import corpus, prompts_of, sentences_of
 from pura.lab.evaluate import TextReading, joined
@@ -54,12 +54,14 @@ class PlainText:
         prompt_ids: int64 [P].
         generator: The reading of the model that wrote it, with the prompt.
         points: float64 [L], where its tokens were drawn.
+        file: On the shelf, with the texts that were written side by side with it.
     """
 
     number: int
     prompt_ids: I64
     generator: TextReading
     points: F64
+    file: str = ""
 
     @property
     def ids(self) -> I64:
@@ -154,6 +156,7 @@ class Bench:
                     prompt_ids=columns["prompt_ids"][i],
                     generator=TextReading(**{c: columns[c][i] for c in _COLUMNS}),
                     points=columns["points"][i],
+                    file=name,
                 )
         return self._texts[at]
 
@@ -201,15 +204,18 @@ class Bench:
         """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
         if attack == "clean":
             return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
-        what = [attack, params, text.ids.tolist()]
-        name = self._name("attacked", what)
+        name = self._hit(text, attack, params)
         if name not in self._shelf:
             self._checkpoint()
-            rng = np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
-            done = attack_ids(attack, text.ids, rng, self.tools, **params)
-            origin = np.zeros(0, np.int64) if done.origin is None else done.origin
-            rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
-            self._shelf.put(name, rows)
+            some = [text]
+            if ATTACKS[attack].many is not None and text.file:
+                some = [t for t in self._texts.values() if t.file == text.file]
+            dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
+            hits = attack_many(attack, [t.ids for t in some], dice, self.tools, **params)
+            for one, done in zip(some, hits, strict=True):
+                origin = np.zeros(0, np.int64) if done.origin is None else done.origin
+                rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
+                self._shelf.put(self._hit(one, attack, params), rows)
         columns = self._shelf.get(name)
         ids, origin = columns["ids"][0], columns["origin"][0]
         return Attacked(
@@ -266,7 +272,13 @@ class Bench:
 
     def dice(self, *what: Any) -> np.random.Generator:
         """Return the randomness of a text in a cell."""
-        return np.random.default_rng(int.from_bytes(_digest(["dice", *what])[:8], "little"))
+        return self._dice(["dice", *what])
+
+    def _dice(self, what: list[Any]) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
+
+    def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:
+        return self._name("attacked", [attack, dict(params), text.ids.tolist()])
 
     def _name(self, kind: str, what: list[Any]) -> str:
         return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"

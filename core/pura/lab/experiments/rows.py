@@ -24,7 +24,7 @@ from pura.lab.decomposition import (
     paper_llrs,
     survived,
 )
-from pura.lab.evaluate import TextReading, decide, evaluate, joined
+from pura.lab.evaluate import decide, evaluate, joined
 from pura.lab.experiments import codes
 from pura.lab.experiments.base import Cell, Row
 from pura.lab.experiments.bench import Bench, PlainText
@@ -253,9 +253,6 @@ def _all_right(text: BitReadings) -> bool:
 def _oracle(
     bench: Bench, cell: Cell, text: PlainText, key: LaidKey, profile: Profile, word: Bits
 ) -> Attacked:
-    def read(ids: npt.NDArray[np.int64]) -> TextReading:
-        return bench.reading(text, ids, "same")
-
     return oracle(
         text.ids,
         rate=float(cell["r"]),
@@ -264,5 +261,4 @@ def _oracle(
         profile=profile,
         codeword=word,
         propose=lambda ids: logits_of(bench.model, ids),
-        read=read,
     )

@@ -116,7 +116,10 @@ def to_markdown(experiment: Experiment, results: Sequence[CellResult]) -> str:
         cells = [_text(r.cell.get(n, "")) for n in shown]
         lines.append(_line([*cells, str(r.texts), *(_number(r, c) for c in columns)]))
     fixed = ", ".join(f"{n} {_text(results[0].cell[n])}" for n in names if n in same)
-    about = f"{experiment.title} ({experiment.paper} of the paper)."
+    paper = "which the paper leaves open"
+    if experiment.paper != "–":
+        paper = f"{experiment.paper} of the paper"
+    about = f"{experiment.title} ({paper})."
     return f"{about}{' For all: ' + fixed + '.' if fixed else ''}\n\n" + "\n".join(lines) + "\n"
 
 

@@ -6,7 +6,7 @@ import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,9 @@ from pura.cli.common import (
 from pura.cli.lab_compare import compare
 from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
 from pura.cli.tree import App
+
+if TYPE_CHECKING:
+    from pura.lab.decomposition import Decomposition
 
 app = App()
 app.command("compare")(compare)
@@ -156,6 +159,10 @@ def decompose(
             {
                 "paper": vars(done.paper.margin),
                 "exact": vars(done.exact.margin),
+                "paper_interval": _ends(done.paper),
+                "exact_interval": _ends(done.exact),
+                "paper_bits": [vars(bit) for bit in done.paper_bits],
+                "exact_bits": [vars(bit) for bit in done.exact_bits],
                 "outcome": vars(done.outcome),
                 "token": readings.token.tolist(),
                 "position": readings.position.tolist(),
@@ -166,9 +173,11 @@ def decompose(
         )
         return
     for name, found in (("lab.paper", done.paper), ("lab.exact", done.exact)):
-        margin = found.margin
         out.print(say(name))
-        values = {k: f"{v:.3f}" for k, v in vars(margin).items()}
+        ends = _ends(found)
+        values = {
+            k: f"{v:.3f} ({ends[k][0]:.3f}-{ends[k][1]:.3f})" for k, v in vars(found.margin).items()
+        }
         out.print(say("lab.margin", **values))
     right = done.outcome
     out.print(
@@ -236,6 +245,10 @@ def read_text(name: str) -> str:
 
     with naming(Path(name).name):
         return read_file(Path(name)).text
+
+
+def _ends(found: Decomposition) -> dict[str, tuple[float, float]]:
+    return {k: (low, getattr(found.high, k)) for k, low in vars(found.low).items()}
 
 
 def _percent(rate: float) -> str:

@@ -16,7 +16,7 @@ from pura.scheme import Payload, Profile
 if TYPE_CHECKING:
     from pura.lab.attacks import Stressed, Tools
     from pura.lab.attacks.base import Damage
-    from pura.lab.decomposition import BitReadings, Decomposition
+    from pura.lab.decomposition import BitMargin, BitReadings, Decomposition
     from pura.lab.evaluate import Outcome
 
 
@@ -104,12 +104,16 @@ class Decomposed:
         paper: By the paper's.
         exact: By the exact ones; their ``Z`` is on a scale of its own.
         readings: The paper's readings, one by one.
+        paper_bits: Each codeword position on its own, by the paper's.
+        exact_bits: The same by the exact ones.
         outcome: What both decoders made of the edited text.
     """
 
     paper: Decomposition
     exact: Decomposition
     readings: BitReadings
+    paper_bits: tuple[BitMargin, ...]
+    exact_bits: tuple[BitMargin, ...]
     outcome: Outcome
 
 
@@ -124,6 +128,7 @@ def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
     from pura.lab.decomposition import (
         align,
         bit_readings,
+        bits_of,
         decompose,
         exact_llrs,
         paper_llrs,
@@ -145,11 +150,14 @@ def decompose_text(workplace: Workplace, request: DecomposeText) -> Decomposed:
         outcome = evaluate(reading, key, request.payload, profile, prompt_known=False)
     paper = bit_readings(steps, *paper_llrs(reading, steps, profile), code, kept)
     sharp = exact_llrs(reading, steps, profile, prompt_known=False)
+    exact = bit_readings(steps, *sharp, code, kept)
     dice = np.random.default_rng(1)
     return Decomposed(
         paper=decompose([paper], dice),
-        exact=decompose([bit_readings(steps, *sharp, code, kept)], dice),
+        exact=decompose([exact], dice),
         readings=paper,
+        paper_bits=bits_of(paper),
+        exact_bits=bits_of(exact),
         outcome=outcome,
     )
 

@@ -35,6 +35,8 @@ Bools = npt.NDArray[np.bool_]
 
 DRAWS: Final = 1000
 """Of the bootstrap."""
+STRETCH: Final = 10
+"""Tokens of one text that the bootstrap draws together, several times the context window."""
 _SHARE: Final = 0.1  # of desynchronised steps, in the member of the grid that is looked at
 
 
@@ -210,19 +212,38 @@ NAMES: Final = tuple(f.name for f in fields(Margin))
 
 @dataclass(frozen=True, kw_only=True)
 class Decomposition:
-    """A margin with 95 % intervals of the bootstrap over texts.
+    """A margin with 95 % intervals of the bootstrap.
 
     Attributes:
         margin: Of all texts.
         low: Lower ends.
         high: Upper ends.
-        texts: How many texts; intervals of one text are the text's own numbers.
+        texts: How many texts. Several are drawn whole; of one, stretches of :data:`STRETCH` tokens
+            are drawn, which says how sure the numbers are of texts with these tokens' kind of
+            evidence, not of other texts.
     """
 
     margin: Margin
     low: Margin
     high: Margin
     texts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitMargin:
+    """One codeword position of one text.
+
+    Attributes:
+        readings: ``T`` of it.
+        gamma: Mean of its ``Z``; 0 without a reading.
+        wrong: The sum of its ``Z`` is not positive.
+        bound: ``exp(-T Γ̂²/2)`` with its ``T`` and the text's ``Γ̂``; 1 where that is not positive.
+    """
+
+    readings: int
+    gamma: float
+    wrong: bool
+    bound: float
 
 
 def decompose(texts: Sequence[BitReadings], rng: np.random.Generator) -> Decomposition:
@@ -233,13 +254,60 @@ def decompose(texts: Sequence[BitReadings], rng: np.random.Generator) -> Decompo
         rng: Randomness of the bootstrap.
     """
     sums = np.stack([_sums(text) for text in texts])
-    draws = rng.integers(0, len(texts), (DRAWS, len(texts))) if len(texts) > 1 else [[0]]
-    values = np.array([_values(sums[rows]) for rows in draws])
+    if len(texts) > 1:
+        draws = rng.integers(0, len(texts), (DRAWS, len(texts)))
+        values = np.array([_values(sums[rows]) for rows in draws])
+    else:
+        parts = _stretches(texts[0])
+        times = rng.multinomial(len(parts), np.full(len(parts), 1 / len(parts)), DRAWS)
+        values = np.array([_values(np.tensordot(t, parts, 1)[None]) for t in times.astype(float)])
     low, high = np.quantile(values, [0.025, 0.975], axis=0)
-    margin, lower, upper = (
-        Margin(**dict(zip(NAMES, row.tolist(), strict=True))) for row in (_values(sums), low, high)
+    return Decomposition(
+        margin=_margin(_values(sums)), low=_margin(low), high=_margin(high), texts=len(texts)
     )
-    return Decomposition(margin=margin, low=lower, high=upper, texts=len(texts))
+
+
+def margin_of(texts: Sequence[BitReadings]) -> Margin:
+    """Return the margin of some texts alone, without intervals."""
+    return _margin(_values(np.stack([_sums(text) for text in texts])))
+
+
+def bits_of(text: BitReadings) -> tuple[BitMargin, ...]:
+    """Return each codeword position of a text on its own."""
+    total, _, z_kept, z_lost = _sums(text)
+    gamma = max(margin_of([text]).gamma, 0.0)
+    return tuple(
+        BitMargin(
+            readings=int(t),
+            gamma=float(z / t) if t else 0.0,
+            wrong=bool(z <= 0),
+            bound=float(np.exp(-t * gamma**2 / 2)),
+        )
+        for t, z in zip(total, z_kept + z_lost, strict=True)
+    )
+
+
+def _margin(values: F64) -> Margin:
+    return Margin(**dict(zip(NAMES, values.tolist(), strict=True)))
+
+
+def _stretches(text: BitReadings) -> F64:
+    """Return the sums of :func:`_sums` of each stretch of the text; float64 [S, 4, n]."""
+    of = text.token // STRETCH
+    return np.stack(
+        [
+            _sums(
+                BitReadings(
+                    token=text.token[here],
+                    position=text.position[here],
+                    z=text.z[here],
+                    kept=text.kept[here],
+                    length=text.length,
+                )
+            )
+            for here in (of == number for number in range(int(of.max(initial=0)) + 1))
+        ]
+    )
 
 
 def _sums(text: BitReadings) -> F64:

@@ -52,6 +52,10 @@ def test_a_text_is_attacked_and_its_evidence_decomposed(
     paper = found["paper"]
     assert 0.5 < paper["rho"] < 0.95
     assert paper["gamma"] == pytest.approx(sum(found["z"]) / len(found["z"]), abs=0.05)
+    assert (
+        found["paper_interval"]["gamma"][0] < paper["gamma"] < found["paper_interval"]["gamma"][1]
+    )
+    assert sum(bit["readings"] for bit in found["paper_bits"]) == len(found["z"])
     assert paper["mu_c"] > 0.5 > abs(paper["mu_adv"])
     assert "bound" in pura("lab", "decompose", *words).stdout
 

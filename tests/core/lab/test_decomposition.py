@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,10 @@ from pura.lab.decomposition import (
     BitReadings,
     align,
     bit_readings,
+    bits_of,
     decompose,
     exact_llrs,
+    margin_of,
     paper_llrs,
     survived,
 )
@@ -71,7 +75,15 @@ def test_the_numbers_of_one_text_by_hand() -> None:
     bound = np.exp(-2 * 0.1875**2 / 2)
     assert got.margin.bound == pytest.approx(bound)
     assert got.margin.text_bound == pytest.approx(1.0)
+    # All tokens stand in one stretch, so whatever is drawn is the text.
     assert got.low == got.high == got.margin
+    first, second = bits_of(text)
+    assert (first.readings, first.gamma, first.wrong) == (2, 0.125, False)
+    assert second.bound == pytest.approx(bound)
+    far = replace(text, token=numbers(2, 2, 13, 25))
+    wide = decompose([far], np.random.default_rng(1))
+    assert wide.margin == got.margin == margin_of([far])
+    assert wide.low.gamma < got.margin.gamma < wide.high.gamma
 
 
 def test_texts_are_drawn_whole_and_a_wrong_position_is_counted() -> None:

@@ -19,8 +19,8 @@ from pura.lab.decomposition import (
     BitReadings,
     align,
     bit_readings,
-    decompose,
     exact_llrs,
+    margin_of,
     paper_llrs,
     survived,
 )
@@ -232,14 +232,13 @@ def margin(bench: Bench, cell: Cell, number: int) -> Row:
     )
     kept = survived(origin, profile.context_window)
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
-    dice = bench.dice("bootstrap", number)
     got: dict[str, Any] = {}
     for prefix, pair in (
         ("", paper_llrs(reading, steps, profile)),
         ("exact_", exact_llrs(reading, steps, profile, prompt_known=False)),
     ):
         found = bit_readings(steps, *pair, word, kept)
-        values = vars(decompose([found], dice).margin)
+        values = vars(margin_of([found]))
         got |= {prefix + name: value for name, value in values.items()}
         got[prefix + "match"] = _all_right(found)
     return got

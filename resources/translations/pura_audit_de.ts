@@ -1655,6 +1655,101 @@
     </message>
 </context>
 <context>
+    <name>ForeignForm</name>
+    <message>
+        <source>Profile of a mark by others</source>
+        <translation>Profil einer fremden Markierung</translation>
+    </message>
+    <message>
+        <source>Enter what the program that writes the mark was started with, or take its settings file. Its key is sealed under a key of yours; keep no other copy here.</source>
+        <translation>Geben Sie ein, womit das Programm gestartet wurde, das die Markierung schreibt, oder nehmen Sie seine Einstellungsdatei. Sein Schlüssel wird unter einem Schlüssel von Ihnen versiegelt; behalten Sie hier keine andere Kopie.</translation>
+    </message>
+    <message>
+        <source>Settings file …</source>
+        <translation>Einstellungsdatei …</translation>
+    </message>
+    <message>
+        <source>Make the profile</source>
+        <translation>Profil anlegen</translation>
+    </message>
+    <message>
+        <source>one key only</source>
+        <translation>nur ein Schlüssel</translation>
+    </message>
+    <message>
+        <source>as many as the tokenizer has tokens</source>
+        <translation>so viele, wie der Tokenizer Token hat</translation>
+    </message>
+    <message>
+        <source>a number for each layer; not shown</source>
+        <translation>eine Zahl je Schicht; wird nicht angezeigt</translation>
+    </message>
+    <message>
+        <source>a number; not shown</source>
+        <translation>eine Zahl; wird nicht angezeigt</translation>
+    </message>
+    <message>
+        <source>Settings of the other program</source>
+        <translation>Einstellungen des anderen Programms</translation>
+    </message>
+    <message>
+        <source>Settings (*.json)</source>
+        <translation>Einstellungen (*.json)</translation>
+    </message>
+    <message>
+        <source>A key and a model&apos;s tokenizer are needed.</source>
+        <translation>Ein Schlüssel und der Tokenizer eines Modells sind nötig.</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Scheme</source>
+        <translation>Verfahren</translation>
+    </message>
+    <message>
+        <source>Key of the other program</source>
+        <translation>Schlüssel des anderen Programms</translation>
+    </message>
+    <message>
+        <source>Context, tokens</source>
+        <translation>Kontext, Token</translation>
+    </message>
+    <message>
+        <source>Share of the second key</source>
+        <translation>Anteil des zweiten Schlüssels</translation>
+    </message>
+    <message>
+        <source>Entries of the table</source>
+        <translation>Einträge der Tabelle</translation>
+    </message>
+    <message>
+        <source>Seed of the table</source>
+        <translation>Startwert der Tabelle</translation>
+    </message>
+    <message>
+        <source>Share of green tokens</source>
+        <translation>Anteil grüner Token</translation>
+    </message>
+    <message>
+        <source>Seeding</source>
+        <translation>Startwert der Listen</translation>
+    </message>
+    <message>
+        <source>Rows of the model&apos;s output</source>
+        <translation>Zeilen der Ausgabe des Modells</translation>
+    </message>
+    <message>
+        <source>Sealed under</source>
+        <translation>Versiegelt unter</translation>
+    </message>
+    <message>
+        <source>Tokenizer of</source>
+        <translation>Tokenizer von</translation>
+    </message>
+</context>
+<context>
     <name>Guide</name>
     <message>
         <source>User guide</source>
@@ -1702,6 +1797,10 @@
     <message>
         <source>Profile</source>
         <translation>Profil</translation>
+    </message>
+    <message>
+        <source>{n:text} profiles</source>
+        <translation>{n:text} Profile</translation>
     </message>
     <message>
         <source>Manage profiles …</source>
@@ -3456,6 +3555,10 @@
     <message>
         <source>The profile “{profile:text}” was exported.</source>
         <translation>Das Profil »{profile:text}« wurde exportiert.</translation>
+    </message>
+    <message>
+        <source>Mark by others …</source>
+        <translation>Fremde Markierung …</translation>
     </message>
     <message>
         <source>The profile “{profile:text}” was deleted.</source>
@@ -5460,6 +5563,10 @@ Anteil {share:text}</translation>
         <translation>stützt die Nutzlast</translation>
     </message>
     <message>
+        <source>Legend: blue speaks for the mark, orange with a dotted line speaks against it</source>
+        <translation>Legende: Blau spricht für die Markierung, Orange mit gepunkteter Linie dagegen</translation>
+    </message>
+    <message>
         <source>speaks against it (dotted)</source>
         <translation>spricht gegen sie (gepunktet)</translation>
     </message>
@@ -5536,6 +5643,10 @@ Anteil {share:text}</translation>
         <translation>spricht gegen die Nutzlast</translation>
     </message>
     <message>
+        <source>speaks against the mark</source>
+        <translation>spricht gegen die Markierung</translation>
+    </message>
+    <message>
         <source>Token {n:text} of {all:text}, “{token:text}”, {word:text}</source>
         <translation>Token {n:text} von {all:text}, »{token:text}«, {word:text}</translation>
     </message>
@@ -5550,6 +5661,10 @@ Anteil {share:text}</translation>
     <message>
         <source>Choose all</source>
         <translation>Alles auswählen</translation>
+    </message>
+    <message>
+        <source>speaks for the mark</source>
+        <translation>spricht für die Markierung</translation>
     </message>
     <message>
         <source>The whole text</source>

@@ -97,6 +97,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "models": lambda: dialogs.show_models(window),
         "profiles": lambda: dialogs.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
+        "profile of a mark by others": lambda: dialogs.show_profiles(window).ask_foreign(),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),

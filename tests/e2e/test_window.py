@@ -73,7 +73,7 @@ def test_a_dropped_file_gives_the_payload_that_was_embedded(
     path = tmp_path / "memo.txt"
     path.write_text(sample["text"], encoding="utf-8")
     profile = next(p for p in window.session.catalogue.profiles if p.name == name)
-    window.session.choose_profile(profile)
+    window.session.choose_profiles([profile])
 
     def no_network(*_: object, **__: object) -> None:
         raise AssertionError("a socket was opened during an audit")

@@ -44,7 +44,8 @@ class FitnessDialog(WorkingDialog):
         super().__init__(session, parent)
         self._model, self._path = model, Path()
         found = session.catalogue or Catalogue()
-        self._keys, self._profiles = found.keys, found.profiles
+        self._keys = found.keys
+        self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Fitness", "Fitness of a model"))
         self.resize(760, 760)
         self.profile, self.key, self.source = QComboBox(), QComboBox(), QComboBox()

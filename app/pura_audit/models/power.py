@@ -47,7 +47,7 @@ class PowerDialog(WorkingDialog):
         super().__init__(session, parent)
         self._model, self._path = model, Path()
         found = session.catalogue or Catalogue()
-        self._profiles = found.profiles
+        self._profiles = tuple(p for p in found.profiles if p.profile.foreign is None)
         self.setWindowTitle(translate("Power", "Measure how much is found"))
         self.setMinimumWidth(680)
         self.name, self.passages, self.documents, self.edits = (QLineEdit() for _ in range(4))

@@ -33,7 +33,7 @@ class Settings:
         language: ``""`` follows the system; else ``en`` or ``de``.
         key: Fingerprints of the keys that were chosen last, a comma between; or ``""``.
         model: Name of the model that was chosen last, or ``""``.
-        profile: Name of the profile that was chosen last, or ``""``.
+        profile: Names of the profiles that were chosen last, with ``/`` between them, or ``""``.
         text_size: Of the text under audit, in pixels.
         queue_folded: None decides by the window's width.
         evidence_hidden: The right column is hidden.

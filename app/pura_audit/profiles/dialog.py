@@ -9,11 +9,13 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.audit.fitness import mismatches
 from pura.desk.profiles import (
+    CreateForeign,
     ExportProfile,
     ImportProfile,
     ProfileDone,
     RemoveProfile,
     SaveProfile,
+    create_foreign,
     export_profile,
     import_profile,
     remove_profile,
@@ -48,6 +50,7 @@ class ProfilesDialog(StoreDialog):
             translate("Profiles", "Profiles"),
             {
                 "new": (translate("Profiles", "New …"), lambda: self.edit(None)),
+                "foreign": (translate("Profiles", "Mark by others …"), self.ask_foreign),
                 "edit": (translate("Profiles", "Edit …"), lambda: self.edit(self.selected)),
                 "-import": (translate("Profiles", "Import …"), self.ask_import),
                 "export": (translate("Profiles", "Export …"), self.ask_export),
@@ -88,7 +91,7 @@ class ProfilesDialog(StoreDialog):
         self.detail.setText("\n".join(line for line in lines if line))
         foreign = one is not None and one.profile.foreign is not None
         for kind, button in self.buttons.items():
-            here = one is not None or kind in ("new", "import")
+            here = one is not None or kind in ("new", "foreign", "import")
             # What a mark by others is set to, its own program says.
             button.setEnabled(not self.busy and here and not (foreign and kind == "edit"))
 
@@ -125,6 +128,22 @@ class ProfilesDialog(StoreDialog):
         editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         editor.open()
         return editor
+
+    def ask_foreign(self) -> QDialog:
+        """Open the form for a mark by others; it stays until the profile is made."""
+        from pura_audit.profiles.foreign import ForeignForm
+
+        form, workplace = ForeignForm(self.session, self), self.session.workplace
+
+        def make(request: CreateForeign) -> None:
+            self.session.do(
+                lambda _: create_foreign(workplace, request), form.ended, form, words=_saved
+            )
+
+        form.wanted.connect(make)
+        form.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        form.open()
+        return form
 
     def ask_import(self) -> QDialog:
         """Ask for a profile file."""
@@ -178,10 +197,7 @@ class ProfilesDialog(StoreDialog):
         workplace = self.session.workplace
         self.begin(
             lambda _: save_profile(workplace, request),
-            words=lambda done: filled(
-                translate("Profiles", "The profile “{profile:text}” was saved."),
-                profile=done.name or "",
-            ),
+            words=_saved,
         )
 
     def take_in(self, request: ImportProfile) -> None:
@@ -210,6 +226,12 @@ class ProfilesDialog(StoreDialog):
                 profile=request.name,
             ),
         )
+
+
+def _saved(done: ProfileDone) -> str:
+    return filled(
+        translate("Profiles", "The profile “{profile:text}” was saved."), profile=done.name or ""
+    )
 
 
 def _imported(done: ProfileDone) -> str:

@@ -130,6 +130,7 @@ class Request:
         keys: The keys, by their fingerprints; all are tried in one pass of the model.
         model: Name of the installed model.
         profile: The profile.
+        also: Profiles of marks by others that are tried as well.
         prompts: The prompt, when it is known; or several candidates.
     """
 
@@ -137,4 +138,5 @@ class Request:
     keys: tuple[KeyChoice, ...]
     model: str
     profile: Profile
+    also: tuple[Profile, ...] = ()
     prompts: tuple[str, ...] = ()

@@ -129,7 +129,13 @@ class PuraEngine:
     def audit(self, request: Request, context: JobContext) -> audits.Audited:
         """Audit one text; the model stays loaded for the next."""
         refs = tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys)
-        setup = audits.Setup(keys=refs, profile=request.profile, model=request.model, follow=True)
+        setup = audits.Setup(
+            keys=refs,
+            profile=request.profile,
+            also=request.also,
+            model=request.model,
+            follow=True,
+        )
         if isinstance(request.document, audits.UnreadFile):
             return audits.not_examined(self.workplace, setup, request.document)
         return audits.audit(

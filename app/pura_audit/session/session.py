@@ -45,7 +45,7 @@ from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
 from pura_audit.session.outline import outline
 from pura_audit.session.pace import Pace, excerpt_of, length
-from pura_audit.session.picking import pick, pick_keys
+from pura_audit.session.picking import SEPARATOR, in_order, pick, pick_keys, pick_profiles
 from pura_audit.session.queue_model import QueueModel
 from pura_audit.session.record import Record
 from pura_audit.session.undo import AddRows, RemoveRows
@@ -110,7 +110,7 @@ class Session(QObject):
         self.device: DeviceWords | Failure | None = None
         self.keys: tuple[KeyChoice, ...] = ()
         self.model: ModelChoice | None = None
-        self.profile: ProfileChoice | None = None
+        self.profiles: tuple[ProfileChoice, ...] = ()
         self.current: Item | None = None
         self._numbers = itertools.count(1)
         self.folder_options = WalkOptions()
@@ -334,14 +334,20 @@ class Session(QObject):
     def mismatches(self) -> tuple[PuraError, ...]:
         """Return why key, model and profile that are chosen cannot go together."""
         facts = self.model.facts if self.model is not None else None
-        if facts is None or self.profile is None:
+        if facts is None:
             return ()
-        return mismatches(
-            self.profile.profile,
-            model=facts.name,
-            vocab_size=facts.vocab_size,
-            tokenizer=facts.tokenizer_fingerprint,
-            keys=[key.fingerprint for key in self.keys],
+        known = self.catalogue.keys if self.catalogue is not None else ()
+        return tuple(
+            problem
+            for place, choice in enumerate(self.profiles)
+            for problem in mismatches(
+                choice.profile,
+                model=facts.name,
+                vocab_size=facts.vocab_size,
+                tokenizer=facts.tokenizer_fingerprint,
+                # Those that seal further profiles need not be chosen: they are found.
+                keys=[key.fingerprint for key in (*self.keys, *(known if place else ()))],
+            )
         )
 
     def due(self) -> tuple[Item, ...]:
@@ -473,6 +479,7 @@ class Session(QObject):
             keys=keys,
             model=self.model.name,
             profile=profile,
+            also=() if item.profile else tuple(p.profile for p in self.profiles[1:]),
             prompts=prompts,
         )
 
@@ -599,10 +606,18 @@ class Session(QObject):
         self.settings.update(model=model.name)
         self.choices_changed.emit()
 
-    def choose_profile(self, profile: ProfileChoice) -> None:
-        """Use a profile from now on."""
-        self.profile = profile
-        self.settings.update(profile=profile.name)
+    @property
+    def profile(self) -> ProfileChoice | None:
+        """The profile that is chosen; the first, when several are."""
+        return self.profiles[0] if self.profiles else None
+
+    def choose_profiles(self, profiles: Sequence[ProfileChoice]) -> None:
+        """Use these profiles from now on: every audit tries them all.
+
+        Only one can be PURA's, the one that was chosen last, and it comes first.
+        """
+        self.profiles = in_order(profiles, self.profiles)
+        self.settings.update(profile=SEPARATOR.join(choice.name for choice in self.profiles))
         self.choices_changed.emit()
 
     def begin(self) -> None:
@@ -623,7 +638,7 @@ class Session(QObject):
         now = self.settings.current
         self.keys = pick_keys(catalogue.keys, self.keys, now.key)
         self.model = pick(catalogue.models, "name", self.model, now.model)
-        self.profile = pick(catalogue.profiles, "name", self.profile, now.profile)
+        self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
         self.choices_changed.emit()
 
     def _placed(self, outcome: Outcome[DeviceWords]) -> None:

@@ -47,7 +47,7 @@ class Chip(QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMaximumWidth(MAX_CHIP)
-        self._menu = ChoiceMenu(self, several=bool(several), manage=manage)
+        self._menu = ChoiceMenu(self, manage=manage)
         self._menu.setAccessibleName(kind)
         self._menu.chosen.connect(self.chosen)
         self._menu.several_chosen.connect(self.several_chosen)
@@ -62,6 +62,7 @@ class Chip(QToolButton):
         hint: str,
         *,
         lacking: bool = True,
+        one: bool = False,
     ) -> None:
         """Fill the list.
 
@@ -71,11 +72,12 @@ class Chip(QToolButton):
             missing: What the chip says when nothing is chosen.
             hint: What to do about that, shown in the list.
             lacking: Nothing chosen is a lack, and asks for attention.
+            one: Of these choices only one can be made, also where several could be.
         """
         ticked = [current] if isinstance(current, int) else sorted(current)
         used = [choices[place] for place in ticked if 0 <= place < len(choices)]
         lines = [f"{title}\t{remark}" if remark else title for title, remark in choices]
-        self._menu.fill(lines, ticked, hint)
+        self._menu.fill(lines, ticked, hint, several=bool(self._several) and not one)
         self._value = missing
         if used:
             self._value = used[0][0]

@@ -15,7 +15,7 @@ class ChoiceMenu(QMenu):
     Where several can be ticked the list stays open while they are, and the last one stays ticked.
 
     Signals:
-        chosen: Place of the choice that was made.
+        chosen: Place of the choice that was made, where only one can be.
         several_chosen: Places of all that are ticked, whenever that changes.
         manage_wanted: The last line, if there is one.
     """
@@ -24,15 +24,18 @@ class ChoiceMenu(QMenu):
     several_chosen = Signal(list)
     manage_wanted = Signal()
 
-    def __init__(self, parent: QWidget, *, several: bool = False, manage: str = "") -> None:
+    def __init__(self, parent: QWidget, *, manage: str = "") -> None:
         super().__init__(parent)
-        self._several, self._manage = several, manage
+        self._several, self._manage = False, manage
         self._choices: list[str] = []
         self._ticks: list[QAction] = []
 
-    def fill(self, choices: Sequence[str], ticked: Collection[int], hint: str) -> None:
+    def fill(
+        self, choices: Sequence[str], ticked: Collection[int], hint: str, *, several: bool
+    ) -> None:
         """Show the choices; where they are the same as before only the ticks are set."""
-        if list(choices) != self._choices or not choices:
+        if list(choices) != self._choices or several != self._several or not choices:
+            self._several = several
             self._rebuild(choices, hint)
         for place, action in enumerate(self._ticks):
             action.setChecked(place in ticked)

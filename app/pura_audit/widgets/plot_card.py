@@ -77,6 +77,10 @@ class PlotCard(Card):
         self._pages.setCurrentIndex(int(filled))
         self._more.setEnabled(filled)
 
+    def set_exportable(self, exportable: bool) -> None:
+        """Offer table, copy and export, or none where the card holds no picture."""
+        self._more.setVisible(exportable)
+
     # What a plot tells about itself
 
     def canvas(self) -> QWidget:

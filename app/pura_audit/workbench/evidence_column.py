@@ -12,6 +12,8 @@ from pura_audit.workbench.course_card import CourseCard
 from pura_audit.workbench.token_card import TokenCard
 
 NARROW = 360
+_TOKEN = 204  # least height of the card with its ring
+_TOKEN_BARE = 136  # and without
 
 
 class EvidenceColumn(QSplitter):
@@ -26,7 +28,7 @@ class EvidenceColumn(QSplitter):
         self.setChildrenCollapsible(False)
         self.setMinimumWidth(NARROW)
         for card, least, share in (
-            (self.token, 204, 28),
+            (self.token, _TOKEN, 28),
             (self.bits, 188, 42),
             (self.course, 140, 24),
         ):
@@ -40,9 +42,14 @@ class EvidenceColumn(QSplitter):
         selection.audit_changed.connect(self._fit)
 
     def _fit(self) -> None:
-        """Hide the bits of a mark by others, which carries none."""
+        """Hide the bits of a mark by others, which carries none, and give the course the room."""
         audit = self._selection.audit
-        self.bits.setVisible(audit is None or audit.profile.foreign is None)
+        foreign = audit is not None and audit.profile.foreign is not None
+        if foreign == self.bits.isHidden():
+            return
+        self.bits.setVisible(not foreign)
+        self.token.setMinimumHeight(_TOKEN_BARE if foreign else _TOKEN)
+        self.setSizes([_TOKEN_BARE, 0, 640] if foreign else [260, 330, 190])
 
     @property
     def cards(self) -> tuple[TokenCard, BitsCard, CourseCard]:

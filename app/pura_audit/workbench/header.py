@@ -55,7 +55,9 @@ class Header(QWidget):
             translate("Header", "Model"), manage=translate("Header", "Manage models …")
         )
         self.profile = Chip(
-            translate("Header", "Profile"), manage=translate("Header", "Manage profiles …")
+            translate("Header", "Profile"),
+            several=translate("Header", "{n:text} profiles"),
+            manage=translate("Header", "Manage profiles …"),
         )
         self.badge = DeviceBadge(theme)
         self.badge.show_device(translate("Header", "Finding the device"), "", gpu=False)
@@ -90,7 +92,8 @@ class Header(QWidget):
         self.model.manage_wanted.connect(self.models_wanted)
         self.profile.manage_wanted.connect(self.profiles_wanted)
         self.model.chosen.connect(self._choose_model)
-        self.profile.chosen.connect(self._choose_profile)
+        self.profile.chosen.connect(lambda place: self._choose_profiles([place]))
+        self.profile.several_chosen.connect(self._choose_profiles)
         for signal in (
             session.choices_changed,
             session.busy_changed,
@@ -138,10 +141,10 @@ class Header(QWidget):
         if found is not None:
             self._session.choose_model(found.models[place])
 
-    def _choose_profile(self, place: int) -> None:
+    def _choose_profiles(self, places: Sequence[int]) -> None:
         found = self._session.catalogue
         if found is not None:
-            self._session.choose_profile(found.profiles[place])
+            self._session.choose_profiles([found.profiles[place] for place in places])
 
     def _why_not(self, due: int) -> str:
         if not self._session.ready:
@@ -176,10 +179,12 @@ class Header(QWidget):
         )
         self.profile.set_choices(
             [(p.title, _shape(p.profile)) for p in found.profiles],
-            found.profiles.index(session.profile) if session.profile in found.profiles else -1,
+            [place for place, choice in enumerate(found.profiles) if choice in session.profiles],
             used[2] or none,
             translate("Header", "No profile yet: make one under “Manage profiles …”."),
             lacking=not used[2],
+            # Beside a profile of PURA's there is nothing to add but marks by others.
+            one=all(choice.profile.foreign is None for choice in found.profiles),
         )
 
     def _used(self) -> tuple[str, str, str]:

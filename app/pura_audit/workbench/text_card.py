@@ -18,7 +18,7 @@ from pura_audit.session.selection import Selection
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.document_strip import DocumentStrip
-from pura_audit.workbench.text_view import TextView
+from pura_audit.workbench.text_view import TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
 
@@ -30,13 +30,24 @@ class Legend(QWidget):
         super().__init__()
         self._theme = theme
         self.setFixedHeight(18)
-        self.setAccessibleName(
-            translate(
+        theme.changed.connect(self.update)
+        self.show_for(None)
+
+    def show_for(self, audit: Audit | None) -> None:
+        """Name what the shades speak of: the payload, or a mark that carries none."""
+        if audit is None or audit.profile.foreign is None:
+            name = translate(
                 "Text",
                 "Legend: blue supports the payload, orange with a dotted line speaks against it",
             )
-        )
-        theme.changed.connect(self.update)
+        else:
+            name = translate(
+                "Text",
+                "Legend: blue speaks for the mark, orange with a dotted line speaks against it",
+            )
+        self._supports = supporting(audit)
+        self.setAccessibleName(name)
+        self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw swatches and words."""
@@ -44,7 +55,7 @@ class Legend(QWidget):
         painter.setFont(fonts.face(fonts.LABEL))
         x = 0
         for levels, words in (
-            ((1, 2, 3, 4), translate("Text", "supports the payload")),
+            ((1, 2, 3, 4), self._supports),
             ((-1, -2, -3, -4), translate("Text", "speaks against it (dotted)")),
             ((0,), translate("Text", "carries no evidence")),
         ):
@@ -182,6 +193,7 @@ class TextCard(Card):
     def show_text(self, text: str, audit: Audit | None) -> None:
         """Show a text with or without findings."""
         self.view.show_text(text, audit)
+        self._legend.show_for(audit)
         self.aside.setText(_facts(text, audit))
         words = _unusual(text)
         self.unusual.setText(words)

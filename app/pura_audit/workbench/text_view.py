@@ -89,9 +89,11 @@ class TextView(TextCanvas):
         word = (
             translate("Text", "carries no evidence")
             if level == 0
-            else translate("Text", "supports the payload")
+            else supporting(audit)
             if level > 0
             else translate("Text", "speaks against the payload")
+            if audit.profile.foreign is None
+            else translate("Text", "speaks against the mark")
         )
         start, end = int(self._starts[token]), int(self._ends[token])
         self.setAccessibleDescription(
@@ -294,3 +296,10 @@ class TextView(TextCanvas):
         """Show the selection as focused."""
         super().focusInEvent(event)
         self.viewport().update()
+
+
+def supporting(audit: Audit | None) -> str:
+    """Say what a blue token does; a mark by others carries no payload."""
+    if audit is None or audit.profile.foreign is None:
+        return translate("Text", "supports the payload")
+    return translate("Text", "speaks for the mark")

@@ -107,6 +107,7 @@ class TokenCard(PlotCard):
         self.ring = Ring(theme)
         self._words = label("", "muted", wrap=True)
         self._values: dict[str, QLabel] = {}
+        self._of_ring: list[QWidget] = [self.ring]
         row = QHBoxLayout()
         row.setSpacing(GAP)
         row.addWidget(self.ring, 1)
@@ -136,9 +137,11 @@ class TokenCard(PlotCard):
             value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             self._values[key] = value
             grid.addWidget(caption, row, 0)
+            if key != "evidence":
+                self._of_ring += [caption, value]
             value.setMinimumWidth(84)  # an interval's width, so that the ring keeps its place
             grid.addWidget(value, row, 1)
-            grid.setRowMinimumHeight(row, 24)
+            caption.setMinimumHeight(24)
         grid.setRowStretch(len(names) + 1, 1)
         return grid
 
@@ -164,8 +167,11 @@ class TokenCard(PlotCard):
         else:
             self._facts = token_facts(audit, token)
             self._show(self._facts, audit)
-        ring = self._facts is not None and not math.isnan(self._facts.lo)
-        self.ring.show_facts(self._facts if ring else None)
+        foreign = audit is not None and audit.profile.foreign is not None
+        for part in self._of_ring:
+            part.setVisible(not foreign)
+        self.set_exportable(not foreign)
+        self.ring.show_facts(None if foreign else self._facts)
         self.redescribe()
 
     def _show(self, facts: TokenFacts, audit: Audit) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.strict import read_json
 from pura.desk.workplace import Workplace
 from pura.keys import KeyRef
-from pura.keys.foreign import foreign_settings, seal_secret
+from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
 from pura.model.installed import InstalledModel
 from pura.scheme import Profile, parse_layout
 from pura.scheme.foreign import FOREIGN
@@ -66,11 +67,12 @@ class CreateProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class CreateForeign:
-    """Make a profile of a mark by others from the settings file of the program that writes it.
+    """Make a profile of a mark by others from the settings of the program that writes it.
 
     Attributes:
-        settings: JSON as vLLM takes it (``--watermark-config``) or transformers writes it
-            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), its secret included.
+        settings: As vLLM takes them (``--watermark-config``) or transformers writes them
+            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included; a
+            file of JSON, or what stands in one.
         key: The key that the secret is sealed under.
         name: Of the profile, and of its file where it is stored; None leaves it without.
         output: A file that it is also written to.
@@ -78,7 +80,7 @@ class CreateForeign:
         width: Rows of the generating model's output, for KGW; None takes the tokenizer's size.
     """
 
-    settings: Path
+    settings: Path | Mapping[str, Any] = field(repr=False)
     key: KeyRef
     name: str | None = None
     output: Path | None = None
@@ -195,14 +197,14 @@ def create_foreign(workplace: Workplace, request: CreateForeign) -> ProfileDone:
     """
     if request.output is not None:
         refuse_taken(request.output, ProfileError)
-    try:
-        settings = read_json(read_bounded(request.settings, MAX_SETTINGS, ProfileError))
-    except ValueError:
-        raise _not_settings(request.settings) from None
     model = _model(workplace, request.model)
-    read = foreign_settings(settings, request.width or model.vocab_size)
-    if read is None:
-        raise _not_settings(request.settings)
+    width = request.width or model.vocab_size
+    if isinstance(request.settings, Path):
+        read = read_foreign(request.settings, width)
+    elif (typed := foreign_settings(request.settings, width)) is not None:
+        read = typed
+    else:
+        raise ProfileError("profile.foreign-typed")
     with workplace.opened_keys([request.key]) as [(key, _)]:
         sealed = seal_secret(key, read.scheme, read.secret)
     profile = Profile(
@@ -222,8 +224,24 @@ def create_foreign(workplace: Workplace, request: CreateForeign) -> ProfileDone:
     return ProfileDone(profile=profile, name=name)
 
 
-def _not_settings(path: Path) -> ProfileError:
-    return ProfileError("profile.foreign-settings", name=path.name)
+def read_foreign(path: Path, width: int | None = None) -> ForeignSettings:
+    """Read the settings file of another program, its secret included.
+
+    Args:
+        path: JSON.
+        width: Rows of the generating model's output, for KGW.
+
+    Raises:
+        ProfileError: It cannot be read, or holds the settings of no known scheme.
+    """
+    try:
+        settings = read_json(read_bounded(path, MAX_SETTINGS, ProfileError))
+    except ValueError:
+        settings = None
+    read = foreign_settings(settings, width)
+    if read is None:
+        raise ProfileError("profile.foreign-settings", name=path.name)
+    return read
 
 
 def save_profile(workplace: Workplace, request: SaveProfile) -> ProfileDone:

@@ -42,13 +42,13 @@ class ForeignSettings:
     secret: tuple[int, ...] = field(repr=False)
 
 
-def foreign_settings(data: object, width: int) -> ForeignSettings | None:
+def foreign_settings(data: object, width: int | None) -> ForeignSettings | None:
     """Read the settings of another program's mark, its secret included.
 
     Args:
         data: Parsed JSON: ``--watermark-config`` of vLLM, or the settings of SynthID-Text or of
             green lists as transformers writes them.
-        width: Rows of the generating model's output.
+        width: Rows of the generating model's output; None where that is not known yet.
 
     Returns:
         The settings; None where they are of no scheme that is known here, or cannot be right.

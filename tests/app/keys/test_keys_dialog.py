@@ -314,8 +314,8 @@ def test_ticking_keeps_the_list_open(app: Any, qtbot: Any) -> None:
 
     owner = QWidget()
     qtbot.addWidget(owner)
-    menu = ChoiceMenu(owner, several=True)
-    menu.fill(["a", "b"], [0], "")
+    menu = ChoiceMenu(owner)
+    menu.fill(["a", "b"], [0], "", several=True)
     seen: list[list[int]] = []
     menu.several_chosen.connect(seen.append)
     menu.popup(owner.mapToGlobal(owner.rect().topLeft()))

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
-from pura.base.errors import ModelError, PuraError
+from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.desk.models import AddModel, RecheckModel, RemoveModel
-from pura.desk.profiles import ExportProfile, ImportProfile, RemoveProfile, SaveProfile
+from pura.desk.profiles import (
+    ExportProfile,
+    ImportProfile,
+    ProfileDone,
+    RemoveProfile,
+    SaveProfile,
+    read_foreign,
+)
 from pura.desk.workplace import Workplace
+from pura.keys.foreign import foreign_settings
 from pura.lab.fitness.measure import ProxyFitness, TextResult
 from pura.lab.fitness.statistics import RULE, mean, share
 from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
 from pura.scheme import Profile
+from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile_versions import NOTES
 from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.outcome import Done, Progress
@@ -30,10 +40,13 @@ from pura_audit.models.fitness import FitnessDialog
 from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.platform.version_words import imported_words, stored_words
+from pura_audit.profiles import dialog as profile_dialog
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
+from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Catalogue, KeyChoice, ModelChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
+from pura_audit.session.picking import pick_profiles
 from pura_audit.workbench import dialogs
 
 
@@ -182,12 +195,12 @@ def test_what_does_not_belong_together_is_said_before_the_run(
     session.add_text("a text")
     assert header.audit.isEnabled()
     wrong = tbcc.with_(tokenizer="c" * 16, key="d" * 16)
-    session.choose_profile(ProfileChoice(name="wrong", profile=wrong))
+    session.choose_profiles([ProfileChoice(name="wrong", profile=wrong)])
     assert not header.audit.isEnabled()
     assert "tokenizer of the model “tiny” is not the one" in header.audit.toolTip()
     assert "belongs to the key dddd" in header.audit.toolTip()
     assert header.profile.property("missing")
-    session.choose_profile(ProfileChoice(name="internal", profile=tbcc))
+    session.choose_profiles([ProfileChoice(name="internal", profile=tbcc)])
     assert header.audit.isEnabled()
     assert not header.profile.property("missing")
 
@@ -416,6 +429,86 @@ def test_saving_under_the_same_name_replaces_and_under_another_does_not(
     editor.inputs["name"].setText("Another")
     editor.save.click()
     assert (requests[1].name, requests[1].replace) == ("Another", False)
+
+
+VLLM = {"algorithm": "dual_key_gumbel", "key": 2**63 + 11, "context_width": 3, "alpha": 0.2}
+SYNTHID = {"ngram_len": 5, "keys": [654, -3, 2**40], "sampling_table_size": 1024}
+KGW = {"greenlist_ratio": 0.5, "seeding_scheme": "selfhash", "hashing_key": 7, "context_width": 4}
+
+
+def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
+    stocked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    profile = stocked.session.profile.profile
+    made = Noted(ProfileDone(profile=profile, name="vllm"))
+    monkeypatch.setattr(profile_dialog, "create_foreign", made)
+    profiles = dialogs.show_profiles(stocked)
+    path = tmp_path / "vllm.json"
+    for settings in (VLLM, SYNTHID, KGW):
+        path.write_text(json.dumps(settings))
+        form = profiles.ask_foreign()
+        assert isinstance(form, ForeignForm)
+        assert not form.ok.isEnabled()
+        form.take(path)
+        qtbot.waitUntil(lambda form=form: form.ok.isEnabled())
+        secret = form.inputs["secret"]
+        assert secret.echoMode() == QLineEdit.EchoMode.Password
+        made.error = ProfileError("profile.foreign-typed")
+        form.ok.click()
+        qtbot.waitUntil(lambda form=form: not form.trying)
+        assert "cannot be right" in form.words.text()
+        made.error = None
+        form.ok.click()
+        qtbot.waitUntil(lambda form=form: not form.isVisible())
+        assert secret.text() == ""
+        # What was shown says the same as the file.
+        request = made.requests[-1]
+        assert foreign_settings(request.settings, None) == read_foreign(path)
+        assert (request.name, request.model, request.key.label) == ("vllm", "tiny", "Newsroom 2026")
+        assert str(settings) not in repr(request)
+    form = profiles.ask_foreign()
+    form.inputs["name"].setText("by hand")
+    form.inputs["secret"].setText("42")
+    form.ok.click()
+    qtbot.waitUntil(lambda: made.requests[-1].name == "by hand")
+    assert made.requests[-1].settings == {"algorithm": "gumbel", "key": 42, "context_width": 4}
+    profiles.close()
+
+
+def test_several_profiles_are_tried_at_once_one_of_them_our_own(
+    stocked: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch, qtbot: Any
+) -> None:
+    session, header = stocked.session, stocked.header
+    theirs = Profile(
+        payload_bits=0,
+        scheme="gumbel-max",
+        vocab_size=tbcc.vocab_size,
+        key=engine.key.fingerprint,
+        foreign=GumbelMark(sealed="AA=="),
+    )
+    other = tbcc.with_(temperature=0.9)
+    choices = tuple(
+        ProfileChoice(name=name, profile=profile)
+        for name, profile in (("vllm", theirs), ("internal", tbcc), ("warm", other))
+    )
+    found = replace(session.catalogue, profiles=choices)
+    monkeypatch.setattr(engine, "catalogue", lambda: found)
+    session.look_around()
+    qtbot.waitUntil(lambda: len(session.catalogue.profiles) == 3)
+    tick = {a.text().split("\t")[0]: a for a in header.profile.menu().actions()}
+    tick["vllm"].trigger()
+    assert [choice.name for choice in session.profiles] == ["internal", "vllm"]
+    tick["warm"].trigger()  # of our own there is one
+    assert [choice.name for choice in session.profiles] == ["warm", "vllm"]
+    assert not tick["internal"].isChecked()
+    assert "warm" in header.profile.accessibleName()
+    assert "vllm Gumbel-max" in header.profile.accessibleName()
+    assert session.settings.current.profile == "warm/vllm"
+    session.add_text("A text that is tried against two schemes.")
+    header.audit.click()
+    qtbot.waitUntil(lambda: bool(engine.requests))
+    assert (engine.requests[0].profile, engine.requests[0].also) == (other, (theirs,))
+    assert pick_profiles(choices, (), "warm/vllm") == session.profiles
 
 
 def test_profiles_are_saved_exported_deleted_and_taken_in(

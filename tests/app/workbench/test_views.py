@@ -312,7 +312,7 @@ def test_an_audit_that_was_opened_shows_its_own_key_model_and_profile(
     window: Any, audit: Audit
 ) -> None:
     session = window.session
-    session.keys, session.model, session.profile = (), None, None
+    session.keys, session.model, session.profiles = (), None, ()
     session.choices_changed.emit()
     assert window.header.key.accessibleName().endswith("none")
     session.add_audit(audit)

@@ -15,6 +15,7 @@ from pura.base.resources import resource
 from pura.batch.rows import finding_of
 from pura.decode.significance import combine
 from pura.desk.audits import AuditText, Setup, audit, audit_again, prepared
+from pura.desk.cases import CheckLog, SaveTo, check_log, open_saved, save_audits
 from pura.desk.profiles import CreateForeign, create_foreign
 from pura.desk.workplace import Workplace
 from pura.documents import from_text
@@ -94,8 +95,13 @@ def test_a_text_of_another_server_is_found_without_its_model(
     page = html_page(build_report([again], ReportRequest(language="de")).content)
     assert "Gumbel-max" in page
     assert "Nutzlast des Textes" not in page
-    repeated = audit_again(quick, again)
-    assert repeated.evidence == found.evidence
+    # In the case log it is a finding as every other: what comes out says the same when repeated.
+    saved = save_audits(quick, SaveTo(case="Servers", auditor="Anna"), [found])
+    assert [(item.id, item.verdict) for item in saved.case.items] == [(found.id, "mark")]
+    kept = open_saved(quick, found.id)
+    assert json_io.to_json(kept) == text
+    assert audit_again(quick, kept).evidence == found.evidence
+    assert {check.state for check in check_log(quick, CheckLog())} <= {"good", "notice"}
 
 
 def test_several_schemes_count_as_their_mean(

@@ -218,6 +218,12 @@ def run(
         Path | None,
         typer.Option(metavar="DIR", help="Keep texts and readings here, for other runs."),
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Another model, which judges texts; left out: one of letters."
+        ),
+    ] = None,
     model: ModelOption = None,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
@@ -228,7 +234,15 @@ def run(
 
     wanted = [line.name for line in list_experiments()] if names == ["all"] else names
     requests = [
-        RunExperiment(name=n, output=output, texts=texts, full=full, model=model, cache=cache)
+        RunExperiment(
+            name=n,
+            output=output,
+            texts=texts,
+            full=full,
+            model=model,
+            cache=cache,
+            judge=judge,
+        )
         for n in wanted
     ]
     with bars({"experiment": "bar.experiment"}) as tell:

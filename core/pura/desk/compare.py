@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
@@ -16,7 +13,7 @@ from pura.desk.workplace import Workplace
 
 if TYPE_CHECKING:
     from pura.lab.compare.calibration import Calibration
-    from pura.lab.compare.methods import Bench, Method
+    from pura.lab.compare.methods import Method
     from pura.lab.compare.sources import LawSource, ModelSource
     from pura.lab.compare.tables import Cell
     from pura.lab.shelf import Shelf
@@ -85,7 +82,7 @@ def compare(
     """
     from pura.lab.attacks.local import model_tools
     from pura.lab.compare.calibration import calibrate, unmarked_texts
-    from pura.lab.compare.sources import ModelSource
+    from pura.lab.compare.sources import ModelSource, bench_of
     from pura.lab.compare.tables import summarise, write_parquet
     from pura.lab.compare.work import TOGETHER, Piece, Reader, lines_of, write
     from pura.lab.corpora import corpus, sentences_of
@@ -95,7 +92,7 @@ def compare(
     model = workplace.model(request.model)
     shelf = Shelf(request.folder)
     source = _source(model, request, shelf)
-    bench = _bench(model, source)
+    bench = bench_of(model, source)
     tools = model_tools(model, foreign=sentences_of(corpus("manual")))
     reader = Reader(bench, shelf, None if request.recorded else model, tools)
     pieces = [
@@ -136,7 +133,7 @@ def compare(
         write_parquet(request.folder / "lines.parquet", lines)
     assert tools.tokenise is not None
     plain = unmarked_texts(tools.tokenise) if request.keys else {}
-    whole = _bench(model, ModelSource(model)) if request.keys else bench
+    whole = bench_of(model, ModelSource(model)) if request.keys else bench
     return Compared(
         cells=summarise(lines),
         calibration=tuple(
@@ -175,20 +172,3 @@ def _source(model: LanguageModel, request: CompareSchemes, shelf: Shelf) -> LawS
         laws = record_laws(model, _STREAMS, request.tokens, _KEPT, request.seed)
         shelf.put(name, {"laws": [laws]})
     return LawSource(shelf.get(name)["laws"][0])
-
-
-def _bench(model: LanguageModel, source: LawSource | ModelSource) -> Bench:
-    from pura.lab.compare.methods import Bench
-    from pura.lab.compare.sources import proxy_of
-    from pura.lab.rivals.keyed import I64
-    from pura.lab.rivals.rsbh import segment_table
-
-    # What the model expects after the study's prompts stands in for a corpus.
-    source.begin(range(24))
-    frequency = source.rows(None).mean(axis=0)
-
-    @functools.cache
-    def segments(bits: int) -> I64:
-        return np.asarray(segment_table(source.vocab_size, bits, frequency))
-
-    return Bench(vocab_size=source.vocab_size, segments=segments, proxy=proxy_of(model))

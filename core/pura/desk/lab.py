@@ -267,6 +267,7 @@ class RunExperiment:
         full: Every cell.
         model: The source; None takes the usual one.
         cache: Folder of texts and readings, which experiments share.
+        judge: Another model, which judges how good texts are; None takes one of letters.
     """
 
     name: str
@@ -275,6 +276,7 @@ class RunExperiment:
     full: bool = False
     model: str | None = None
     cache: Path | None = None
+    judge: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -343,11 +345,13 @@ def run_experiments(
     for request in requests:
         cache = request.cache or workplace.paths.measuring / "lab"
         if cache not in benches:
+            # Fetched first: a workplace keeps the last one, which all experiments share.
+            judge = workplace.model(request.judge) if request.judge else None
             model = workplace.model(request.model)
-            benches[cache] = Bench(model, Shelf(cache), checkpoint)
+            benches[cache] = Bench(model, Shelf(cache), checkpoint, judge)
         experiment = EXPERIMENTS[request.name]
         texts = request.texts or (LARGE if request.full else SMALL)
-        scale = Scale(texts=texts, full=request.full)
+        scale = Scale(texts=texts, full=request.full, judge=request.judge or "")
         results = run(
             experiment,
             benches[cache],

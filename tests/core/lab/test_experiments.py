@@ -14,9 +14,10 @@ import pytest
 from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_ids
 from pura.lab.attacks.oracle import _look, aligned_evidence, oracle
 from pura.lab.evaluate import TextReading
-from pura.lab.experiments import codes, rows
-from pura.lab.experiments.base import Cell, Row, Scale
-from pura.lab.experiments.bench import Bench, PlainText
+from pura.lab.experiments import codes, quality, rows, telling, unbiased
+from pura.lab.experiments.base import Cell, Row, Scale, summarise
+from pura.lab.experiments.bench import Bench, PlainText, WrittenText
+from pura.lab.experiments.judge import Letters
 from pura.lab.experiments.run import run, write_results
 from pura.lab.experiments.table import EXPERIMENTS
 from pura.lab.shelf import Shelf
@@ -52,6 +53,13 @@ class MadeUp(Bench):
     def reading(self, text: PlainText, ids: Any, verifier: str = "same") -> TextReading:
         columns = {k: np.resize(v, ids.size) for k, v in vars(text.generator).items()}
         return TextReading(**{**columns, "ids": ids})
+
+    def written(self, mark: str, number: int) -> WrittenText:
+        dice, plain = self.dice("written", mark, number), np.arange(1, 81) ** -1.0
+        law = np.where(np.arange(80) >= 20, 4 if mark == "mpac-3" else 1, 1) * plain
+        ids = dice.choice(80, 40, p=law / law.sum())
+        words = ["".join("etaxzq"[min(5, i // 10)] for _ in range(i % 10 + 1)) for i in ids]
+        return WrittenText(text=" ".join(words), ids=ids, log_p=np.log(plain / plain.sum())[ids])
 
     def seconds(self, text: PlainText, ids: Any, verifier: str = "same") -> float:
         return 1.0
@@ -116,6 +124,45 @@ def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path)
     lines = replace(EXPERIMENTS["capacity"], columns=("paper_bits",))
     some = [replace(r, cell={"verifier": "same", "code": "spc", "bits": 24}) for r in results[:1]]
     assert write_results(lines, some, tmp_path)[2].stat().st_size > 4000
+
+
+def test_a_mark_that_shows_is_told_and_one_that_does_not_is_not(
+    marked_text: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """30 pairs; without a mark a share off by 0.2 or such a p-value is seen once in 100 seeds."""
+    monkeypatch.setattr(telling, "FOLDS", 2)
+    judge = Letters(["the cat sat on the mat", "the dog sat on the cat"])
+    monkeypatch.setattr(quality, "_letters", lambda: judge)
+    bench = MadeUp(marked_text, tmp_path)
+    found = {}
+    for mark in ("pura", "mpac-3"):
+        cell = {"mark": mark, "judge": "letters"}
+        pairs = [EXPERIMENTS["quality"].row(bench, cell, number) for number in range(30)]
+        found[mark] = summarise(EXPERIMENTS["quality"], cell, pairs).numbers
+    same, biased = found["pura"], found["mpac-3"]
+    for name in ("words", "transformer", "likelihood"):
+        assert abs(same[name].value - 0.5) < 0.2, name
+        assert biased[name].low > 0.5, name
+    assert same["mmd_p"].value > 0.01 > biased["mmd_p"].value
+    assert same["nats"].low < 0 < same["nats"].high
+    assert biased["nats"].low > 0 < biased["judged"].low
+    assert judge.bits("the cat sat") < judge.bits("tac eht tas") < judge.bits("qqq zzz xxx")
+    letters = [bytes([i]).decode("latin-1") for i in range(128)]
+    assert sum(judge._probability(b"the c", i) for i in range(256)) == pytest.approx(1)
+    assert all(judge.bits(letter) > 0 for letter in letters)
+
+
+def test_over_keys_texts_have_the_law_of_the_model(marked_text: Any, tmp_path: Path) -> None:
+    """2,000 keys, one payload; the p-value of a law that holds is below 1e-3 once in 1,000."""
+    bench = MadeUp(marked_text, tmp_path)
+    found = {
+        mark: unbiased.chi_square([unbiased.frequencies(bench, {"mark": mark}, i) for i in (0, 1)])
+        for mark in ("pura", "mpac-3")
+    }
+    assert found["pura"]["keys"] == 2000
+    assert found["pura"]["p"] > 1e-3
+    assert found["pura"]["distance"] < 1.2 * found["pura"]["by_chance"]
+    assert found["mpac-3"]["p"] < 1e-12
 
 
 def test_codes_correct_what_they_can() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,9 +11,11 @@ import numpy.typing as npt
 
 from pura.embed.generate import Feed
 from pura.embed.prompts import end_ids, prompt_ids
+from pura.lab.compare.methods import Bench
 from pura.lab.prompts import STUDY
 from pura.lab.rivals.base import draw
 from pura.lab.rivals.ctwl import Proxy
+from pura.lab.rivals.rsbh import segment_table
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -38,10 +41,16 @@ class Source(Protocol):
 
 
 class ModelSource:
-    """A model that continues the study's prompts, at temperature 1; end tokens are barred."""
+    """A model that continues prompts, at temperature 1; end tokens are barred.
 
-    def __init__(self, model: LanguageModel) -> None:
+    Args:
+        model: The model.
+        prompts: The study's, unless told otherwise.
+    """
+
+    def __init__(self, model: LanguageModel, prompts: Sequence[str] = STUDY) -> None:
         self._model = model
+        self._prompts = prompts
         self._ends = sorted(end_ids(model))
         self._feed: Feed | None = None
 
@@ -50,9 +59,13 @@ class ModelSource:
         """``V``."""
         return self._model.vocab_size
 
+    def prompt(self, number: int) -> str:
+        """Return what opens a text."""
+        return self._prompts[number * _STRIDE % len(self._prompts)]
+
     def begin(self, numbers: Sequence[int]) -> None:
         """Begin texts with their prompts."""
-        starts = [prompt_ids(self._model, STUDY[n * _STRIDE % len(STUDY)]) for n in numbers]
+        starts = [prompt_ids(self._model, self.prompt(n)) for n in numbers]
         self._feed = Feed(self._model, starts)
 
     def rows(self, tokens: I64 | None) -> F64:
@@ -125,6 +138,21 @@ def record_laws(
     top = np.sort(np.argsort(-said.mean(axis=(0, 1)))[:kept])
     out = said[:, :, top]
     return np.asarray(out / out.sum(axis=2, keepdims=True))
+
+
+def bench_of(model: LanguageModel, source: LawSource | ModelSource) -> Bench:
+    """Return what schemes are built on; token frequencies are those that the source expects.
+
+    What it expects after the first prompts stands in for a corpus.
+    """
+    source.begin(range(24))
+    frequency = source.rows(None).mean(axis=0)
+
+    @functools.cache
+    def segments(bits: int) -> I64:
+        return np.asarray(segment_table(source.vocab_size, bits, frequency))
+
+    return Bench(vocab_size=source.vocab_size, segments=segments, proxy=proxy_of(model))
 
 
 def proxy_of(model: LanguageModel) -> Proxy:

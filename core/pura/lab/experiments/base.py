@@ -28,10 +28,12 @@ class Scale:
     Attributes:
         texts: Texts a cell.
         full: Every cell, instead of those that show the shape.
+        judge: The model that judges how good texts are; empty for one of letters.
     """
 
     texts: int = 24
     full: bool = False
+    judge: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,33 +56,6 @@ class Figure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Experiment:
-    """One experiment.
-
-    Attributes:
-        name: As it is asked for.
-        title: For people.
-        paper: The figure or table of the paper that it answers.
-        cells: Its cells at a scale, the most important first.
-        row: What is measured of text ``number`` in a cell.
-        figure: How it is drawn.
-        columns: Measured columns that its table shows; others are in the Parquet file.
-        pooled: Numbers of a cell that are of all its texts together.
-        most: Texts a cell at most, where a text is dear.
-    """
-
-    name: str
-    title: str
-    paper: str
-    cells: Callable[[Scale], Sequence[Cell]]
-    row: Callable[[Bench, Cell, int], Row]
-    figure: Figure
-    columns: tuple[str, ...]
-    pooled: Callable[[Sequence[Row]], Row] | None = None
-    most: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class Number:
     """A mean with its 95 % interval: Wilson's for shares, else of the bootstrap over texts.
 
@@ -93,6 +68,34 @@ class Number:
     value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One experiment.
+
+    Attributes:
+        name: As it is asked for.
+        title: For people.
+        paper: The figure or table of the paper that it answers.
+        cells: Its cells at a scale, the most important first.
+        row: What is measured of text ``number`` in a cell.
+        figure: How it is drawn.
+        columns: Measured columns that its table shows; others are in the Parquet file.
+        pooled: Numbers of a cell that are of all its texts together, with their intervals if they
+            have some.
+        most: Texts a cell at most, where a text is dear.
+    """
+
+    name: str
+    title: str
+    paper: str
+    cells: Callable[[Scale], Sequence[Cell]]
+    row: Callable[[Bench, Cell, int], Row]
+    figure: Figure
+    columns: tuple[str, ...]
+    pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +130,10 @@ def summarise(experiment: Experiment, cell: Cell, rows: Sequence[Row]) -> CellRe
             numbers[name] = Number(value=float(values.mean()), **_ends(ends))
     if experiment.pooled is not None:
         for name, value in experiment.pooled(rows).items():
-            numbers[name] = Number(value=value, low=value, high=value)
+            if isinstance(value, Number):
+                numbers[name] = value
+            else:
+                numbers[name] = Number(value=value, low=value, high=value)
     return CellResult(cell=cell, texts=len(rows), numbers=numbers, rows=rows)
 
 

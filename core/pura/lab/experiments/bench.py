@@ -24,8 +24,10 @@ from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_many
 from pura.lab.attacks.local import model_tools
 from pura.lab.corpora import corpus, prompts_of, sentences_of
 from pura.lab.evaluate import TextReading, joined
+from pura.lab.experiments.written import prompts, write_texts
 from pura.lab.proxy import drop_layers, perturb_weights, quantise_weights
 from pura.lab.shelf import Shelf
+from pura.model.tokenise import decode
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ BATCH: Final = 8
 """Texts in a file."""
 ROWS: Final = 32
 """Texts that are written side by side: a step reads all weights, whatever the number of rows."""
+WRITTEN_TOKENS: Final = 120
+"""Tokens of a text that is written with a mark."""
 SEED: Final = 20_261_122
 _ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
@@ -69,6 +73,21 @@ class PlainText:
         return self.generator.ids
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WrittenText:
+    """A text as a model wrote it, with a mark or without.
+
+    Attributes:
+        text: What its tokens say.
+        ids: int64 [L], its tokens.
+        log_p: float64 [L], the log probability of each by the model that wrote it, nats.
+    """
+
+    text: str
+    ids: I64
+    log_p: F64
+
+
 class Bench:
     """Texts and readings, made when they are asked for.
 
@@ -76,15 +95,21 @@ class Bench:
         model: The source; it writes, and as a verifier it reads.
         shelf: Where everything is kept.
         checkpoint: Called before every piece of work; may raise.
+        judge: Another model, which judges texts.
 
     Attributes:
         ahead: So many texts of a corpus will be asked for; they are written side by side.
     """
 
     def __init__(
-        self, model: LanguageModel, shelf: Shelf, checkpoint: Checkpoint = unstopped
+        self,
+        model: LanguageModel,
+        shelf: Shelf,
+        checkpoint: Checkpoint = unstopped,
+        judge: LanguageModel | None = None,
     ) -> None:
         self.model = model
+        self.judge = judge
         self.ahead = 0
         self._shelf = shelf
         self._checkpoint = checkpoint
@@ -143,12 +168,8 @@ class Bench:
             first = number - number % BATCH
             name = self._file(domain, tokens, first)
             if name not in self._shelf:
-                missing = [
-                    f
-                    for f in range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
-                    if self._file(domain, tokens, f) not in self._shelf
-                ]
-                self._write(domain, tokens, missing)
+                files = self._missing(first, lambda f: self._file(domain, tokens, f))
+                self._write(domain, tokens, files)
             columns = self._shelf.get(name)
             for i in range(BATCH):
                 self._texts[domain, tokens, first + i] = PlainText(
@@ -162,6 +183,11 @@ class Bench:
 
     def _file(self, domain: str, tokens: int, first: int) -> str:
         return self._name("text", [domain, tokens, first, _chosen(domain, first)])
+
+    def _missing(self, first: int, name: Callable[[int], str]) -> list[int]:
+        """Return the first numbers of the files that are written together, ``first`` among them."""
+        ahead = range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
+        return [f for f in ahead if name(f) not in self._shelf]
 
     def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
         """Return texts one after the other, each read on its own."""
@@ -199,6 +225,35 @@ class Bench:
             columns["prompt_ids"] = [m.prompt_ids for m in some]
             columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
             self._shelf.put(self._file(domain, tokens, first), columns)
+
+    def written(self, mark: str, number: int) -> WrittenText:
+        """Return a text that was really written with a mark, with its batch when it is missing."""
+
+        def name(first: int) -> str:
+            return self._name("written", [mark, first, WRITTEN_TOKENS, list(prompts())])
+
+        first = number - number % BATCH
+        if name(first) not in self._shelf:
+            missing = self._missing(first, name)
+            some = write_texts(
+                self.model,
+                mark,
+                [f + i for f in missing for i in range(BATCH)],
+                tokens=WRITTEN_TOKENS,
+                seed=SEED,
+                checkpoint=self._checkpoint,
+            )
+            said = [self._read(self.model, text.ids, text.prompt_ids) for text in some]
+            for at, f in enumerate(missing):
+                here = slice(BATCH * at, BATCH * (at + 1))
+                columns = {
+                    "ids": [text.ids for text in some[here]],
+                    "log_p": [np.log(reading.probability) for reading in said[here]],
+                }
+                self._shelf.put(name(f), columns)
+        columns = self._shelf.get(name(first))
+        ids, log_p = (columns[c][number - first] for c in ("ids", "log_p"))
+        return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
 
     def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
         """Return what an attack makes of a text's tokens; its dice follow from text and attack."""

@@ -192,7 +192,7 @@ def density(bench: Bench, cell: Cell, number: int) -> Row:
     return {"aligned": aligned.tolist(), "paper_bits": float((aligned > 0).mean())}
 
 
-def auc(rows: Sequence[Row]) -> Row:
+def auc(rows: Sequence[Row]) -> dict[str, float]:
     """Return how often a right position's sum is larger in size than a wrong one's."""
     values = np.concatenate([np.asarray(row["aligned"]) for row in rows])
     right, wrong = values[values > 0], -values[values <= 0]

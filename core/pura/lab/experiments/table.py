@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from pura.lab.corpora import DOMAINS
-from pura.lab.experiments import rows
+from pura.lab.experiments import quality, rows, unbiased
 from pura.lab.experiments.base import Cell, Experiment, Figure, Scale
 
 _EDITS: Final = (
@@ -69,6 +69,18 @@ def _adaptive(scale: Scale) -> Sequence[Cell]:
     more = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
     attacks = ("clean", "substitute:0.1", "smoothing:0.28", *more)
     return [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
+
+
+def _quality(scale: Scale) -> Sequence[Cell]:
+    more = ("pura-keys", "plain-again", "bimark", "stealthink", "mpac-2", "rsbh-2", "rsbh-3")
+    marks = ("pura", "mpac-3", *more) if scale.full else ("pura", "mpac-3")
+    judge = scale.judge or "letters"
+    return [{"mark": m, "judge": judge} for m in marks]
+
+
+def _unbiased(scale: Scale) -> Sequence[Cell]:
+    marks = ("pura", "mpac-3", "bimark", "stealthink") if scale.full else ("pura", "mpac-3")
+    return [{"mark": m} for m in marks]
 
 
 def _oracle(scale: Scale) -> Sequence[Cell]:
@@ -207,6 +219,29 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "log10_e",
             "usable",
             most=32,
+        ),
+        Experiment(
+            name="quality",
+            title="Quality and stealth of texts that were written with a mark",
+            paper="Table 2",
+            cells=_quality,
+            row=quality.quality,
+            figure=Figure(x="mark", y=("words", "transformer", "likelihood")),
+            columns=(
+                *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
+                *("words", "transformer", "likelihood", "mmd_p"),
+            ),
+            pooled=quality.telling_apart,
+        ),
+        Experiment(
+            name="unbiased",
+            title="Frequencies over keys beside the exact law, a thousand keys a text",
+            paper="–",
+            cells=_unbiased,
+            row=unbiased.frequencies,
+            figure=Figure(x="mark", y=("distance", "by_chance")),
+            columns=("keys", "p", "distance", "by_chance"),
+            pooled=unbiased.chi_square,
         ),
         Experiment(
             name="adaptive",

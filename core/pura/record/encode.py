@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from pura.base.json_text import PIECE
 from pura.scheme import Profile
 
 JSON_NAME: Final = "json"
@@ -37,6 +38,17 @@ def encode(value: Any) -> Any:
 
 
 def _array(array: np.ndarray[Any, Any]) -> list[Any]:
+    """Return an array as lists, piece by piece: other threads have their turns between them."""
+    if array.size <= PIECE or not array.ndim:
+        return _plain(array)
+    width = array.size // array.shape[0]
+    if width > PIECE:
+        return [_array(row) for row in array]
+    step = PIECE // width
+    return [v for start in range(0, array.shape[0], step) for v in _plain(array[start:][:step])]
+
+
+def _plain(array: np.ndarray[Any, Any]) -> list[Any]:
     if array.dtype.kind != "f" or not np.isnan(array).any():
         return cast("list[Any]", array.tolist())
     boxed = array.astype(object)

@@ -8,7 +8,6 @@ know, stands as ``null`` in number arrays and infinities are refused.
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 import types
 import typing
@@ -18,6 +17,7 @@ import numpy as np
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import ProfileError, RecordError
+from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record import audit as record
 from pura.record.audit import Audit
@@ -68,9 +68,9 @@ def summary(audit: Audit) -> dict[str, Any]:
     return {name: whole[name] for name in _SUMMARY if name in whole}
 
 
-def to_json(audit: Audit, *, indent: int | None = None) -> str:
+def to_json(audit: Audit) -> str:
     """Return the whole record as JSON text."""
-    return json.dumps(audit.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+    return json_text(audit.to_dict())
 
 
 def from_json(text: str | bytes) -> Audit:

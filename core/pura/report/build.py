@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, RecordError
+from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record import json_io
 from pura.record.audit import SCHEMA as RECORD_SCHEMA
@@ -145,7 +145,7 @@ def record_json(audits: Sequence[Audit]) -> bytes:
     if len(audits) == 1:
         return json_io.to_json(audits[0]).encode()
     data = {"schema": SCHEMA, "audits": [audit.to_dict() for audit in audits]}
-    return json.dumps(data, ensure_ascii=False, allow_nan=False).encode()
+    return json_text(data).encode()
 
 
 def _lint(request: ReportRequest) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from pura.base.errors import ReportError
+from pura.base.json_text import json_text
 from pura.base.resources import resource
 from pura.report.blocks import Content
 from pura.report.request import logo_format
@@ -37,9 +37,9 @@ def compile_pdf(
     """
     import typst
 
-    inputs = {"data": json.dumps(content.plain(), ensure_ascii=False)}
+    inputs = {"data": json_text(content.plain())}
     files = {name: data.decode("utf-8") for name, data in attached.items()}
-    inputs |= {"attached": json.dumps(files, ensure_ascii=False)}
+    inputs |= {"attached": json_text(files)}
     with tempfile.TemporaryDirectory(prefix="pura-report-") as folder:
         root = Path(folder)
         if logo is not None and (kind := logo_format(logo)) is not None:

@@ -7,6 +7,7 @@ scripts that Inter does not have come from the system's own fonts.
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import Final
 
 from PySide6.QtGui import QFont, QFontDatabase, QFontInfo
@@ -35,7 +36,14 @@ def install(app: QApplication) -> None:
             return
         if QFontDatabase.addApplicationFont(str(path)) < 0:
             _log.warning("the font file %s cannot be loaded", name)
+    _known.cache_clear()
     app.setFont(face(BODY))
+
+
+@cache
+def _known() -> bool:
+    """Whether the shipped face is loaded; asked for thousands of times while a text is drawn."""
+    return FAMILY in QFontDatabase.families()
 
 
 def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
@@ -46,10 +54,8 @@ def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
         strong: Semi-bold.
         medium: Medium weight.
     """
-    known = FAMILY in QFontDatabase.families()
-    font = (
-        QFont(FAMILY) if known else QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
-    )
+    general = QFontDatabase.SystemFont.GeneralFont
+    font = QFont(FAMILY) if _known() else QFontDatabase.systemFont(general)
     font.setPixelSize(size)
     if strong:
         font.setWeight(QFont.Weight.DemiBold)

@@ -8,6 +8,7 @@ grows with the text but a few arrays of numbers.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from PySide6.QtGui import QFont, QFontMetricsF
 
 I64 = npt.NDArray[np.int64]
+
+PIECE: Final = 100_000  # characters that are broken into lines at once
 
 _HIDDEN: Final = "◌"  # stands for a character that has no picture of its own
 _INVISIBLE: Final = {"Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -136,9 +139,8 @@ class Breaker:
     """Breaks one text into lines, again and again as its room changes.
 
     A line starts at the text's beginning, after a blank, or, where a word is too long for a line,
-    inside a word. Where a line ends that starts after a blank is found for all of them at once;
-    then the lines are a walk from one to the next. The few that start inside a word are found one
-    by one.
+    inside a word. A line's end depends on what follows its start only, so a text is broken piece
+    by piece: the last line of a piece is where the next one begins.
 
     Args:
         text: The original text; its line breaks end lines.
@@ -146,13 +148,46 @@ class Breaker:
     """
 
     def __init__(self, text: str, sums: npt.NDArray[np.float64]) -> None:
-        codes = _codes(text)
+        self._codes, self._sums = _codes(text), sums
+
+    def lines(self, width: float) -> Lines:
+        """Break the text.
+
+        Args:
+            width: Room of a line in pixels.
+        """
+        return Lines(np.concatenate(list(self.pieces(width))))
+
+    def pieces(self, width: float) -> Iterator[I64]:
+        """Break the text piece by piece; together they are :attr:`Lines.starts`."""
+        begin, room, size = 0, PIECE, self._codes.size
+        while begin + room < size:
+            piece = slice(begin, begin + room)
+            starts = _Piece(self._codes[piece], self._sums[begin : begin + room + 1]).starts(width)
+            whole = starts[:-2]  # the last line may go on
+            if whole.size:
+                yield whole + begin
+                begin, room = begin + int(starts[-2]), PIECE
+            else:
+                room *= 2
+        last = _Piece(self._codes[begin:], self._sums[begin:]).starts(width) + begin
+        opened = size == 0 or self._codes[-1] == ord("\n")
+        yield np.append(last, size) if opened else last
+
+
+class _Piece:
+    """A stretch of a text that starts where a line does.
+
+    Where a line ends that starts after a blank is found for all of them at once; then the lines
+    are a walk from one to the next. The few that start inside a word are found one by one.
+    """
+
+    def __init__(self, codes: npt.NDArray[np.uint32], sums: npt.NDArray[np.float64]) -> None:
         self._sums, self._size = sums, codes.size
-        self._open = codes.size == 0 or text.endswith("\n")
         blank = (codes == ord(" ")) | (codes == ord("\n")) | (codes == ord("\t"))
         self._blanks = np.flatnonzero(blank)
         self._blank_sums = sums[self._blanks]
-        # Where lines may start, the text's end for the last.
+        # Where lines may start, the end for the last.
         self._starts = np.concatenate(([0], self._blanks + 1))
         if self._starts[-1] != codes.size:
             self._starts = np.append(self._starts, codes.size)
@@ -162,12 +197,8 @@ class Breaker:
             over = np.append(over, self._starts.size - 1)
         self._over = over[np.searchsorted(over, np.arange(self._starts.size - 1), side="right")]
 
-    def lines(self, width: float) -> Lines:
-        """Break the text.
-
-        Args:
-            width: Room of a line in pixels.
-        """
+    def starts(self, width: float) -> I64:
+        """Return the first character of every line, and the end; int64 [N + 1]."""
         # Looked up one by one: turning all into lists takes longer than finding them.
         ends, places = self._ends(width).data, self._starts.data
         starts, start = [0], 0  # characters where lines start; number of the start in use
@@ -177,9 +208,7 @@ class Breaker:
                 end = self._through_word(starts, width)
             start = end
             starts.append(places[start])
-        if self._open:
-            starts.append(self._size)
-        return Lines(np.array(starts, dtype=np.int64))
+        return np.array(starts, dtype=np.int64)
 
     def _ends(self, width: float) -> I64:
         """Return for each start the number of the next line's; its own where a word is cut."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,15 @@ BRACKET: Final = 6  # room of the brackets left of the bar
 FULL: Final = 60  # characters from which a line is as grey as any
 
 
+class _Sums(NamedTuple):
+    """What the lines of a text hold, each float64 [N]."""
+
+    filled: npt.NDArray[np.float64]
+    evidence: npt.NDArray[np.float64]
+    carriers: npt.NDArray[np.float64]
+    marked: npt.NDArray[np.float64]
+
+
 class DocumentStrip(QWidget):
     """Every line of a text as a row of colour; a press goes there.
 
@@ -44,6 +53,7 @@ class DocumentStrip(QWidget):
         super().__init__()
         self._view, self._selection, self._theme = view, selection, theme
         self._rows: npt.NDArray[np.int8] | None = None
+        self._sums: _Sums | None = None
         self._grey = np.empty(0)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
@@ -57,7 +67,7 @@ class DocumentStrip(QWidget):
         return QSize(BADGE + BRACKET + BAR + 2, 120)
 
     def _forget(self) -> None:
-        self._rows = None
+        self._rows = self._sums = None
         self.setAccessibleDescription(self._words())
         self.update()
 
@@ -70,18 +80,30 @@ class DocumentStrip(QWidget):
         return self._rows
 
     def _shades(self, height: int) -> npt.NDArray[np.int8]:
-        starts = self._view.line_starts()
-        lines = starts.size - 1
+        if self._sums is None:
+            self._sums = self._sum_lines()
+        sums, lines = self._sums, self._sums.filled.size
         edges = np.linspace(0, lines, height + 1)
         first = np.minimum(np.floor(edges[:-1]).astype(np.int64), lines - 1)
         last = np.maximum(np.ceil(edges[1:] - 1e-9).astype(np.int64), first + 1)
-        filled_lines = np.minimum(np.diff(starts), FULL) / FULL
-        self._grey = _means(filled_lines, np.ones(lines), first, last)
-        audit = self._selection.audit
-        places = self._view.token_starts()
-        if audit is None or not self._view.shading or not places.size:
-            return np.zeros(height, dtype=np.int8)
-        tokens = audit.tokens
+        self._grey = _means(sums.filled, np.ones(lines), first, last)
+        mean = _means(sums.evidence, sums.carriers, first, last)
+        size = np.maximum(np.searchsorted(STEPS, np.abs(mean), side="right"), 1)
+        level = np.where(mean < 0, -size, size)
+        here = _means(sums.marked, np.ones(lines), first, last) > 0
+        return np.where(here, level, 0).astype(np.int8)
+
+    def _sum_lines(self) -> _Sums:
+        """Sum up what the tokens of each line say; a change of height needs no more than that."""
+        starts = self._view.line_starts()
+        lines = starts.size - 1
+        full = np.minimum(np.diff(starts), FULL) / FULL
+        audit, places = self._selection.audit, self._view.token_starts()
+        if audit is None or not self._view.shading or not places.size or not starts[-1]:
+            return _Sums(full, *np.zeros((3, lines)))
+        # Tokens stand in the order of the text: those of each line are a stretch.
+        edges = np.searchsorted(places, starts[:-1])
+        line = np.repeat(np.arange(lines), np.diff(np.append(edges, places.size)))
         inside = np.zeros(places.size + 1, dtype=np.int64)
         for _, passage in self._view.passages:
             inside[passage.first_token] += 1
@@ -89,15 +111,9 @@ class DocumentStrip(QWidget):
         marked = np.cumsum(inside[:-1]) > 0
         carries = np.zeros(places.size, dtype=bool)
         carries[audit.steps.token] = True
-        line = np.searchsorted(starts, places, side="right") - 1
-        line = np.clip(line, 0, lines - 1)
-        evidence = np.bincount(line, np.where(marked, tokens.log10_evidence, 0.0), lines)
-        counted = np.bincount(line, marked & carries, lines)
-        mean = _means(evidence, counted, first, last)
-        size = np.maximum(np.searchsorted(STEPS, np.abs(mean), side="right"), 1)
-        level = np.where(mean < 0, -size, size)
-        here = _means(np.bincount(line, marked, lines), np.ones(lines), first, last) > 0
-        return np.where(here, level, 0).astype(np.int8)
+        evidence = np.where(marked, audit.tokens.log10_evidence, 0.0)
+        values = (evidence, marked & carries, marked)
+        return _Sums(full, *(np.bincount(line, v, lines).astype(np.float64) for v in values))
 
     def _words(self) -> str:
         count = len(self._view.passages)
@@ -154,9 +170,9 @@ class DocumentStrip(QWidget):
 
     def _paint_brackets(self, painter: QPainter) -> None:
         passages = self._view.passages if self._view.shading else ()
-        if not passages:
-            return
         starts = self._view.line_starts()
+        if not passages or not starts[-1]:
+            return
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         x = BADGE + BRACKET - 4
         several = max(number for number, _ in passages) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,7 +11,6 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QColor,
-    QFont,
     QPainter,
     QPaintEvent,
     QPen,
@@ -27,26 +27,28 @@ from pura_audit.look.marks import BADGE, mark_pen, paint_badge
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
-from pura_audit.widgets.text_layout import Breaker, Lines, advances, safe_text
+from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages
 MAX_COLUMNS: Final = 90
 LEADING: Final = 1.75
-LONG: Final = 100_000  # characters; breaking them takes a noticeable part of a frame
+LONG: Final = PIECE  # characters; a longer text is broken while the window goes on
 REST_MS: Final = 60
+NO_LINES: Final = Lines(np.array([0, 0], dtype=np.int64))
 # log10 evidence from which a token has the next darker shade
 STEPS: Final = (0.02, 0.15, 0.4, 0.8)
 
 
 @dataclass
 class _Shaped:
-    """One line on screen: its shape, and where its characters stand."""
+    """One line on screen: its shape, and where its characters and tokens stand."""
 
     layout: QTextLayout
     line: QTextLine
     start: int
     end: int
     units: npt.NDArray[np.int64] | None  # UTF-16 place of each character; None when they agree
+    tokens: tuple[tuple[int, float, float], ...] = ()  # number, left and right edge
 
     def unit(self, place: int) -> int:
         inside = max(0, min(place, self.end) - self.start)
@@ -81,17 +83,22 @@ class TextCanvas(QAbstractScrollArea):
         super().__init__(parent)
         self._selection, self._theme = selection, theme
         self._text, self._safe = "", ""
-        self._lines = Lines(np.array([0, 0], dtype=np.int64))
+        self._lines = NO_LINES
+        self._shaped: dict[int, _Shaped] = {}  # lines of the last paint
         self._room = 0.0
         self._settled = QTimer(self, singleShot=True, interval=REST_MS)
         self._settled.timeout.connect(self._relayout)
-        self._breaker = Breaker("", np.zeros(1))
+        self._breaker: Breaker | None = None
+        self._breaking: Iterator[None] = iter(())
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._go_on)
         self._levels = np.empty(0, dtype=np.int8)
         self._starts = self._ends = np.empty(0, dtype=np.int64)
         self.passages: tuple[tuple[int, Passage], ...] = ()
         self._several = False
         self._read = 0  # characters that were read; the others are greyed
         self._size = fonts.READING
+        self._font = fonts.face(self._size)
         self.matches: tuple[int, ...] = ()
         self._needle = 0
         self.chosen = (0, 0)  # characters that a copy takes
@@ -107,7 +114,7 @@ class TextCanvas(QAbstractScrollArea):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().valueChanged.connect(lambda _: self.moved.emit())
         self.setAccessibleName(translate("Text", "Text"))
-        theme.changed.connect(self.viewport().update)
+        theme.changed.connect(self._forget)
         selection.mark_changed.connect(self.viewport().update)
 
     # What is shown
@@ -117,6 +124,7 @@ class TextCanvas(QAbstractScrollArea):
         if text is not self._text:
             self._text, self._safe = text, safe_text(text)
             self.chosen = (0, 0)
+            self._lines = NO_LINES
             self._measure()
             self.verticalScrollBar().setValue(0)
         if audit is not None:
@@ -130,7 +138,7 @@ class TextCanvas(QAbstractScrollArea):
         early = audit is not None and audit.stopped is not None and self._ends.size
         self._read = int(self._ends[-1]) if early else len(text)
         self.matches = ()
-        self.viewport().update()
+        self._forget()
         self.laid_out.emit()
 
     def set_shading(self, on: bool) -> None:
@@ -144,6 +152,7 @@ class TextCanvas(QAbstractScrollArea):
         size = max(fonts.SMALLEST, min(fonts.LARGEST, size))
         if size != self._size:
             self._size = size
+            self._font = fonts.face(size)
             self._measure()
             self.zoomed.emit(size)
 
@@ -170,33 +179,67 @@ class TextCanvas(QAbstractScrollArea):
 
     # Geometry
 
-    def _font(self) -> QFont:
-        return fonts.face(self._size)
-
     @property
     def line_height(self) -> int:
         """Height of a line in pixels."""
         return round(self._size * LEADING)
 
     def _measure(self) -> None:
-        self._breaker = Breaker(self._text, advances(self._safe, self._font()))
+        self._breaker = None
         self._room = 0.0
         self._relayout()
 
     def _relayout(self) -> None:
+        """Break the lines where they must be broken, a long text in turns with the window."""
         column = MAX_COLUMNS * self._size * 0.52
         room = max(80.0, min(column, self.viewport().width() - MARGIN - 8))
-        if room != self._room:
-            self._room = room
-            self._lines = self._breaker.lines(room)
+        if room == self._room:
+            if not self.laying:
+                self._laid()
+            return
+        self._room = room
+        self._breaking = self._break(room)
+        if len(self._text) > LONG:
+            self._turn.start()
+        else:
+            for _ in self._breaking:
+                pass
+
+    @property
+    def laying(self) -> bool:
+        """Whether lines are being found; until then those before stand, of a new text none."""
+        return self._turn.isActive()
+
+    def _go_on(self) -> None:
+        if next(self._breaking, self) is self:
+            self._turn.stop()
+
+    def _break(self, room: float) -> Iterator[None]:
+        if self._breaker is None:
+            self._breaker = Breaker(self._text, advances(self._safe, self._font))
+            yield
+        found = []
+        for piece in self._breaker.pieces(room):
+            found.append(piece)
+            yield
+        self._lines = Lines(np.concatenate(found))
+        self._turn.stop()
+        self._laid()
+
+    def _laid(self) -> None:
         bar = self.verticalScrollBar()
         height = len(self._lines) * self.line_height + 8
         bar.setPageStep(self.viewport().height())
         bar.setSingleStep(self.line_height)
         bar.setRange(0, max(0, height - self.viewport().height()))
-        self.viewport().update()
+        self._forget()
         self.laid_out.emit()
         self.moved.emit()
+
+    def _forget(self) -> None:
+        """Shape the lines on screen anew."""
+        self._shaped.clear()
+        self.viewport().update()
 
     def line_starts(self) -> npt.NDArray[np.int64]:
         """Return the first character of every line, and the text's end; int64 [N + 1]."""
@@ -237,9 +280,16 @@ class TextCanvas(QAbstractScrollArea):
         return 4 + line * self.line_height - self.verticalScrollBar().value()
 
     def _shape(self, number: int) -> _Shaped:
+        """Return a line as it is drawn; what is on screen is shaped once."""
+        found = self._shaped.get(number)
+        if found is None:
+            found = self._shaped[number] = self._shape_anew(number)
+        return found
+
+    def _shape_anew(self, number: int) -> _Shaped:
         start, end = self._lines.span(number)
         words = self._safe[start:end]
-        layout = QTextLayout(words, self._font())
+        layout = QTextLayout(words, self._font)
         layout.setFormats(self._signs(start, end))
         layout.setCacheEnabled(True)
         layout.beginLayout()
@@ -247,17 +297,33 @@ class TextCanvas(QAbstractScrollArea):
         line.setLineWidth(1e6)
         layout.endLayout()
         units = None
-        if any(ord(c) > 0xFFFF for c in words):
+        if max(words, default="") > "\uffff":
             wide = np.fromiter((2 if ord(c) > 0xFFFF else 1 for c in words), dtype=np.int64)
             units = np.concatenate(([0], np.cumsum(wide)))
-        return _Shaped(layout, line, start, end, units)
+        shaped = _Shaped(layout, line, start, end, units)
+        shaped.tokens = tuple(self._places(shaped))
+        return shaped
+
+    def _places(self, shaped: _Shaped) -> Iterator[tuple[int, float, float]]:
+        """Return where the tokens of a line stand."""
+        tokens = self._tokens_in(shaped.start, shaped.end) if self._levels.size else range(0)
+        some = slice(tokens.start, tokens.stop)
+        starts = np.maximum(self._starts[some], shaped.start).tolist()
+        ends = np.minimum(self._ends[some], shaped.end).tolist()
+        place, edge = shaped.start, shaped.x(shaped.start)
+        for token, start, end in zip(tokens, starts, ends, strict=True):
+            left = edge if start == place else shaped.x(start)
+            place, edge = end, shaped.x(end)
+            yield token, min(left, edge), max(left, edge)
 
     def _signs(self, start: int, end: int) -> list[QTextLayout.FormatRange]:
         """Return formats that grey out signs for unseen characters, and what was not read."""
-        ranges = []
+        own, safe = self._text[start:end], self._safe[start:end]
+        ranges: list[QTextLayout.FormatRange] = []
+        if own == safe and end <= self._read:
+            return ranges
         unit = 0
-        pairs = zip(self._text[start:end], self._safe[start:end], strict=True)
-        for place, (true, seen) in enumerate(pairs, start):
+        for place, (true, seen) in enumerate(zip(own, safe, strict=True), start):
             if true != seen or place >= self._read:
                 found = QTextLayout.FormatRange()
                 found.start, found.length = unit, 1
@@ -269,7 +335,7 @@ class TextCanvas(QAbstractScrollArea):
     def _tokens_in(self, start: int, end: int) -> range:
         first = int(np.searchsorted(self._ends, start, side="right"))
         last = int(np.searchsorted(self._starts, end, side="left"))
-        return range(first, last)
+        return range(first, max(first, last))
 
     # Painting
 
@@ -278,27 +344,30 @@ class TextCanvas(QAbstractScrollArea):
         painter = QPainter(self.viewport())
         self.drawn = 0
         positions = set(self._selection.readers().tolist())
-        for number in self._visible():
-            self._paint_line(painter, number, positions)
+        visible, tokens = self._visible(), self._theme.tokens
+        shades = {level: QColor(tokens.shade(level)) for level in range(-4, 5) if level}
+        for number in visible:
+            self._paint_line(painter, number, positions, shades)
+        for gone in self._shaped.keys() - set(visible):
+            del self._shaped[gone]
         if self.shading:
             self._paint_passages(painter)
         painter.end()
 
-    def _paint_line(self, painter: QPainter, number: int, readers: set[int]) -> None:
+    def _paint_line(
+        self, painter: QPainter, number: int, readers: set[int], shades: dict[int, QColor]
+    ) -> None:
         shaped = self._shape(number)
         y = self._y(number)
         height = self.line_height
         box_height = self._size + 8
         box_top = y + (height - box_height) / 2
-        tokens = self._tokens_in(shaped.start, shaped.end) if self._levels.size else range(0)
-        boxes: list[tuple[int, QRectF]] = []
-        for token in tokens:
-            left = shaped.x(max(shaped.start, int(self._starts[token])))
-            right = shaped.x(min(shaped.end, int(self._ends[token])))
-            left, right = min(left, right), max(left, right)
-            boxes.append((token, QRectF(MARGIN + left, box_top, right - left, box_height)))
+        boxes = [
+            (token, QRectF(MARGIN + left, box_top, right - left, box_height))
+            for token, left, right in shaped.tokens
+        ]
         if self.shading:
-            self._paint_shades(painter, boxes)
+            self._paint_shades(painter, boxes, shades)
         self._paint_matches(painter, shaped, box_top, box_height)
         painter.setPen(self._theme.colour("text"))
         ascent = shaped.line.ascent()
@@ -320,13 +389,13 @@ class TextCanvas(QAbstractScrollArea):
         chosen.format.setForeground(self._theme.colour("on_accent"))
         return [chosen]
 
-    def _paint_shades(self, painter: QPainter, boxes: list[tuple[int, QRectF]]) -> None:
-        tokens = self._theme.tokens
-        colours = {level: QColor(tokens.shade(level)) for level in range(-4, 5) if level}
+    def _paint_shades(
+        self, painter: QPainter, boxes: list[tuple[int, QRectF]], shades: dict[int, QColor]
+    ) -> None:
         for token, box in boxes:
             level = int(self._levels[token])
             if level:
-                painter.fillRect(box, colours[level])
+                painter.fillRect(box, shades[level])
                 self.drawn += 1
 
     def _paint_matches(self, painter: QPainter, shaped: _Shaped, top: float, height: float) -> None:

@@ -31,11 +31,12 @@ class TextView(TextCanvas):
         super().__init__(selection, theme, parent)
         self._fresh = False
         self._anchor = 0
+        self._awaited: int | None = None  # a token that is wanted on screen once there are lines
         selection.audit_changed.connect(self._begin)
         selection.changed.connect(self._follow)
         selection.shown_from.connect(self._show_from)
         self.moved.connect(lambda: selection.see(*self.tokens_on_screen()))
-        self.laid_out.connect(lambda: selection.see(*self.tokens_on_screen()))
+        self.laid_out.connect(self._arrive)
 
     def show_text(self, text: str, audit: Audit | None) -> None:
         """Show a text; with an audit its tokens are shaded and can be selected."""
@@ -67,7 +68,15 @@ class TextView(TextCanvas):
             self._scroll_to(self._lines.of_character(int(self._starts[token])))
         self.viewport().update()
 
+    def _arrive(self) -> None:
+        if self._awaited is not None and not self.laying:
+            self._show_from(self._awaited)
+        self._selection.see(*self.tokens_on_screen())
+
     def _show_from(self, token: int) -> None:
+        self._awaited = token if self.laying else None
+        if self.laying:
+            return
         line = self._lines.of_character(int(self._starts[token]))
         self.verticalScrollBar().setValue((line - 1) * self.line_height)
 

@@ -128,13 +128,14 @@ def test_the_window_is_painted_before_torch_is_imported(tmp_path: Path) -> None:
 
 
 def test_what_is_drawn_is_bounded_by_what_is_seen(
-    window: Any, text: str, tbcc: Any, sample_key: Any, audit_factory: Any
+    window: Any, qtbot: Any, text: str, tbcc: Any, sample_key: Any, audit_factory: Any
 ) -> None:
     window.resize(1440, 900)
     canvas = window.work.text.view
 
     def paint(count: int) -> int:
         window.session.add_audit(audit_factory(text * count, tbcc, sample_key))
+        qtbot.waitUntil(lambda: not canvas.laying)
         canvas.verticalScrollBar().setValue(canvas.verticalScrollBar().maximum() // 2)
         QApplication.processEvents()
         canvas.viewport().grab()

@@ -26,6 +26,7 @@ from pura_audit.look import fonts
 from pura_audit.look.marks import mark_pen
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
+from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench.answer_view import caution_words
 from pura_audit.workbench.bit_lanes import arrange
@@ -119,14 +120,18 @@ def test_find_marks_every_place_and_selects(shown_window: Any, audit: Audit) -> 
 
 
 def test_a_text_of_200_000_tokens_draws_what_is_visible_only(
-    window: Any, tbcc: Profile, sample_key: SecretKey, audit_factory: Callable[..., Audit]
+    window: Any,
+    qtbot: Any,
+    tbcc: Profile,
+    sample_key: SecretKey,
+    audit_factory: Callable[..., Audit],
 ) -> None:
     window.resize(1440, 900)
     audit = audit_factory("word and thing " * 66_667, tbcc, sample_key)
     assert audit.tokens.ids.size > 200_000
-    window.session.add_audit(audit)
-    QApplication.processEvents()
     view = window.work.text.view
+    window.session.add_audit(audit)
+    qtbot.waitUntil(lambda: not view.laying)
     for place in (0, view.verticalScrollBar().maximum() // 2, view.verticalScrollBar().maximum()):
         view.verticalScrollBar().setValue(place)
         view.viewport().grab()
@@ -170,17 +175,21 @@ def slow_lines(text: str, sums: npt.NDArray[np.float64], width: float) -> Lines:
     return Lines(np.array(starts))
 
 
-def test_lines_break_where_a_slow_search_breaks_them() -> None:
+def test_lines_break_where_a_slow_search_breaks_them(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(4)
     letters = [*"ab c\n\t\u200b漢🙂", "longword" * 6, "  ", "\n\n"]
-    for _ in range(300):
+    for _ in range(100):
         text = "".join(rng.choice(letters, size=int(rng.integers(0, 40))))
         widths = [0.0 if c == "\u200b" else float(rng.choice([5.0, 7.25, 9.5])) for c in text]
         sums = np.concatenate(([0.0], np.cumsum(widths)))
         breaker = Breaker(text, sums)
         for width in (12, 40, 80, 200):
             wanted = slow_lines(text, sums, width).starts
-            assert breaker.lines(width).starts.tolist() == wanted.tolist(), (text, width)
+            for piece in (text_layout.PIECE, 11):  # in one go, and piece by piece
+                with monkeypatch.context() as patch:
+                    patch.setattr(text_layout, "PIECE", piece)
+                    lines = breaker.lines(width).starts
+                assert lines.tolist() == wanted.tolist(), (text, width)
 
 
 def test_unseen_characters_are_shown_as_signs_and_named() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -45,6 +46,9 @@ class Theme(QObject):
         if not _first_palette:
             _first_palette.append(QGuiApplication.palette())  # before we put ours on
         self._system_palette = _first_palette[0]
+        self._dressing: Iterator[None] = iter(())
+        self._turn = QTimer(self, interval=0)
+        self._turn.timeout.connect(self._go_on)
         self.tokens = self._choose()
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._system_changed)
@@ -55,9 +59,9 @@ class Theme(QObject):
         return self._mode
 
     def set_mode(self, mode: Mode) -> None:
-        """Change the mode and repaint."""
+        """Change the mode; the windows wear it some turns of the event loop later."""
         self._mode = mode
-        self.apply()
+        self._begin()
 
     def colour(self, name: str) -> QColor:
         """Return a token as a colour."""
@@ -68,18 +72,42 @@ class Theme(QObject):
         return QColor(self.tokens.mark(number))
 
     def apply(self) -> None:
-        """Put palette and style sheet on the application."""
+        """Put palette and style sheet on the application at once, while no window is open."""
+        for _ in self._dress():
+            pass
+
+    def _begin(self) -> None:
+        self._dressing = self._dress()
+        self._turn.start()
+
+    def _go_on(self) -> None:
+        if next(self._dressing, self) is self:
+            self._turn.stop()
+
+    def _dress(self) -> Iterator[None]:
+        """Change the colours in turns: to dress every widget takes longer than a window may stand.
+
+        Nothing is painted until the last one, so that nobody sees half of it.
+        """
         self.tokens = self._choose()
         app = QApplication.instance()
         if isinstance(app, QApplication):
+            _paint(app, on=False)
             app.setPalette(_palette(self.tokens))
             # Off and on again: where one style sheet takes the place of another, Qt dresses each
             # widget once for every widget that it lies in, which takes two or three times as long.
             sheet = stylesheet(self.tokens)
             if app.styleSheet() != sheet:
+                yield
                 app.setStyleSheet("")
+                yield
                 app.setStyleSheet(sheet)
-        self.changed.emit()
+                yield
+            self.changed.emit()
+            yield
+            _paint(app, on=True)
+        else:
+            self.changed.emit()
 
     def _choose(self) -> Tokens:
         match self._mode:
@@ -96,7 +124,12 @@ class Theme(QObject):
 
     def _system_changed(self) -> None:
         if self._mode is Mode.SYSTEM:
-            self.apply()
+            self._begin()
+
+
+def _paint(app: QApplication, *, on: bool) -> None:
+    for window in app.topLevelWidgets():
+        window.setUpdatesEnabled(on)
 
 
 def _wants_contrast() -> bool:

@@ -70,12 +70,16 @@ class ReportDialog(PlainDialog):
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         queue, maker = session.jobs.reports, ReportMaker()
+        # Parents first: a widget that moves into another takes all that is in it along, and each
+        # of them is dressed anew.
+        self.parts = QSplitter(Qt.Orientation.Horizontal, self)
+        self.left = QFrame(self.parts)
         self.form = ReportForm(
-            audits, base or ReportRequest(), session.settings.current, every=every
+            audits, base or ReportRequest(), session.settings.current, self.left, every=every
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
-        self.preview = ReportPreview(queue, maker)
+        self.preview = ReportPreview(queue, maker, self.parts)
         self.line = SaveLine(queue, maker)
         words = translate("Report", "Save report …")
         self.save_button = main_button(words, self.ask_where, enter=False)
@@ -98,17 +102,13 @@ class ReportDialog(PlainDialog):
         self.form.audits.list.setFocus()
 
     def _lay_out(self) -> None:
-        self.left = QFrame()
         self.left.setProperty("role", "card")
         side = QVBoxLayout(self.left)
         side.setContentsMargins(GAP + GRID // 2, GRID, GRID // 2, GRID)
         side.addWidget(self.form)
         self.left.setMinimumWidth(FORM - 60)
-        self.parts = QSplitter(Qt.Orientation.Horizontal)
         self.parts.setHandleWidth(GAP)
         self.parts.setChildrenCollapsible(False)
-        self.parts.addWidget(self.left)
-        self.parts.addWidget(self.preview)
         self.parts.setStretchFactor(1, 1)
         self.parts.setSizes([FORM, 10_000])
         foot = QHBoxLayout()

@@ -49,6 +49,7 @@ class ReportForm(QScrollArea):
         audits: Names and audits to choose from; the first is chosen.
         base: What is known beforehand.
         settings: What is remembered of the organisation.
+        parent: Where it lies.
         every: All audits are chosen, not the first alone.
 
     Signals:
@@ -62,10 +63,11 @@ class ReportForm(QScrollArea):
         audits: Sequence[tuple[str, Audit]],
         base: ReportRequest,
         settings: Settings,
+        parent: QWidget | None = None,
         *,
         every: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(parent)
         self.base = base
         self.audits = AuditsGroup(audits, every=every)
         self.report = ReportGroup(base)
@@ -74,7 +76,8 @@ class ReportForm(QScrollArea):
         self.text = TextGroup(base)
         self.remarks = RemarksGroup(base)
         self.layout_ = LayoutGroup(base, settings)
-        inside = QWidget()
+        inside = QWidget(self)
+        self.setWidget(inside)
         column = QVBoxLayout(inside)
         column.setContentsMargins(0, 0, GRID, 0)
         column.setSpacing(GRID)
@@ -94,7 +97,6 @@ class ReportForm(QScrollArea):
         self.extra = QVBoxLayout()
         column.addLayout(self.extra)
         column.addStretch(1)
-        self.setWidget(inside)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

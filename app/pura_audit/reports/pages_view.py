@@ -96,11 +96,12 @@ class PagesView(QAbstractScrollArea):
         """Return the pages in view that are not drawn as they should be, the first one first."""
         top = self.verticalScrollBar().value()
         bottom = top + self.viewport().height()
-        dpi = self.dpi
+        dpi, pitch = self.dpi, self._high + GAP
+        first = max(0, math.ceil((top - pitch) / pitch + 1e-9))
+        last = min(self.pages, math.ceil((bottom - GAP) / pitch - 1e-9))
         return tuple(
             page
-            for page in range(self.pages)
-            if self._top(page) < bottom and self._top(page) + self._high > top
+            for page in range(first, last)
             if self._pictures.get(page, (0, 0))[:2] != (self._edition, dpi)
         )
 

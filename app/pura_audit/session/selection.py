@@ -33,6 +33,7 @@ class Selection(QObject):
         self.token: int | None = None
         self.bit: int | None = None
         self.mark: int | None = None
+        self._strongest: Passage | None = None
         self.seen = (0, 0)
 
     def show(self, audit: Audit | None) -> None:
@@ -42,8 +43,8 @@ class Selection(QObject):
         self.audit = audit
         self.bit = None
         self.token = None
+        self._strongest = passage = strongest_passage(audit) if audit is not None else None
         if audit is not None and audit.steps.token.size:
-            passage = strongest_passage(audit)
             tokens = audit.steps.token
             if passage is not None:
                 inside = (tokens >= passage.first_token) & (tokens <= passage.last_token)
@@ -59,9 +60,8 @@ class Selection(QObject):
 
     def show_strongest(self) -> None:
         """Bring the passage with the most evidence on screen."""
-        passage = strongest_passage(self.audit) if self.audit is not None else None
-        if passage is not None:
-            self.shown_from.emit(passage.first_token)
+        if self._strongest is not None:
+            self.shown_from.emit(self._strongest.first_token)
 
     def select_token(self, token: int) -> None:
         """Select a token; the bit is given up."""

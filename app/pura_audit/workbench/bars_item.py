@@ -31,6 +31,7 @@ class BarsItem(pg.GraphicsObject):
         self._lanes = Lanes((), (), (), 1.0)
         self._scale = 1.0
         self._threshold = 0.0
+        self._face = fonts.mono(10)
         self.letters = True
         self.pitch = 2.5  # height of a lane, in units of the largest bar
         self.selected: int | None = None
@@ -64,6 +65,7 @@ class BarsItem(pg.GraphicsObject):
         column = world.map(QPointF(1, 0)).x() - world.map(QPointF(0, 0)).x()
         for lane in range(len(self._lanes.names)):
             self._rules(painter, world, lane)
+        self._face = fonts.mono(9 if column < 10 else 10)
         for position, bit in enumerate(self._bits):
             self._bar(painter, world, position, bit, column)
         painter.restore()
@@ -166,7 +168,7 @@ class BarsItem(pg.GraphicsObject):
                 painter.drawLine(QPointF(middle - size, y), QPointF(middle + size, y))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, on=False)
         if column >= LETTER and self.letters:
-            painter.setFont(fonts.mono(9 if column < 10 else 10))
+            painter.setFont(self._face)
             quiet = bit.parity or bit.readings == 0
             tone = "repaired" if bit.repaired else "muted" if quiet else "text"
             painter.setPen(self._theme.colour(tone))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -216,11 +217,11 @@ def language_of(text: str) -> str:
     if len(words) < _MIN_WORDS:
         return ""
     letters = "".join(words)
-    latin = sum(c <= "ɏ" for c in letters) / len(letters)
-    if latin < 0.5:
+    if not letters.isascii() and sum(c <= "ɏ" for c in letters) < 0.5 * len(letters):
         return _script(next(c for c in letters if c > "ɏ"))
+    counts = Counter(words)
     shares = {
-        name: sum(w in common for w in words) / len(words) for name, common in _COMMON.items()
+        name: sum(counts[word] for word in common) / len(words) for name, common in _COMMON.items()
     }
     best = max(shares, key=lambda name: shares[name])
     return best if shares[best] >= 0.12 else "another language"

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
 
 from pura.base.paths import Paths
 from pura_audit.application import make_window
@@ -58,12 +59,16 @@ def test_high_contrast_comes_from_the_system_s_palette(
     assert tokens.line not in bar  # what is not done yet must not look done
 
 
-def test_the_theme_changes_live(window: Any) -> None:
-    seen = []
-    window.theme.changed.connect(lambda: seen.append(window.theme.tokens))
-    window.set_theme(Mode.DARK)
+def test_the_theme_changes_live(window: Any, qtbot: Any) -> None:
     window.set_theme(Mode.LIGHT)
-    assert seen == [DARK, LIGHT]
+    window.set_theme(Mode.DARK)  # before the first one is through
+    qtbot.waitUntil(window.updatesEnabled)
+    assert window.theme.tokens == DARK
+    assert DARK.background in QApplication.instance().styleSheet()
+    with qtbot.waitSignal(window.theme.changed):
+        window.set_theme(Mode.LIGHT)
+    assert window.theme.tokens == LIGHT
+    qtbot.waitUntil(window.updatesEnabled)
     assert window.session.settings.current.theme == "light"
 
 
@@ -160,10 +165,11 @@ def test_version_flag() -> None:
     assert done.stdout.strip() == f"PURA Audit {__version__}"
 
 
-def test_a_button_that_cannot_be_pressed_still_shows_its_words(window: Any) -> None:
+def test_a_button_that_cannot_be_pressed_still_shows_its_words(window: Any, qtbot: Any) -> None:
     button = window.header.audit
     for mode in (Mode.LIGHT, Mode.DARK, Mode.CONTRAST):
-        window.set_theme(mode)
+        with qtbot.waitSignal(window.theme.changed):
+            window.set_theme(mode)
         assert not button.isEnabled()
         picture = button.grab().toImage()
         middle = picture.height() // 2

@@ -79,6 +79,7 @@ class Theme(QObject):
     def _begin(self) -> None:
         self._dressing = self._dress()
         self._turn.start()
+        self._go_on()
 
     def _go_on(self) -> None:
         if next(self._dressing, self) is self:

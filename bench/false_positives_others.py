@@ -2,7 +2,7 @@
 
 ``python bench/false_positives_others.py --keys 20000`` reads the texts that ship with the tests
 under random keys of every scheme that an audit can look for, and prints the table of
-docs/study.md. It needs a tokenizer and no model: minutes.
+docs/study.md. The model reads each text once, for the row that it weighs: minutes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ from pura.decode.bets import log_increments
 from pura.extract.foreign import draws_of
 from pura.lab.cells import SEED
 from pura.lab.intervals import wilson
+from pura.scheme import Profile
 from pura.scheme.foreign import ForeignMark, GumbelMark, KgwMark, SynthIdMark
+
+WEIGHED = "gumbel-max, weighed"
 
 
 def plain_texts(tokenizer: Any) -> dict[str, Any]:
@@ -41,7 +44,12 @@ def plain_texts(tokenizer: Any) -> dict[str, Any]:
 
 
 def weigh(
-    mark: ForeignMark, numbers: int, texts: dict[str, Any], keys: int, rng: np.random.Generator
+    mark: ForeignMark,
+    numbers: int,
+    texts: dict[str, Any],
+    keys: int,
+    rng: np.random.Generator,
+    probabilities: dict[str, Any],
 ) -> dict[str, Any]:
     """Return log e of every text under keys of its own; float64 [keys a text].
 
@@ -51,34 +59,54 @@ def weigh(
         texts: Token ids by name.
         keys: Over all texts together.
         rng: Draws the keys.
+        probabilities: Of the tokens under a model, by name; empty where none weighs the bets.
     """
     each = -(-keys // len(texts))
     found = {}
     for name, ids in texts.items():
         secrets = rng.integers(1, 1 << 62, (each, numbers)).tolist()
         found[name] = np.array(
-            [log_increments(mark, draws_of(mark, secret, ids)).sum() for secret in secrets]
+            [
+                log_increments(mark, draws_of(mark, secret, ids), probabilities.get(name)).sum()
+                for secret in secrets
+            ]
         )
     return found
+
+
+def probabilities_of(model: Any, texts: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model gives every token of the texts, as an audit asks it."""
+    from pura.model.evidence import read
+
+    plain = Profile(payload_bits=36, code="tbcc", vocab_size=model.vocab_size)
+    return {
+        name: read(model, ids, keys=[], profile=plain).probability for name, ids in texts.items()
+    }
 
 
 def main() -> None:
     """Weigh every scheme, then print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--keys", type=int, default=20_000, help="a scheme; green lists a tenth")
+    parser.add_argument("--scheme", help="only this row")
     args = parser.parse_args()
-    texts = plain_texts(_common.load_builtin().tokenizer)
+    model = _common.load_builtin()
+    texts = plain_texts(model.tokenizer)
     width = 1 + max(int(ids.max()) for ids in texts.values())
     marks = (
         ("gumbel-max", GumbelMark(sealed="x"), 1, args.keys),
         ("gumbel-max, two keys", GumbelMark(sealed="x", alpha=0.1), 1, args.keys),
         ("synthid-text", SynthIdMark(sealed="x"), 30, args.keys),
         ("kgw", KgwMark(sealed="x", list_width=width), 1, args.keys // 10),
+        (WEIGHED, GumbelMark(sealed="x"), 1, args.keys),
     )
     rng, rows = np.random.default_rng(SEED), []
     kinds = [*dict.fromkeys(name.split(".")[0] for name in texts), "all"]
     for scheme, mark, numbers, keys in marks:
-        found = weigh(mark, numbers, texts, keys, rng)
+        if args.scheme not in (None, scheme):
+            continue
+        told = probabilities_of(model, texts) if scheme == WEIGHED else {}
+        found = weigh(mark, numbers, texts, keys, rng, told)
         for kind in kinds:
             chosen = [v for name, v in found.items() if kind in ("all", name.split(".")[0])]
             values = np.concatenate(chosen)

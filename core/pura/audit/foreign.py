@@ -1,4 +1,7 @@
-"""An audit for marks by others: tokens and key, no model pass; the same record and verdict.
+"""An audit for marks by others: tokens and key; the same record and verdict.
+
+No model reads the text, unless its probabilities are asked for: they tell a Gumbel-max mark which
+tokens can say much.
 
 Each profile is a scheme with its key. All of them are tried on all readings of a text, and the
 evidence is the mean over profiles of the mean over readings, fixed before the text is looked at
@@ -39,11 +42,12 @@ from pura.record.audit import (
     VariantFacts,
 )
 from pura.scheme import Gate, Profile
+from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import decide_outcome
 
 if TYPE_CHECKING:
-    from pura.audit.options import Job
+    from pura.audit.options import Job, Options
     from pura.model.load import BareModel, LanguageModel
     from pura.model.tokenise import Tokens
 
@@ -89,8 +93,17 @@ class ForeignTrial:
         return float(self.log10_increments.sum())
 
 
-def try_mark(mark: OpenMark, variant: int, ids: I64) -> ForeignTrial:
-    """Return what a mark's key says of the tokens of a reading."""
+def try_mark(
+    mark: OpenMark, variant: int, ids: I64, probability: F64 | None = None
+) -> ForeignTrial:
+    """Return what a mark's key says of the tokens of a reading.
+
+    Args:
+        mark: The mark.
+        variant: Which reading.
+        ids: int64 [L], its tokens.
+        probability: float64 [L], of each under a model; None where none was asked.
+    """
     settings = mark.profile.foreign
     assert settings is not None  # who opens a mark has seen to it
     draws = draws_of(settings, mark.secret, ids)
@@ -98,8 +111,13 @@ def try_mark(mark: OpenMark, variant: int, ids: I64) -> ForeignTrial:
         mark=mark,
         variant=variant,
         token=draws.token,
-        log10_increments=log_increments(settings, draws) / _LN10,
+        log10_increments=log_increments(settings, draws, probability) / _LN10,
     )
+
+
+def weighs(mark: OpenMark, options: Options) -> bool:
+    """Say whether a model's probabilities take part in the bets on a mark."""
+    return options.weigh and isinstance(mark.profile.foreign, GumbelMark)
 
 
 def audit_foreign(
@@ -114,7 +132,7 @@ def audit_foreign(
 
     Args:
         jobs: The documents.
-        model: Whose tokenizer; no weights are used.
+        model: Whose tokenizer; its weights are used where :attr:`Options.weigh` asks for them.
         marks: All are tried; the evidence is the mean over them.
         progress: Told of every step.
         checkpoint: Called often; may raise.
@@ -170,16 +188,36 @@ class _Walk:
             check_language(document.text, options.policy)
             for mark in self._marks:
                 check_tokenizer(self._model, mark.profile, [mark.key.fingerprint])
-        self._steps.skip(5, "the mark needs no model")
+        probability = self._probabilities()
         self._steps.skip(6, "the mark has no schedule; each context counts once")
         with self._steps.step(7) as note:
             trials = [
-                [try_mark(mark, i, found.ids) for i, found in enumerate(self._tokens)]
+                [
+                    try_mark(mark, i, found.ids, probability[i] if weighs(mark, options) else None)
+                    for i, found in enumerate(self._tokens)
+                ]
                 for mark in self._marks
             ]
             note.append(", ".join(str(row[0].token.size) for row in trials) + " tokens count")
         self._steps.skip(8, "the mark carries no payload")
         return self._finish(trials)
+
+    def _probabilities(self) -> list[F64 | None]:
+        """Let the model read the text without its prompt, where a mark can make use of that."""
+        from pura.model.evidence import read_many
+        from pura.model.load import LanguageModel
+
+        if not any(weighs(mark, self._job.options) for mark in self._marks):
+            self._steps.skip(5, "the mark needs no model")
+            return [None] * len(self._tokens)
+        assert isinstance(self._model, LanguageModel)  # whoever asks for it has loaded it
+        with self._steps.step(5) as note:
+            # How the other program sampled is not known: what the model says is taken as it is.
+            plain = Profile(payload_bits=36, code="tbcc", vocab_size=self._model.vocab_size)
+            texts = [found.ids for found in self._tokens]
+            read = read_many(self._model, texts, keys=[], profile=plain)
+            note.append("the model's probabilities weigh the bets")
+            return [reading.probability for reading in read]
 
     def _finish(self, trials: list[list[ForeignTrial]]) -> Audit:
         job, options, policy = self._job, self._job.options, self._job.options.policy
@@ -232,6 +270,7 @@ class _Walk:
                         keys=(mark.key.fingerprint,),
                         log10_e=own,
                         shown=mark is best.mark,
+                        weighed=weighs(mark, options),
                     )
                     for mark, own in zip(self._marks, by_mark, strict=True)
                 ),

@@ -45,6 +45,8 @@ class Options:
         power_tables: The power tables that the policy names, all of them.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         follow: Tell of the evidence while a long text is read.
+        weigh: Let the model read a text that is looked through for marks by others, where its
+            probabilities can weigh the bets; it needs its weights then.
         beside: What other schemes say of this text; they count in the mean.
     """
 
@@ -60,6 +62,7 @@ class Options:
     power_tables: tuple[PowerTable, ...] = ()
     epochs: str = ""
     follow: bool = False
+    weigh: bool = False
     beside: tuple[SchemeFacts, ...] = ()
 
 

@@ -67,6 +67,13 @@ AlsoOption = Annotated[
         autocompletion=_stored_profiles,
     ),
 ]
+WeighOption = Annotated[
+    bool,
+    typer.Option(
+        "--weigh",
+        help="Marks by others: let the model read the text too, which sharpens Gumbel-max.",
+    ),
+]
 ModelOption = Annotated[
     str | None,
     typer.Option(

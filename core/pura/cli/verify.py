@@ -34,6 +34,7 @@ from pura.cli.common import (
     RegisterOption,
     RestoreOption,
     StopEarly,
+    WeighOption,
     find_keys,
     load_profile,
     refuse_choices,
@@ -70,6 +71,7 @@ def verify(
     ],
     profile: ProfileOption,
     also: AlsoOption = None,
+    weigh: WeighOption = False,
     key: KeyName = None,
     key_file: KeyFile = None,
     model: ModelOption = None,
@@ -197,6 +199,7 @@ def verify(
                 stop_early=stop_early,
                 epochs=epochs or "",
                 also=tuple(load_profile(at, one, foreign=True) for one in also or ()),
+                weigh=weigh,
             )
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None

@@ -24,20 +24,27 @@ F64 = npt.NDArray[np.float64]
 
 _SHARES: Final = np.array([0.05, 0.15, 0.3, 0.5, 0.75])
 _POWERS: Final = np.array([2.0, 3.0, 5.0, 10.0, 25.0, 100.0])
+_EXPONENTS: Final = np.array([1.0, 0.5])
+_MOST_POWER: Final = 1e6
+_MIDDLES: Final = 1 - 2.0**-24
+"""Makes up for middles of intervals, where powers between 0 and 1 are larger than on average."""
 _STRENGTHS: Final = np.array([0.02, 0.05, 0.1, 0.2, 0.35])
 _DECAYS: Final = np.array([1.0, 0.9, 0.75])
 
 
-def log_increments(mark: ForeignMark, draws: Draws) -> F64:
+def log_increments(mark: ForeignMark, draws: Draws, probability: F64 | None = None) -> F64:
     """Return what each counted token of a text adds to ``log e``; float64 [N], nats.
 
     Args:
         mark: The mark that is looked for.
         draws: What its key draws for the text.
+        probability: float64 [L], of each token of the text under a model; only the bets on a
+            Gumbel-max mark make use of it.
     """
     if isinstance(mark, GumbelMark):
         weights = [1.0] if mark.alpha is None else [1 - mark.alpha, mark.alpha]
-        return high_uniforms(draws.values, np.array(weights))
+        told = None if probability is None else probability[draws.token]
+        return high_uniforms(draws.values, np.array(weights), told)
     if isinstance(mark, KgwMark):
         return coins(draws.values[:, 0], kgw_list_size(mark) / mark.list_width)
     return layered_coins(draws.values)
@@ -57,21 +64,28 @@ def coins(hits: npt.NDArray[np.bool_], chance: float) -> F64:
     return _increments(np.log(bets))
 
 
-def high_uniforms(u: F64, weights: F64 | None = None) -> F64:
+def high_uniforms(u: F64, weights: F64 | None = None, probability: F64 | None = None) -> F64:
     """Bet on independent uniform numbers that a mark makes large.
 
     Under a Gumbel-max mark the number of a token of probability ``p`` has the density
-    ``u^(1/p - 1) / p``. Bets: such densities for a few ``p``, mixed with the uniform one.
+    ``u^(1/p - 1) / p``. Bets: such densities for a few ``p``, mixed with the uniform one; where a
+    model says what ``p`` may have been, also those for it and for its square root.
 
     Args:
-        u: float64 [N] or [N, keys], in (0, 1); middles of equal intervals or finer.
+        u: float64 [N] or [N, keys], in (0, 1); middles of 2^24 equal intervals or more.
         weights: float64 [keys], how often each key chose; adds up to 1.
+        probability: float64 [N], in (0, 1], of each token under a model; it does not know the key.
     """
     columns = u.reshape(u.shape[0], -1)
     logs = np.log(columns)[..., None]
-    bets = (_POWERS * np.exp((_POWERS - 1) * logs)).mean(axis=-1)
-    mixed = bets @ (np.ones(1) if weights is None else weights)
-    return _increments(np.log1p(_SHARES * (mixed[:, None] - 1)))
+    weights = np.ones(1) if weights is None else weights
+    bets = np.einsum("nkp,k->n", _POWERS * np.exp((_POWERS - 1) * logs), weights) / _POWERS.size
+    mixed = bets[:, None]
+    if probability is not None:
+        power = np.minimum(probability[:, None] ** -_EXPONENTS, _MOST_POWER)
+        told = power[:, None] * np.exp((power[:, None] - 1) * logs) * _MIDDLES
+        mixed = np.hstack([mixed, np.einsum("nkp,k->np", told, weights)])
+    return _increments(np.log1p(_SHARES * (mixed[..., None] - 1)).reshape(u.shape[0], -1))
 
 
 def layered_coins(g: npt.NDArray[Any]) -> F64:

@@ -58,6 +58,8 @@ class Setup:
             ``keys``; empty takes the last ones, up to today and as many as the policy says, where
             the profile says that keys are such; ``none`` takes the keys as they are.
         also: Profiles of marks by others, which are tried as well; the evidence is the mean.
+        weigh: Let the model read the text for marks by others too, where that sharpens the
+            evidence (Gumbel-max).
     """
 
     keys: tuple[KeyRef, ...]
@@ -71,6 +73,7 @@ class Setup:
     follow: bool = False
     epochs: str = ""
     also: tuple[Profile, ...] = ()
+    weigh: bool = False
 
     @property
     def foreign(self) -> tuple[Profile, ...]:
@@ -292,6 +295,7 @@ class Prepared:
             ids=None if text.ids is None else np.asarray(text.ids),
             power_tables=self._tables,
             epochs=self._setup.epochs,
+            weigh=self._setup.weigh,
         )
 
     def _audited(
@@ -375,12 +379,13 @@ def prepared(
 
 
 def model_for(workplace: Workplace, setup: Setup) -> LanguageModel | BareModel:
-    """Return the model of a setup; without its weights where only marks by others are looked for.
+    """Return the model of a setup; without its weights where nothing asks for them.
 
     Raises:
         PuraError: There is none, or it cannot be loaded.
     """
-    load = workplace.model if setup.profile.foreign is None else workplace.bare_model
+    reads = setup.profile.foreign is None or setup.weigh
+    load = workplace.model if reads else workplace.bare_model
     return load(setup.model, profile=setup.profile)
 
 
@@ -550,6 +555,7 @@ def audit_again(
             register=issued,
             restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
             epochs=record.epochs or "",
+            weigh=any(one.weighed for one in record.schemes),
         )
         (again,) = audit_schemes(
             [Job(document=from_text(text, name=record.input.name), options=options)],

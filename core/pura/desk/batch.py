@@ -207,6 +207,7 @@ def _settings(workplace: Workplace, setup: Setup, policy: Policy) -> dict[str, A
         "register": version,
         "restore": setup.restore,
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
+        **({"weigh": True} if setup.weigh else {}),
     }
 
 

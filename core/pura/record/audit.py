@@ -442,12 +442,14 @@ class SchemeFacts:
         keys: Fingerprints of its keys; of a mark by others the one that its secret is sealed under.
         log10_e: log10 of its own evidence, the mean over its readings.
         shown: The record's tokens are of this one.
+        weighed: A model's probabilities took part in the bets on a mark by others.
     """
 
     profile: Profile
     keys: tuple[str, ...]
     log10_e: float
     shown: bool
+    weighed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,11 +26,14 @@ from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
 _LATER: Final = {
-    (Audit, name)
-    for name in (
-        *("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs"),
-        "schemes",
-    )
+    *(
+        (Audit, name)
+        for name in (
+            *("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs"),
+            "schemes",
+        )
+    ),
+    (record.SchemeFacts, "weighed"),
 }
 _SUMMARY: Final = (
     "schema",

@@ -167,19 +167,22 @@ def _title(audits: Sequence[Audit], labels: Labels) -> str:
 
 def _method(audits: Sequence[Audit], labels: Labels) -> list[Block]:
     """Return how each scheme that was looked for is read."""
-    schemes = dict.fromkeys(
-        profile.scheme
+    ways = dict.fromkeys(
+        (profile.scheme, weighed)
         for audit in audits
-        for profile in ([one.profile for one in audit.schemes] or [audit.profile])
-    )
-    return [
-        paragraph(
-            labels("method.foreign", name=FOREIGN_NAMES[scheme])
-            if scheme in FOREIGN_NAMES
-            else labels("method.text")
+        for profile, weighed in (
+            [(one.profile, one.weighed) for one in audit.schemes] or [(audit.profile, False)]
         )
-        for scheme in schemes
-    ]
+    )
+    found = []
+    for scheme, weighed in ways:
+        if scheme not in FOREIGN_NAMES:
+            found.append(paragraph(labels("method.text")))
+            continue
+        words = labels("method.foreign", name=FOREIGN_NAMES[scheme])
+        model = labels("method.foreign-weighed" if weighed else "method.foreign-unread")
+        found.append(paragraph(f"{words} {model}"))
+    return found
 
 
 def _each(

@@ -33,9 +33,19 @@ def test_evidence_has_mean_one() -> None:
     shares = np.array([0.8, 0.2])
     mean = [[np.exp(bets.high_uniforms(np.array([[a, b]]), shares)[0]) for a in node] for b in node]
     assert weight @ np.array(mean) @ weight == pytest.approx(1.0, abs=1e-6)
+    # A model's probabilities are as good as any other numbers that do not know the key.
+    told = np.array([0.07, 0.8])
+    mean = [
+        [np.exp(bets.high_uniforms(np.array([a, b]), None, told).sum()) for a in node] for b in node
+    ]
+    assert weight @ np.array(mean) @ weight == pytest.approx(1.0, abs=2e-4)
     # The numbers are middles of 2^24 intervals: convex bets have a mean of at most one there.
     middles = (np.arange(64) + 0.5) / 64
     assert np.mean([np.exp(bets.high_uniforms(np.array([u]))[0]) for u in middles]) <= 1
+    # Those between one and two are concave, and larger on middles: a factor makes up for it.
+    middles = (np.arange(1 << 12) + 0.5) / (1 << 12)
+    for power in (1.0 + 1e-3, 1.5, 1.99):
+        assert (power * middles ** (power - 1)).mean() * (1 - 2.0**-12) <= 1
 
 
 def test_increments_add_up_to_the_evidence_of_the_whole() -> None:

@@ -104,6 +104,30 @@ def test_a_text_of_another_server_is_found_without_its_model(
     assert {check.state for check in check_log(quick, CheckLog())} <= {"good", "notice"}
 
 
+def test_a_model_weighs_the_bets_where_it_is_asked(
+    quick: Workplace, profiles: dict[str, Profile], written: str
+) -> None:
+    setup = Setup(keys=(), profile=profiles["vllm"], restore=False, weigh=True)
+    with prepared(quick, setup) as ready:
+        found = ready.audit(of(written)).audit
+        # What a model says has nothing to do with the key: no other text gains by it.
+        other = ready.audit(of(" ".join(written.split()[::-1]))).audit
+    assert found.schemes[0].weighed
+    assert found.evidence.log10_e > 20
+    assert other.evidence.log10_e < 2
+    assert "how probable each token was" in html_page(
+        build_report([found], ReportRequest()).content
+    )
+    text = json_io.to_json(found)
+    jsonschema.validate(json.loads(text), json.loads(resource("audit.schema.json").read_text()))
+    again = audit_again(quick, json_io.from_json(text)).evidence
+    assert again.log10_e == pytest.approx(found.evidence.log10_e)
+    # Records of before do not say it, and were not.
+    data = json.loads(text)
+    del data["schemes"][0]["weighed"]
+    assert not json_io.from_dict(data).schemes[0].weighed
+
+
 def test_several_schemes_count_as_their_mean(
     quick: Workplace,
     lock: KeyRef,

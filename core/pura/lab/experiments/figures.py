@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any, Final
 
 import numpy as np
@@ -41,10 +42,11 @@ def draw(experiment: Experiment, results: Sequence[CellResult], path: Path) -> N
                 _densities(axis, experiment, some)
             else:
                 _lines(axis, experiment, some, names)
-            label = f"{plan.panels} {name}" if plan.panels in ("k", "r") else name
-            axis.set_title(label or experiment.title, fontsize=9)
+            axis.set_title(f"{plan.panels} {name}" if name[:1].isdigit() else name, fontsize=9)
         for spare in axes.ravel()[len(panels) :]:
             spare.set_visible(False)
+        if not plan.panels:
+            figure.suptitle(fill(experiment.title, 44), fontsize=9)
         handles, labels = axes[0][0].get_legend_handles_labels()
         if len(labels) > 1:
             figure.legend(

@@ -19,6 +19,7 @@ _EDITS: Final = (
     "substitute-plausible:0.1",
 )
 _CODES: Final = ("spc", "tbcc")
+_VERIFIERS: Final = ("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4")
 _NEVER: Final = 1e9
 """A threshold that no entropy reaches."""
 _HARD: Final = {"verifier": "proxy", "attack": "substitute:0.15"}
@@ -68,7 +69,10 @@ def _domains(scale: Scale) -> Sequence[Cell]:
 def _adaptive(scale: Scale) -> Sequence[Cell]:
     more = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
     attacks = ("clean", "substitute:0.1", "smoothing:0.28", *more)
-    return [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
+    cells = [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
+    # How μ_c follows the verifier.
+    others = [v for v in _VERIFIERS if v not in ("same", "proxy")] if scale.full else []
+    return [*cells, *({"attack": "clean", "verifier": v} for v in others)]
 
 
 def _quality(scale: Scale) -> Sequence[Cell]:
@@ -121,9 +125,8 @@ def _kernels(scale: Scale) -> Sequence[Cell]:
 
 
 def _verifiers(scale: Scale) -> Sequence[Cell]:
-    some = ("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4")
     bits = (18, 24, 30, 36) if scale.full else (18, 36)
-    return [{"verifier": v, "code": c, "bits": b} for v in some for c in _CODES for b in bits]
+    return [{"verifier": v, "code": c, "bits": b} for v in _VERIFIERS for c in _CODES for b in bits]
 
 
 def _gating(scale: Scale) -> Sequence[Cell]:
@@ -155,7 +158,8 @@ _MARGIN: Final = (
     *("rho", "mu_c", "mu_adv", "gamma", "readings", "error", "bound", "match"),
     *("exact_gamma", "exact_error", "exact_bound", "exact_match"),
 )
-_AS_BITS: Final = Figure(x="bits", lines=("code",))
+_PUBLISHED: Final = ("paper_match", "paper_bits")
+"""The exact decoder knows neither kernels nor a clip."""
 
 
 def _recovery(
@@ -289,8 +293,8 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             paper="Figure 7a",
             cells=_labels,
             row=rows.labels,
-            figure=Figure(x="bits", y=("paper_match", "paper_bits"), lines=("labels",)),
-            columns=("paper_match", "paper_bits"),
+            figure=Figure(x="bits", y=_PUBLISHED, lines=("labels",)),
+            columns=_PUBLISHED,
         ),
         Experiment(
             name="codes",
@@ -306,11 +310,17 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "Verifiers that are not the source",
             "Figure 7c",
             _verifiers,
-            Figure(x="verifier", lines=("code", "bits")),
+            Figure(x="verifier", lines=("code",), panels="bits"),
             "log10_e",
             "seconds",
         ),
-        _recovery("kernels", "Kernels and hard votes", "Figure 7d", _kernels, Figure(x="kernel")),
+        _recovery(
+            "kernels",
+            "Kernels and hard votes",
+            "Figure 7d",
+            _kernels,
+            Figure(x="kernel", y=_PUBLISHED),
+        ),
         _recovery(
             "gating", "Gates", "Figure 8", _gating, Figure(x="gate", lines=("code",)), "log10_e"
         ),
@@ -328,7 +338,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "Clip of the LLRs",
             "–",
             lambda _: [{"llr_clip": e, "bits": 36, **_HARD} for e in (1e-6, 1e-3, 1e-2, 0.1)],
-            Figure(x="llr_clip", log=True),
+            Figure(x="llr_clip", y=_PUBLISHED, log=True),
         ),
         _recovery(
             "window",

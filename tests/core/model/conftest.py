@@ -64,6 +64,16 @@ def _config(family: str) -> Any:
     match family:
         case "llama":
             return tr.LlamaConfig(**small, tie_word_embeddings=False)
+        case "llama3":
+            stretched = {
+                "rope_type": "llama3",
+                "rope_theta": 500_000.0,
+                "factor": 8.0,
+                "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0,
+                "original_max_position_embeddings": 32,
+            }
+            return tr.LlamaConfig(**small, rope_parameters=stretched)
         case "gemma2":
             return tr.Gemma2Config(**small, final_logit_softcapping=3.0, sliding_window=16)
         case "gemma3":

@@ -5536,6 +5536,10 @@ Anteil {share:text}</translation>
         <translation>DIPPER, oder ein Modell an seiner Stelle</translation>
     </message>
     <message>
+        <source>Translated and back</source>
+        <translation>Übersetzt und zurück</translation>
+    </message>
+    <message>
         <source>SIRA: telling words are written anew</source>
         <translation>SIRA: verräterische Wörter werden neu geschrieben</translation>
     </message>

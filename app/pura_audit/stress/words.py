@@ -39,6 +39,7 @@ def attack_title(name: str) -> str:
         "smoothing": translate("Stress", "Smoothing by another model"),
         "paraphrase": translate("Stress", "A model writes it anew"),
         "dipper": translate("Stress", "DIPPER, or a model in its place"),
+        "back-translation": translate("Stress", "Translated and back"),
         "sira": translate("Stress", "SIRA: telling words are written anew"),
         "rlcracker": translate("Stress", "RLCracker: the best of several rewrites"),
     }.get(name, name)

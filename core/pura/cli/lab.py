@@ -71,6 +71,12 @@ def attack(
     dipper: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of DIPPER's own model.")
     ] = None,
+    translator: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR", help="Folder of a model that translates; given twice: there, and back."
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write text, or JSON, to this new file, not stdout."),
@@ -90,7 +96,13 @@ def attack(
         seed=seed,
         strength=strength,
         params=_settings(setting or []),
-        tools=LabTools(model=model, foreign=foreign, thesaurus=thesaurus, dipper=dipper),
+        tools=LabTools(
+            model=model,
+            foreign=foreign,
+            thesaurus=thesaurus,
+            dipper=dipper,
+            translators=tuple(translator or ()),
+        ),
     )
     done = attack_text(workplace(device, dtype), request)
     hit = done.damage

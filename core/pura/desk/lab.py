@@ -29,12 +29,14 @@ class LabTools:
         foreign: A text by somebody else, for what mixes texts; None takes one that Python brings.
         thesaurus: A file of MyThes; None takes the system's.
         dipper: Folder of DIPPER's model.
+        translators: Folders of models that translate, there and back.
     """
 
     model: str | None = None
     foreign: Path | None = None
     thesaurus: Path | None = None
     dipper: Path | None = None
+    translators: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -412,4 +414,5 @@ def lab_tools(workplace: Workplace, request: LabTools) -> Tools:
         foreign=sentences_of(texts),
         thesaurus=request.thesaurus,
         dipper=request.dipper,
+        translators=request.translators,
     )

@@ -1,8 +1,9 @@
 """Mismatched proxies: a verifier's model that is not the generator's, made from the generator's.
 
 The paper's asymmetric setting has a smaller model of the same tokenizer. Where none is at hand, a
-model with some layers left out, or with noise on its weights, is one: how far it is from the
-source is measured (:func:`divergence_bits`), never assumed.
+model with some layers left out, with noise on its weights, with rounded weights, or that learnt
+from other text, is one: how far it is from the source is measured (:func:`divergence_bits`), never
+assumed.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.base.errors import ModelError
 from pura.model.divergence import divergence_bits
@@ -21,7 +23,11 @@ from pura.model.head import decoder_of, find_head
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-__all__ = ["divergence_bits", "drop_layers", "perturb_weights", "quantise_weights"]
+__all__ = ["divergence_bits", "drop_layers", "finetune", "perturb_weights", "quantise_weights"]
+
+I64 = npt.NDArray[np.int64]
+_LEARNT: Final = 128
+_AT_ONCE: Final = 4
 
 
 def drop_layers(model: LanguageModel, dropped: Sequence[int]) -> LanguageModel:
@@ -87,6 +93,36 @@ def quantise_weights(model: LanguageModel, bits: int) -> LanguageModel:
                 step = weight.abs().amax(dim=-1, keepdim=True).clamp_(min=1e-12) / most
                 weight.copy_((weight / step).round_() * step)
     return _like(model, network, f"{model.name} with weights of {bits} bits")
+
+
+def finetune(
+    model: LanguageModel, texts: Sequence[I64], *, steps: int, rate: float = 2e-5, seed: int = 1
+) -> LanguageModel:
+    """Return a copy of a model that learnt a little from other texts.
+
+    Args:
+        model: The source.
+        texts: int64 [L] each; the first 128 tokens of four are one step (AdamW).
+        steps: How many.
+        rate: Of learning.
+        seed: Of the order of the texts.
+    """
+    import torch
+
+    network = copy.deepcopy(model.network)
+    network.requires_grad_(requires_grad=True)
+    rng = np.random.default_rng(seed)
+    size = min(_LEARNT, *(text.size for text in texts))
+    learning = torch.optim.AdamW(network.parameters(), lr=rate, weight_decay=0.0)
+    for _ in range(steps):
+        some = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
+        ids = torch.from_numpy(np.stack([texts[i][:size] for i in some]))
+        ids = ids.to(model.device.torch_device)
+        network(input_ids=ids, labels=ids).loss.backward()
+        learning.step()
+        learning.zero_grad()
+    network.requires_grad_(requires_grad=False)
+    return _like(model, network, f"{model.name} after {steps} steps on other text")
 
 
 def _renumber(layer: Any, number: int) -> None:

@@ -323,6 +323,17 @@ class Said:
         return np.full(len(answer), -1.0 if user else -2.0)
 
 
+class Turned:
+    """A translator whose other language is written backwards."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.turned = name, []
+
+    def __call__(self, prompt: str, *, seed: int) -> str:
+        self.turned.append(prompt)
+        return prompt[::-1]
+
+
 def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
     writer = Said()
     tools = replace(PLAIN, writer=writer, propose=lambda ids: np.zeros((ids.size, 9000)))
@@ -335,10 +346,20 @@ def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
     assert stress("dipper", TEXT, tools, seed=1).by == "said"
     codes: list[str] = []
 
-    def real(prompt: str, *, seed: int) -> str:
-        codes.append(prompt)
-        return "Said otherwise."
+    class Real:
+        name = "DIPPER"
 
+        def __call__(self, prompt: str, *, seed: int) -> str:
+            codes.append(prompt)
+            return "Said otherwise."
+
+    real = Real()
+    with pytest.raises(AttackError, match="there and back"):
+        stress("back-translation", TEXT, tools, seed=1)
+    both = [Turned("en-de"), Turned("de-en")]
+    done = stress("back-translation", TEXT, replace(tools, translators=tuple(both)), seed=1)
+    assert (done.by, done.text) == ("en-de, de-en", " ".join(TEXT.split()))
+    assert both[0].turned == split_sentences(TEXT)[0]
     done = stress("dipper", TEXT, replace(tools, paraphraser=real), seed=1, lexical=40)
     assert done.by == "DIPPER"
     assert done.text == " ".join(["Said otherwise."] * 3)

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from pura.base.errors import ModelError
-from pura.lab.proxy import divergence_bits, drop_layers, perturb_weights
+from pura.lab.proxy import (
+    divergence_bits,
+    drop_layers,
+    finetune,
+    perturb_weights,
+    quantise_weights,
+)
 from pura.model import offline
 from pura.model.evidence import read
 from pura.scheme import Profile, SecretKey
@@ -74,6 +80,15 @@ def plain_divergence(source: Any, proxy: Any, ids: Any) -> Any:
     return (rows[0] * np.log2(rows[0] / rows[1])).sum(axis=1)
 
 
+def plain_next(model: Any, ids: Any) -> float:
+    """Return the probability of the last token after the others."""
+    import torch
+
+    with torch.inference_mode():
+        logits = model.network(torch.from_numpy(ids)[None, :-1]).logits[0, -1]
+    return float(logits.double().softmax(0)[int(ids[-1])])
+
+
 def test_a_model_is_no_distance_from_itself(source: Any, texts: list[Any]) -> None:
     same = drop_layers(source, [])
     np.testing.assert_allclose(divergence_bits(source, same, texts), 0.0, atol=1e-6)
@@ -122,6 +137,24 @@ def test_more_noise_is_further_away_and_repeats_with_its_seed(
         np.testing.assert_array_equal(a, b)
         distances.append(a.mean())
     assert 0 < distances[0] < distances[1] < distances[2]
+
+
+def test_fewer_bits_and_more_learning_are_further_away(source: Any, texts: list[Any]) -> None:
+    def kl(proxy: Any) -> float:
+        return float(divergence_bits(source, proxy, texts).mean())
+
+    assert 0 < kl(quantise_weights(source, 8)) < kl(quantise_weights(source, 4))
+    learn = [np.arange(8 + i) % VOCABULARY for i in range(3)]
+    few, many = (finetune(source, learn, steps=n, rate=1e-3) for n in (2, 8))
+    again = finetune(source, learn, steps=2, rate=1e-3)
+    assert 0 < kl(few) < kl(many)
+    assert kl(again) == kl(few)
+
+    def surprise(model: Any) -> float:
+        return float(-np.log([plain_next(model, ids) for ids in learn]).mean())
+
+    assert surprise(many) < surprise(few) < surprise(source)
+    assert not any(weight.requires_grad for weight in many.network.parameters())
 
 
 def test_a_layer_that_is_not_there_is_refused(source: Any) -> None:

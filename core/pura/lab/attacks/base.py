@@ -52,7 +52,9 @@ class Writer(Protocol):
 
 
 class Paraphraser(Protocol):
-    """DIPPER: control codes and text in, text out."""
+    """Text in, text out: DIPPER, whose text begins with control codes, or a translator."""
+
+    name: str
 
     def __call__(self, prompt: str, *, seed: int) -> str:
         """Answer."""
@@ -80,6 +82,7 @@ class Tools:
         writer: A model that rewrites.
         stepper: Begins texts with the model that stands in for another one.
         paraphraser: DIPPER itself.
+        translators: Into another language, and back.
     """
 
     vocab_size: int = 0
@@ -91,6 +94,7 @@ class Tools:
     writer: Writer | None = None
     stepper: Callable[[], Stepper] | None = None
     paraphraser: Paraphraser | None = None
+    translators: tuple[Paraphraser, ...] = ()
 
 
 def edit_rate(before: I64, after: I64) -> float:

@@ -26,6 +26,7 @@ def model_tools(
     foreign: Sequence[str] = (),
     thesaurus: Path | None = None,
     dipper: Path | None = None,
+    translators: Sequence[Path] = (),
     reference: LanguageModel | None = None,
 ) -> Tools:
     """Return the tools that a model gives.
@@ -35,6 +36,7 @@ def model_tools(
         foreign: Sentences by somebody else.
         thesaurus: A file of MyThes; None takes the system's, where there is one.
         dipper: Folder of DIPPER's model.
+        translators: Folders of models that translate, there and back.
         reference: The other model of the smoothing attack; None takes ``model``.
     """
     tools = Tools(
@@ -44,7 +46,8 @@ def model_tools(
         propose=lambda ids: logits_of(model, ids),
         foreign=tuple(foreign),
         stepper=lambda: ModelStepper(reference or model),
-        paraphraser=None if dipper is None else Dipper(dipper),
+        paraphraser=None if dipper is None else Seq2Seq(dipper, top_p=0.75),
+        translators=tuple(Seq2Seq(folder) for folder in translators),
     )
     if getattr(model.tokenizer, "chat_template", None):
         tools = replace(tools, writer=ModelWriter(model))
@@ -130,14 +133,18 @@ class ModelWriter:
             return [int(i) for i in self._model.tokenizer.encode(text, add_special_tokens=False)]
 
 
-class Dipper(Paraphraser):
-    """DIPPER from its folder: a T5 with its tokenizer, nucleus sampling at 0.75.
+class Seq2Seq(Paraphraser):
+    """A model that makes one text of another, from its folder: DIPPER's T5, a translator.
+
+    Args:
+        folder: Model and tokenizer.
+        top_p: Of nucleus sampling; 0 takes the likeliest of four beams.
 
     Raises:
         ModelError: The folder holds no such model.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, top_p: float = 0.0) -> None:
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         safe = {"local_files_only": True, "trust_remote_code": False}
@@ -147,16 +154,18 @@ class Dipper(Paraphraser):
                 folder, use_safetensors=True, **safe
             ).eval()
         except (OSError, ValueError) as error:
-            raise ModelError("attack.dipper", name=folder.name) from error
+            raise ModelError("attack.seq2seq", name=folder.name) from error
+        self.name = folder.name
+        self._how: dict[str, Any] = {"num_beams": 4}
+        if top_p:
+            self._how = {"do_sample": True, "top_p": top_p, "top_k": 0}
 
     def __call__(self, prompt: str, *, seed: int) -> str:
-        """Answer a prompt with control codes."""
+        """Answer a prompt."""
         import torch
 
         fed = self._tokenizer(prompt, return_tensors="pt")
         with torch.random.fork_rng(), torch.inference_mode():
             torch.manual_seed(seed)
-            out = self._network.generate(
-                **fed, do_sample=True, top_p=0.75, top_k=0, max_new_tokens=512
-            )
+            out = self._network.generate(**fed, **self._how, max_new_tokens=512)
         return str(self._tokenizer.decode(out[0], skip_special_tokens=True))

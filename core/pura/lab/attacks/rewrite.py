@@ -67,6 +67,17 @@ def paraphrase(text: str, rng: np.random.Generator, *, writer: Writer) -> str:
     return _windows(text, rewrite)
 
 
+def back_translate(
+    text: str, rng: np.random.Generator, *, there: Paraphraser, back: Paraphraser
+) -> str:
+    """Translate into another language and back, a sentence at a time."""
+
+    def rewrite(_: str, part: str) -> str:
+        return back(there(part, seed=_seed(rng)), seed=_seed(rng))
+
+    return _windows(text, rewrite, size=1)
+
+
 def dipper(
     text: str,
     rng: np.random.Generator,

@@ -160,6 +160,13 @@ def _dipper(text: str, rng: np.random.Generator, tools: Tools, **params: Any) ->
     return rewrite.dipper(text, rng, model=tools.paraphraser, writer=writer, **params)
 
 
+def _back_translate(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
+    if len(tools.translators) != 2:
+        raise AttackError("attack.needs", what=phrase("attack.translator"))
+    there, back = tools.translators
+    return rewrite.back_translate(text, rng, there=there, back=back)
+
+
 def _sira(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
     _both_ways(tools)
     _need(tools.propose, phrase("attack.propose"))
@@ -258,6 +265,12 @@ ATTACKS: Final[dict[str, Attack]] = {
             params={"lexical": 20, "order": 20},
         ),
         Attack(
+            name="back-translation",
+            label="translation there and back",
+            text=_back_translate,
+            rewrites=True,
+        ),
+        Attack(
             name="sira",
             label="SIRA",
             text=_sira,
@@ -329,14 +342,22 @@ def stress(
         raise AttackError("attack.values", name=name, why=str(error)) from None
     _, tokenise = _both_ways(tools)
     ids = tokenise(changed)
-    real = attack.name == "dipper" and tools.paraphraser is not None
-    by = "" if not attack.rewrites else "DIPPER" if real else _writer(tools).name
     return Stressed(
         text=changed,
         ids=ids,
         damage=damage((text, tokenise(text)), (changed, ids), tools),
-        by=by,
+        by=_author(attack, tools),
     )
+
+
+def _author(attack: Attack, tools: Tools) -> str:
+    """Return the name of the model that wrote a text anew; empty where none did."""
+    if not attack.rewrites:
+        return ""
+    if attack.name == "back-translation":
+        return ", ".join(model.name for model in tools.translators)
+    real = attack.name == "dipper" and tools.paraphraser is not None
+    return "DIPPER" if real else _writer(tools).name
 
 
 def attack_ids(

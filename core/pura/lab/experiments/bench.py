@@ -25,9 +25,15 @@ from pura.lab.attacks.local import model_tools
 from pura.lab.corpora import corpus, prompts_of, sentences_of
 from pura.lab.evaluate import TextReading, joined
 from pura.lab.experiments.written import prompts, write_texts
-from pura.lab.proxy import drop_layers, perturb_weights, quantise_weights
+from pura.lab.proxy import (
+    divergence_bits,
+    drop_layers,
+    finetune,
+    perturb_weights,
+    quantise_weights,
+)
 from pura.lab.shelf import Shelf
-from pura.model.tokenise import decode
+from pura.model.tokenise import decode, tokenise
 from pura.scheme import Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -140,7 +146,8 @@ class Bench:
         Args:
             name: ``same``, ``proxy`` (:data:`DROPPED` left out), ``drop-N``: N layers left out
                 evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
-                bits. What is behind a ``+`` is not of the model.
+                bits, ``tuned-N``: after N steps on Python's manual. What is behind a ``+`` is not
+                of the model.
         """
         kind = name.partition("+")[0]
         if kind not in self._verifiers:
@@ -159,6 +166,10 @@ class Bench:
             return perturb_weights(self.model, float(value), np.random.default_rng(SEED))
         if what == "int":
             return quantise_weights(self.model, int(value))
+        if what == "tuned":
+            tokenizer = self.model.tokenizer
+            texts = [tokenise(tokenizer, text).ids for text in corpus("manual")]
+            return finetune(self.model, [t for t in texts if t.size >= 64], steps=int(value))
         raise InputError("lab.verifier", name=kind)
 
     def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
@@ -308,6 +319,15 @@ class Bench:
         if name not in self._seconds:
             self.reading(text, ids, verifier)
         return self._seconds[name]
+
+    def divergence(self, text: PlainText, verifier: str) -> float:
+        """Return how far a verifier's model is from the source on a text, mean bits a token."""
+        name = self._name("divergence", [text.ids.tolist(), verifier.partition("+")[0]])
+        if name not in self._shelf:
+            self._checkpoint()
+            bits = divergence_bits(self.model, self.verifier(verifier), [text.ids])
+            self._shelf.put(name, {"bits": [bits]})
+        return float(self._shelf.get(name)["bits"][0].mean())
 
     def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
         from pura.model.evidence import read

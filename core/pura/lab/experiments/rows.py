@@ -113,6 +113,12 @@ def recovery(bench: Bench, cell: Cell, number: int) -> Row:
     }
 
 
+def mismatch(bench: Bench, cell: Cell, number: int) -> Row:
+    """Read the payload of a text, and say how far the verifier's model is from the source on it."""
+    kl = bench.divergence(_text(bench, cell, number), str(cell["verifier"]))
+    return {**recovery(bench, cell, number), "kl": kl}
+
+
 def labels(bench: Bench, cell: Cell, number: int) -> Row:
     """Read a text whose sectors are labelled by a Gray code or by plain numbers.
 

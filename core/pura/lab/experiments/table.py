@@ -19,7 +19,9 @@ _EDITS: Final = (
     "substitute-plausible:0.1",
 )
 _CODES: Final = ("spc", "tbcc")
-_VERIFIERS: Final = ("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4")
+_VERIFIERS: Final = (
+    *("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4", "tuned-24"),
+)
 _NEVER: Final = 1e9
 """A threshold that no entropy reaches."""
 _HARD: Final = {"verifier": "proxy", "attack": "substitute:0.15"}
@@ -305,14 +307,14 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             figure=Figure(x="ecc"),
             columns=("total", *_BOTH),
         ),
-        _recovery(
-            "verifiers",
-            "Verifiers that are not the source",
-            "Figure 7c",
-            _verifiers,
-            Figure(x="verifier", lines=("code",), panels="bits"),
-            "log10_e",
-            "seconds",
+        Experiment(
+            name="verifiers",
+            title="Verifiers that are not the source",
+            paper="Figure 7c",
+            cells=_verifiers,
+            row=rows.mismatch,
+            figure=Figure(x="verifier", lines=("code",), panels="bits"),
+            columns=("kl", *_BOTH, "log10_e", "seconds"),
         ),
         _recovery(
             "kernels",

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QAbstractScrollArea,
+    QAbstractSpinBox,
     QApplication,
     QDialog,
     QHBoxLayout,
@@ -69,6 +70,27 @@ def tab_ring(root: QWidget) -> list[QWidget]:
     return seen
 
 
+def ringless(ring: list[QWidget]) -> list[str]:
+    """Widgets that look the same with the focus and without it.
+
+    In what one writes into, the caret is no ring: there the edge must differ.
+    """
+    found = []
+    for widget in ring:
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        if not widget.hasFocus() or not widget.isVisible():
+            continue  # it hands the focus on, or stood on a page that is hidden by now
+        focused = widget.grab().toImage()
+        widget.clearFocus()
+        plain = widget.grab().toImage()
+        if isinstance(widget, QLineEdit | QPlainTextEdit | QAbstractSpinBox):
+            strip = QRect(0, 0, plain.width(), 3)
+            focused, plain = focused.copy(strip), plain.copy(strip)
+        if focused == plain:
+            found.append(f"{type(widget).__name__} {widget.accessibleName()}")
+    return found
+
+
 def covered(root: QWidget) -> list[str]:
     """Attributes of widgets that hide a method of Qt's, so that Qt's callers get a thing."""
     return [
@@ -90,6 +112,7 @@ def test_every_control_of_the_window_has_a_name(window: Any, audit: Audit) -> No
             session.item_changed.emit()
         window.work.text.find_bar.enter()
         QApplication.processEvents()
+        assert ringless(tab_ring(window)) == [], state
         assert nameless(window) == [], state
         assert covered(window) == [], state
 
@@ -100,6 +123,8 @@ def test_tab_reaches_every_part_of_the_window(window: Any, audit: Audit) -> None
     window.queue.list.setFocus()
     QApplication.processEvents()
     ring = tab_ring(window)
+    assert len(ring) > 15
+    assert ringless(ring) == []
     cards = window.evidence
     for widget in (
         window.header.key,
@@ -143,6 +168,7 @@ def test_dialogs_have_names_and_let_the_keyboard_through(
             if button.isVisible() and button.isEnabled() and button not in ring
         ]
         assert missed == [], name
+        assert ringless(ring) == [], name
         with qtbot.waitSignal(dialog.finished):
             qtbot.keyClick(dialog, Qt.Key.Key_Escape)
 

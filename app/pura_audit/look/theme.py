@@ -17,6 +17,7 @@ GRID: Final = 8
 GAP: Final = 12
 PADDING: Final = 24
 RADIUS: Final = 8
+FOCUS_RING: Final = 2
 
 
 class Mode(StrEnum):

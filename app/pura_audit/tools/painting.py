@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QEventLoop, QSize, QTimer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from pura.base.paths import Paths
 from pura.record.audit import Audit
@@ -15,6 +15,7 @@ from pura.scheme import SecretKey
 
 SIZE: Final = QSize(1440, 900)
 _SETTLE_MS: Final = 400  # layouts, fonts and the first look for keys and models
+_TURNS: Final = 12  # of the event loop: each lays out what the one before has changed
 
 
 def settle(milliseconds: int = _SETTLE_MS) -> None:
@@ -22,6 +23,8 @@ def settle(milliseconds: int = _SETTLE_MS) -> None:
     loop = QEventLoop()
     QTimer.singleShot(milliseconds, loop.quit)
     loop.exec()
+    for _ in range(_TURNS):  # on a busy machine the time was over before anything was done
+        QApplication.processEvents()
 
 
 def paint(widget: QWidget, path: Path) -> Path:

@@ -182,6 +182,8 @@ class _Pictures:
             self._marked = item.audit
         else:
             session.add_audit(self._marked)
+        kept = _shown(session)
+        self._until(lambda: not kept.unkept)
 
     def _several(self, window: MainWindow) -> None:
         """Show a document with three marks, the second of them selected."""

@@ -31,7 +31,7 @@ from pura.words.sentence import Sentence
 from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
 from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, GRID, PADDING, Theme
+from pura_audit.look.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.items import Item
 from pura_audit.session.outline import marked_share
@@ -159,8 +159,9 @@ class AnswerView(Card):
 
     def natural_height(self, width: int) -> int:
         """Return the height at which nothing scrolls."""
-        inside = self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2)))
-        return inside + self._footer.sizeHint().height() + 4
+        ring = 2 * FOCUS_RING
+        inside = self._column.totalHeightForWidth(min(MAX_WIDTH, max(200, width - 2 - ring)))
+        return inside + self._footer.sizeHint().height() + 4 + ring
 
     def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
         """Show the findings of an audit, and why the text could not be examined."""

@@ -219,7 +219,10 @@ class MainWindow(QMainWindow):
 
     def _show_current(self) -> None:
         item = self.session.current
+        first = item is not None and self._focus_inside(self.empty)
         self._stack.setCurrentWidget(self.empty if item is None else self.inner)
+        if first:
+            self.queue.list.setFocus()  # else Qt takes what comes next, the answer's scroll area
         if item is None:
             self.selection.show(None)
             return

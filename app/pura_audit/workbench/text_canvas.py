@@ -352,6 +352,10 @@ class TextCanvas(QAbstractScrollArea):
             del self._shaped[gone]
         if self.shading:
             self._paint_passages(painter)
+        if self.hasFocus():
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(self._theme.colour("accent"), 2))
+            painter.drawRoundedRect(self.viewport().rect().adjusted(1, 1, -1, -1), 6, 6)
         painter.end()
 
     def _paint_line(

@@ -302,8 +302,13 @@ class TextView(TextCanvas):
             super().wheelEvent(event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Show the selection as focused."""
+        """Draw the ring."""
         super().focusInEvent(event)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Draw no ring any more."""
+        super().focusOutEvent(event)
         self.viewport().update()
 
 

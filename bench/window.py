@@ -2,12 +2,12 @@
 
     python bench/window.py [--tokens 200000] [--shown] [--no-model]
 
-Drives the real window: import of files, an audit of the sample with the built-in model (loading
-the model included), a long text, its scrolling, selecting and searching, resizing, change of
-colours, the window of a report, a table of 10,000 rows, pausing, going on and stopping.
-The stall meter of the program measures; the aim is 100 ms of the thread's own work. The whole gap is shown beside it: on a busy
-machine that holds the work of others too. A stall is the time between two beats of the window's
-thread, so the least that can be seen is about 20 ms. Runs offscreen unless ``--shown``.
+Drives the real window: import of files, an audit of the sample with the built-in model (loading the
+model included), a long text, its scrolling, selecting and searching, resizing, change of colours,
+the window of a report, a table of 10,000 rows, pausing, going on and stopping. The stall meter of
+the program measures; the aim is 100 ms of the thread's own work. The whole gap is shown beside it:
+on a busy machine that holds the work of others too. A stall is the time between two beats of the
+window's thread, so the least that can be seen is about 20 ms. Runs offscreen unless ``--shown``.
 """
 
 from __future__ import annotations

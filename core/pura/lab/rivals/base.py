@@ -122,10 +122,9 @@ class Rival(ABC):
             row: The text; it moves on by the token.
             probabilities: float64 [V], sums to 1; after temperature and truncation.
         """
-        if probabilities.shape != (self.vocab_size,):
-            raise ValueError(f"a row of {self.vocab_size} probabilities is needed")
+        self.check_width(probabilities)
         context = tuple(row.tokens[len(row.tokens) - self.window :]) if self.window else ()
-        enough = len(row.tokens) >= self.window
+        enough = len(row.tokens) >= self.first
         if enough and (self.marks_repeats or context not in row.seen):
             row.seen.add(context)
             token = self.choose(row, probabilities, np.array(context, dtype=np.int64))
@@ -133,6 +132,20 @@ class Rival(ABC):
             token = draw(probabilities, row.dice.random())
         row.tokens.append(token)
         return token
+
+    @property
+    def first(self) -> int:
+        """Tokens of a text before the first that is marked."""
+        return self.window
+
+    def check_width(self, probabilities: F64) -> None:
+        """Refuse a row that is not as wide as the vocabulary.
+
+        Raises:
+            ValueError: It is not.
+        """
+        if probabilities.shape != (self.vocab_size,):
+            raise ValueError(f"a row of {self.vocab_size} probabilities is needed")
 
     def encode(self, bits: I64) -> I64:
         """Return what is embedded of a payload's bits."""

@@ -65,12 +65,10 @@ class Ctwl(Rival):
         if self.payload_bits > MOST_BITS:
             raise ValueError(f"at most {MOST_BITS} bits: every message is tried")
 
-    def embed(self, row: Row, probabilities: F64) -> int:
-        """Choose the next token; the first ``prefix`` are plain."""
-        if len(row.tokens) >= self.prefix:
-            return super().embed(row, probabilities)
-        row.tokens.append(draw(probabilities, row.dice.random()))
-        return row.tokens[-1]
+    @property
+    def first(self) -> int:
+        """The proxy needs its prefix."""
+        return max(self.window, self.prefix)
 
     def encode(self, bits: I64) -> I64:
         """Return the message as one number; int64 [1]."""

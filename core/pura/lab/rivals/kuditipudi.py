@@ -43,6 +43,7 @@ class _Shifted(Rival):
 
     def embed(self, row: Row, probabilities: F64) -> int:
         """Choose the next token by the next row of the key."""
+        self.check_width(probabilities)
         number = (row.state + len(row.tokens)) % self.rows
         token = self.by_row(probabilities, number)
         row.tokens.append(token)

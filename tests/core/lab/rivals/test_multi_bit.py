@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pura.lab.rivals.arcmark import ArcMark, best_turn, distance
-from pura.lab.rivals.base import ERASED, redraw_p
+from pura.lab.rivals.base import ERASED, largest, redraw_p
 from pura.lab.rivals.bimark import BiMark, flip
-from pura.lab.rivals.ctwl import Ctwl
+from pura.lab.rivals.ctwl import Ctwl, one_best
 from pura.lab.rivals.cycleshift import CycleShift
 from pura.lab.rivals.greens import Kgw
 from pura.lab.rivals.gumbel import GumbelMax
@@ -210,6 +210,33 @@ def test_frames_meet_every_position_and_find_back_after_an_edit():
     assert np.bincount(plain).min() > 50
     assert plain[100:] == edited[98:]
     assert mirrored(np.array([0.3]), 1, 2).tolist() == pytest.approx([0.95])
+
+
+@pytest.mark.parametrize("name", [*UNBIASED, *BIASED])
+def test_widths_and_repeated_contexts_are_seen(name, monkeypatch):
+    scheme = (UNBIASED | BIASED)[name](key=KEY, vocab_size=V, payload_bits=12)
+    for width in (V - 1, V + 1):  # as where the logits are wider than the tokenizer
+        row = scheme.start(MESSAGE, np.random.default_rng(1))
+        with pytest.raises(ValueError, match=f"row of {V} probabilities"):
+            scheme.embed(row, np.full(width, 1 / width))
+    # A context that comes again is known by its ids; without the rule no scheme is unbiased.
+    marked = []
+    monkeypatch.setattr(
+        type(scheme),
+        "choose",
+        lambda self, row, p, context: marked.append(tuple(context)) or int(p.argmax()),
+    )
+    row = scheme.start(MESSAGE, np.random.default_rng(1))
+    for token in (5, 6, 7, 5, 6, 8) * 4:
+        scheme.embed(row, np.eye(V)[token])
+    assert (len(marked) > len(set(marked))) == scheme.marks_repeats
+    assert len(set(marked)) == 5
+
+
+def test_ties_are_erased_and_not_guessed():
+    assert largest(np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]])).tolist() == [ERASED, 1]
+    assert set(one_best(np.array([3, 1, 3, 0]), 2).tolist()) == {ERASED}
+    assert one_best(np.array([3, 1, 4, 0]), 2).tolist() == [1, 0]
 
 
 def test_lists_and_shifts_are_as_stated():

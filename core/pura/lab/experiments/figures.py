@@ -129,7 +129,7 @@ def _densities(axis: Any, experiment: Experiment, results: Sequence[CellResult])
             label=_tick(r.cell[experiment.figure.x]),
         )
     axis.axvline(0, color="#18202C", linewidth=0.8)
-    axis.set_xlabel("sum of LLRs, positive where the bit is right, nats")
+    axis.set_xlabel("aligned sum of LLRs, nats")
 
 
 def _tick(value: Any) -> str:

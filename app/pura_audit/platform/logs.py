@@ -13,6 +13,8 @@ from typing import IO
 
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
 
+from pura.base.files import make_private
+
 LEVELS = ("debug", "info", "warning", "error")
 _NAME = "pura-audit.log"
 _CRASH = "crash.log"
@@ -41,7 +43,7 @@ def start(folder: Path, level: str) -> str:
     root = logging.getLogger()
     root.setLevel(level.upper())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         handler = RotatingFileHandler(
             folder / _NAME, maxBytes=1 << 20, backupCount=3, encoding="utf-8"
         )

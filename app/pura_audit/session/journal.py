@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.errors import PuraError
-from pura.base.files import write_atomic
+from pura.base.files import make_private, write_atomic
 from pura.documents import from_text
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
@@ -60,7 +60,7 @@ class Journal:
             return
         data = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_private(self.path.parent)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
             with os.fdopen(os.open(self.path, flags, 0o600), "ab") as file:
                 file.write(data.encode("utf-8", "surrogatepass"))

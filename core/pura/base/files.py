@@ -24,18 +24,33 @@ _FLAGS: Final = (
 )
 
 
+def make_private(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, for this user only.
+
+    ``Path.mkdir`` gives its mode to the last folder alone. A folder that is there keeps its own.
+
+    Raises:
+        OSError: A folder cannot be made, or the name is taken by a file.
+    """
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    for path in reversed(missing):
+        path.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+
+
 def write_atomic(path: Path, data: bytes, *, private: bool = False) -> None:
     """Write a file in one step.
 
     Args:
-        path: Where to; folders on the way are made.
+        path: Where to; folders on the way are made, for this user only.
         data: The bytes.
         private: Readable by this user only.
 
     Raises:
         OSError: The folder cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:80]}.")
     try:
         with os.fdopen(handle, "wb") as file:

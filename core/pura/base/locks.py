@@ -11,6 +11,8 @@ from pathlib import Path
 
 import filelock
 
+from pura.base.files import make_private
+
 
 def file_lock(path: Path, patience: float = 0.0) -> filelock.BaseFileLock:
     """Return a lock that one holder has at a time, also among the threads of one process.
@@ -25,6 +27,6 @@ def file_lock(path: Path, patience: float = 0.0) -> filelock.BaseFileLock:
     Raises:
         OSError: The folder cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path.parent)
     # A marker file instead of a lock would outlive a holder that is killed: rather no lock.
     return filelock.FileLock(path, timeout=patience, mode=0o600, fallback_to_soft=False)

@@ -20,6 +20,7 @@ from typing import Any, Final
 from pura.base.build_hash import build_hash
 from pura.base.database import Handle, transaction
 from pura.base.errors import CaseLogError
+from pura.base.files import make_private, write_atomic
 from pura.caselog.canonical import START, commitment, new_salt, pack, unpack
 from pura.caselog.entries import ACTIONS, CLOCK, ROLES, Draft, Entry, make, parse
 from pura.caselog.schema import CASE_LOG
@@ -83,7 +84,7 @@ class CaseLog(Handle):
         closing: Callable[[CaseLog], None] | None = None,
     ) -> None:
         if create:
-            _make_private(path)
+            _make_private_file(path)
         self.path, self._clock, self._station = path, clock, station
         self._closing = closing
         self._db = CASE_LOG.connect(path, create=create, read_only=read_only, timeout=timeout)
@@ -378,8 +379,6 @@ def workstation(path: Path) -> str:
         found = path.read_text(encoding="ascii").strip()
         if len(found) == 16 and all(c in "0123456789abcdef" for c in found):
             return found
-    from pura.base.files import write_atomic
-
     new = secrets.token_hex(8)
     with suppress(OSError):  # a folder that cannot be written: this run has one of its own
         write_atomic(path, f"{new}\n".encode())
@@ -393,10 +392,10 @@ def _parsed(digest: str, body: str) -> Entry:
         raise CaseLogError("caselog.entry-damaged", code="case-log-altered") from None
 
 
-def _make_private(path: Path) -> None:
+def _make_private_file(path: Path) -> None:
     """Make the folder and the empty file, readable by this user only."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(path.parent)
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:

@@ -14,7 +14,7 @@ from typing import Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import KeyFormatError, KeyStoreError
-from pura.base.files import open_regular, write_atomic
+from pura.base.files import make_private, open_regular, write_atomic
 from pura.base.locks import file_lock
 from pura.keys.faults import State, fault
 from pura.keys.keyfile import KeyFile, read_key_file, write_key_file
@@ -144,7 +144,7 @@ class KeyFolder:
             content = KeyFile(key=nothing, verifier=True)
             data = write_key_file(content, passphrase, cost=self._cost)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self._folder)
             with file_lock(self._folder / _LOCK, _PATIENCE):
                 if self.exists:
                     return False
@@ -162,8 +162,9 @@ class KeyFolder:
                 finally:
                     wipe_buffer(given)
         if self._passphrase is None:
-            state = State.LOCKED if self.exists else State.NO_BACKEND
-            raise fault(state, self.title, files=True)
+            if self.exists:
+                raise fault(State.LOCKED, self.title, files=True)
+            raise KeyStoreError("keystore.files-new", code="passphrase-missing")
         return self._passphrase
 
     def _file(self, slot: str) -> str:
@@ -184,7 +185,7 @@ class KeyFolder:
 
     def _write(self, file: str, data: bytes) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(self._folder)
             write_atomic(self._folder / file, data, private=True)
         except OSError as error:
             raise _denied(error, "") from None

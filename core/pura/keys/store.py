@@ -197,9 +197,16 @@ class KeyStore:
                 the store refuses.
         """
         name, note = _check_new(self.list(), name, key.fingerprint), check_note(note)
+        wanted = place
         if place is None:
             place = Place.KEYRING if self._keyring is not None else Place.FILES
-        self._place(place).write(key.fingerprint, key, name)
+        try:
+            self._place(place).write(key.fingerprint, key, name)
+        except KeyStoreError as error:
+            # Nobody asked for files, and nobody is there to choose their passphrase.
+            if wanted is None and error.code == "passphrase-missing":
+                raise fault(State.NO_BACKEND, NO_STORE) from None
+            raise
         entry = KeyEntry(
             name=name,
             fingerprint=key.fingerprint,

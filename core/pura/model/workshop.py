@@ -17,6 +17,7 @@ from typing import Final
 
 from pura.base.catalogue import phrase
 from pura.base.errors import ModelError
+from pura.base.files import make_private
 from pura.base.locks import file_lock
 from pura.model.copying import sweep
 
@@ -36,7 +37,7 @@ def workshop(folder: Path, need: int) -> Iterator[Path]:
         ModelError: No space, no permission, or another installation is under way.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
         free = shutil.disk_usage(folder).free
     except OSError:
         raise ModelError("model.folder-make") from None

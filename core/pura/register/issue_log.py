@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, Final, Self
 
 from pura.base.catalogue import phrase
 from pura.base.errors import PayloadError, RegisterError
-from pura.base.files import open_regular
+from pura.base.files import make_private, open_regular
 from pura.register.rows import digest_of, row_of
 from pura.register.store import Issue, Problems, Register
 from pura.scheme import Payload, Profile
@@ -110,7 +110,7 @@ class IssueLog:
             return
         name = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{secrets.token_hex(8)}{SUFFIX}"
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
             self._file = os.open(self._folder / name, flags, 0o600)
         except OSError as error:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from pura.base.catalogue import phrase
 from pura.base.database import Handle
 from pura.base.errors import RegisterError
+from pura.base.files import make_private
 from pura.record.audit import RegisterFacts, RegisterMatch
 from pura.register.register_schema import connect, guard, transaction
 from pura.register.rows import (
@@ -69,7 +70,7 @@ class Register(Handle):
     ) -> None:
         if create:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_private(path.parent)
             except OSError as error:
                 raise RegisterError(
                     "register.folder", name=path.parent.name, why=error.errno or 0

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pura.base.errors import KeyFormatError, KeyStoreError, ProfileError
+from pura.base.files import make_private, write_atomic
 from pura.base.locks import file_lock
 from pura.keys import KeyFolder, KeyStore, Place, entries
 from pura.profiles.store import ProfileFolder
@@ -221,3 +223,13 @@ def test_a_profile_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert ProfileFolder(tmp_path).names() == ("one",)
     stored = json.loads((tmp_path / "one.json").read_text())
     assert str(stored["vocab_size"]) in results
+
+
+def test_folders_on_the_way_are_for_this_user_only(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir(mode=0o755)
+    write_atomic(theirs / "a" / "b" / "file", b"x")
+    modes = [stat.S_IMODE((theirs / part).stat().st_mode) for part in ("", "a", "a/b")]
+    assert modes == [0o755, 0o700, 0o700]
+    with pytest.raises(NotADirectoryError):
+        make_private(theirs / "a" / "b" / "file")

@@ -1,0 +1,313 @@
+"""The blocks of the README and of the guide's pages, run as shown, in one shell a page."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import redirect_stdout, suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Client, Listener
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12
+from docx import Document
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+ROOT = Path(__file__).resolve().parents[2]
+CUT = "…"
+MARK = "-- end of a command:"
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.slow,
+    pytest.mark.programs("bash", "sha256sum", "sed"),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A command, and the lines that the page shows below it."""
+
+    command: str
+    lines: list[str]
+
+
+def shown(page: str) -> list[Shown]:
+    """What the page lets one run, in its order; a block of Python is a command as well."""
+    steps: list[Shown] = []
+    for language, block in re.findall(r"```(console|python)\n(.*?)```", page, flags=re.DOTALL):
+        if language == "python":
+            printed = [line[2:] for line in block.splitlines() if line.startswith("# ")]
+            steps.append(Shown(command=f"python - <<'END'\n{block}END", lines=printed))
+        else:
+            steps += _commands(block)
+    return steps
+
+
+def _commands(block: str) -> list[Shown]:
+    steps: list[Shown] = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            steps.append(Shown(command=line[2:], lines=[]))
+        elif line.startswith("> "):
+            steps[-1] = Shown(command=f"{steps[-1].command}\n{line[2:]}", lines=[])
+        elif steps[-1].command.endswith("\\"):
+            steps[-1] = Shown(command=f"{steps[-1].command}\n{line}", lines=[])
+        else:
+            steps[-1].lines.append(line)
+    return steps
+
+
+def pattern(lines: list[str]) -> re.Pattern[str]:
+    """What was printed has to match: a line that is cut stands for any lines, even none."""
+    parts = [
+        r"(?:.*\n)*?"
+        if line == CUT
+        else r"[^\n]*".join(re.escape(piece.rstrip()) for piece in line.split(CUT)) + r"[ ]*\n"
+        for line in lines
+    ]
+    return re.compile("".join(parts))
+
+
+# Hands its words to the process of the tests, which has the model; says its answer.
+PROGRAM = """#!{python} -IS
+import os, sys
+from multiprocessing.connection import Client
+mixed = os.path.sameopenfile(1, 2)
+with Client({address!r}, "AF_UNIX") as line:
+    line.send(({words}, mixed))
+    said, complained, code = line.recv()
+sys.stdout.write(said)
+sys.stderr.write(complained)
+sys.exit(code)
+"""
+
+
+@pytest.fixture
+def models(request: pytest.FixtureRequest) -> Path:
+    """The README is about the built-in model; other pages run with the small one."""
+    found: Path = request.getfixturevalue(getattr(request, "param", "installed_models"))
+    return found
+
+
+def run_python(code: str) -> str:
+    """Run a block as a program of its own would; return what it printed."""
+    with redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    return said.getvalue()
+
+
+def run_shell(script: str, folder: Path, pura: Run) -> str:
+    """Run a script in a shell; return what it printed.
+
+    Its ``pura`` is the command in this process; its ``python`` runs what it is given here too.
+    """
+    programs = folder / "programs"
+    programs.mkdir()
+    environment = dict(os.environ)
+    environment["PATH"] = os.pathsep.join(
+        [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    )
+    with Listener(family="AF_UNIX") as listener, (folder / "said").open("w+") as said:
+        for name, words in (("pura", "sys.argv[1:]"), ("python", "sys.stdin.read()")):
+            program = programs / name
+            program.write_text(
+                PROGRAM.format(python=sys.executable, address=listener.address, words=words)
+            )
+            program.chmod(0o755)
+        with subprocess.Popen(
+            ["bash"], stdin=subprocess.PIPE, stdout=said, stderr=said, env=environment, text=True
+        ) as shell:
+
+            def feed() -> None:
+                shell.communicate(script)
+                Client(listener.address, "AF_UNIX").close()
+
+            feeder = threading.Thread(target=feed)
+            feeder.start()
+            with suppress(EOFError):  # the feeder's own call, at the end
+                while True:
+                    with listener.accept() as line:
+                        words, mixed = line.recv()
+                        if isinstance(words, str):
+                            line.send((run_python(words), "", 0))
+                            continue
+                        done = pura(*words, mixed=mixed)
+                        errors = "" if mixed else done.stderr
+                        line.send((done.stdout, errors, done.returncode))
+            feeder.join()
+        said.seek(0)
+        return said.read()
+
+
+def run_steps(
+    commands: list[str], folder: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> list[tuple[str, int]]:
+    """Run commands one after the other in one shell; return what each printed, and its status."""
+    # The status of each command is kept for the next, which may ask for it.
+    script = "".join(
+        f'{command}\nstatus=$?; echo "{MARK} $status"; (exit $status)\n' for command in commands
+    )
+    monkeypatch.chdir(folder)
+    said = run_shell(script, folder.parent, pura)
+    *printed, rest = re.split(rf"^{MARK} (\d+)\n", said, flags=re.MULTILINE)
+    assert rest == ""
+    assert len(printed) == 2 * len(commands), said
+    return list(zip(printed[::2], map(int, printed[1::2]), strict=True))
+
+
+def compare(steps: list[Shown], results: list[tuple[str, int]]) -> None:
+    """Hold what was printed against what the page shows."""
+    following = [*(step.command for step in steps[1:]), ""]
+    for step, (output, status), after in zip(steps, results, following, strict=True):
+        assert pattern(step.lines).fullmatch(output), f"$ {step.command}\n{output}"
+        assert status == 0 or after == "echo $?", f"$ {step.command} ended with {status}"
+
+
+def test_the_readme_shows_what_its_commands_print(
+    tmp_path: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = shown((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert any("verify" in step.command for step in steps)
+    (tmp_path / "empty").mkdir()
+    compare(steps, run_steps([s.command for s in steps], tmp_path / "empty", pura, monkeypatch))
+
+
+def test_the_first_hour_shows_what_its_commands_print(
+    tmp_path: Path, desktop: Any, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = shown((ROOT / "docs" / "first-hour.md").read_text(encoding="utf-8"))
+    assert any("--save" in step.command for step in steps)
+    office = tmp_path / "office"
+    office.mkdir()
+    (office / "letter.txt").write_text("Dear neighbours, the street is closed on Friday.\n")
+    compare(steps, run_steps([s.command for s in steps], office, pura, monkeypatch))
+
+
+def tracked(path: Path, before: str, added: str) -> None:
+    """Write a Word file in which the end is a tracked insertion."""
+    document = Document()
+    paragraph = document.add_paragraph(before)
+    insertion = OxmlElement("w:ins")
+    insertion.set(qn("w:id"), "1")
+    insertion.set(qn("w:author"), "A. Example")
+    insertion.append(paragraph.add_run(added)._r)
+    paragraph._p.append(insertion)
+    document.save(str(path))
+
+
+@pytest.fixture
+def office(tmp_path: Path, samples: dict[str, Any], certificate: Path, desktop: Any) -> Path:
+    """A folder with the files that the pages take for granted, and the user's keyring."""
+    folder = tmp_path / "office"
+    sample = samples["marked-tbcc"]
+    text, prompt, payload = (sample["texts"][0][name] for name in ("text", "prompt", "payload"))
+    for name, content in (
+        ("text.txt", text),
+        ("old.txt", text),
+        ("archive/one.txt", text),
+        ("drafts/earlier.txt", ""),
+        ("prompt.txt", prompt),
+        ("requests.txt", "A first\nA second\n"),
+        ("system.txt", "You write for a newspaper.\n"),
+        ("issued.csv", f"payload,who\n{payload},Customer 417\n"),
+        ("profile.json", json.dumps(sample["profile"])),
+        ("key.txt", sample["key_hex"]),
+        ("pass", PASSPHRASE),
+        ("words", "seven herons over the harbour"),
+        ("request.json", '{"number": "R-2026-117"}'),
+        ("watermark.json", '{"algorithm": "gumbel", "key": 42, "context_width": 4}'),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(content, encoding="utf-8")
+    for name in ("pass", "words"):
+        (folder / name).chmod(0o600)
+    for name in ("essay.docx", "letter.docx", "text.docx"):
+        tracked(folder / name, text, " And more.")
+    shutil.copy(certificate, folder / "desk.p12")
+    signer = load_pkcs12(certificate.read_bytes(), PASSPHRASE.encode()).cert
+    assert signer is not None
+    (folder / "desk.pem").write_bytes(signer.certificate.public_bytes(Encoding.PEM))
+    return folder
+
+
+PASSPHRASE = "Grüße 7"
+# What has happened before a page begins.
+BEFORE = {
+    "report.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
+    "administrators.md": [
+        "pura key export house -o house.purakey --yes --passphrase-file words",
+        "pura key delete house --yes",
+    ],
+    "rivals.md": [
+        "pura key new gemma",
+        "pura profile foreign watermark.json --key gemma --name gemma",
+    ],
+}
+# What a page leaves open, or what is another thing on every computer.
+INSTEAD = {
+    " 3f09": " $(pura caselog show 'Letter to the editor' | sed -n 's/ *letter.docx.*//p')",
+    "118:9ac1…": "$(pura caselog verify | grep -o '[0-9]*:[0-9a-f]\\{64\\}' | head -n 1)",
+    "/mnt/archive": "archive",
+    "--certificate desk.p12": "--certificate desk.p12 --passphrase-file pass",
+    # Its own passphrase, and that of the store.
+    "--file house.purakey --in-file": "--file house.purakey --passphrase-file words --in-file",
+    "key import house --file house": "--passphrase-file words key import house --file house",
+    "--passphrase-file FILE": "--passphrase-file words",
+}
+# The lab's commands run for minutes and have tests of their own.
+PAGES = ["guide.md", "de/guide.md", "report.md", "caselog.md", "administrators.md", "rivals.md"]
+
+
+@pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon")
+@pytest.mark.parametrize("models", ["small_models"], indirect=True)
+@pytest.mark.parametrize("name", PAGES)
+def test_the_commands_of_a_page_run(
+    name: str, office: Path, pura: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    joined = re.sub(r"\\\n\s*", " ", page)
+    commands = re.findall(r"^    ((?:pura (?!lab)|printf ).*)$", joined, re.MULTILINE)
+    assert commands
+    for old, new in INSTEAD.items():
+        commands = [command.replace(old, new) for command in commands]
+    [house] = set(re.findall(r"--key (house|haus|desk)\b", page))
+    commands = [
+        f"pura key import {house} --file key.txt",
+        f"pura profile import profile.json --name {house}",
+        *BEFORE.get(name, []),
+        *commands,
+    ]
+    results = run_steps(commands, office, pura, monkeypatch)
+    for command, (output, status) in zip(commands, results, strict=True):
+        assert status == 0, f"$ {command} ended with {status}\n{output}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "printed", "same"),
+    [
+        (["one", CUT, "four"], "one\ntwo\nthree\nfour\n", True),
+        (["one", CUT, "four"], "one\nfour\n", True),
+        (["one", "four"], "one\ntwo\nfour\n", False),
+        ([f"a {CUT} c"], "a b c\n", True),
+        ([f"a {CUT} c"], "a\nb c\n", False),
+        (["1.5"], "1x5\n", False),
+        ([], "something\n", False),
+    ],
+)
+def test_a_cut_stands_for_what_is_left_out_and_for_nothing_else(
+    lines: list[str], printed: str, same: bool
+) -> None:
+    assert bool(pattern(lines).fullmatch(printed)) is same

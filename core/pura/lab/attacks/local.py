@@ -110,21 +110,22 @@ class ModelWriter:
             temperature=0.7,
             top_p=0.95,
         )
-        start = self._request(system, user)
+        start = self.request(system, user)
         room = max(1, min(tokens, self._model.context_length - len(start)))
         made = generate(self._model, start, None, None, profile, tokens=room, seed=seed)
         return made.text.strip()
 
     def log_likelihoods(self, system: str, user: str, answer: str) -> F64:
         """Return the log probability of each token of an answer; float64 [A], nats."""
-        start = np.array(self._request(system, user), dtype=np.int64)
+        start = np.array(self.request(system, user), dtype=np.int64)
         ids = np.concatenate([start, tokenise(self._model.tokenizer, answer).ids])
         logits = logits_of(self._model, ids)[start.size :].astype(np.float64)
         top = logits.max(axis=1, keepdims=True)
         log_z = top[:, 0] + np.log(np.exp(logits - top).sum(axis=1))
         return np.asarray(logits[np.arange(len(logits)), ids[start.size :]] - log_z)
 
-    def _request(self, system: str, user: str) -> list[int]:
+    def request(self, system: str, user: str) -> list[int]:
+        """Return the tokens of a request, up to where the answer begins."""
         talk = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         with tokenizing():
             text = self._model.tokenizer.apply_chat_template(

@@ -12,7 +12,17 @@ from typing import Final
 
 import numpy as np
 
-from pura.lab.attacks.base import I64, Attacked, Paraphraser, Stepper, Tools, Writer, damage, result
+from pura.lab.attacks.base import (
+    F64,
+    I64,
+    Attacked,
+    Paraphraser,
+    Stepper,
+    Tools,
+    Writer,
+    damage,
+    result,
+)
 from pura.lab.attacks.sentences import split_sentences
 
 WINDOW: Final = 3
@@ -151,7 +161,24 @@ def sira(text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, s
 def best_of(
     text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, tries: int
 ) -> str:
-    """Rewrite several times and keep the best by the reward of RLCracker, untrained.
+    """Rewrite several times and keep the best by the reward of RLCracker, untrained."""
+
+    def rewrite(_: str, part: str) -> str:
+        role, asked = request(part)
+        some = [writer(role, asked, seed=_seed(rng), tokens=_room(part)) for _ in range(tries)]
+        some = [s for s in some if s.strip()] or [part]
+        return some[int(np.argmax(rewards(part, some, tools=tools, writer=writer)))]
+
+    return _windows(text, rewrite)
+
+
+def request(text: str) -> tuple[str, str]:
+    """Return what asks a model to rewrite a text: the system's words and the user's."""
+    return _ROLE, _ASK.format(text=text)
+
+
+def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: Writer) -> F64:
+    """Return the rewards of RLCracker of some rewritings of one text.
 
     The reward of a rewriting is ``α · sense + 0.9 · distance + 0.1 · fluency``: sense is a
     sigmoid of the similarity (:class:`~pura.lab.attacks.base.Damage`, where the authors have a
@@ -160,23 +187,15 @@ def best_of(
     divergence; fluency is minus the log perplexity.
     """
     assert tools.tokenise is not None
-    tokenise = tools.tokenise
-
-    def rewrite(_: str, part: str) -> str:
-        asked = _ASK.format(text=part)
-        some = [writer(_ROLE, asked, seed=_seed(rng), tokens=_room(part)) for _ in range(tries)]
-        some = [s for s in some if s.strip()] or [part]
-        base = (part, tokenise(part))
-        seen = [damage(base, (s, tokenise(s)), tools) for s in some]
-        likeness = np.array([d.similarity for d in seen])
-        steep = np.log(0.975 / 0.025) / 0.15
-        sense = 2 / (1 + np.exp(-steep * (likeness - 0.85))) - 1
-        fluency = np.array([-np.log(d.perplexity or 1.0) for d in seen])
-        distance = np.array([_k3(writer, asked, s) for s in some])
-        alpha = max(1.0, 15 * (1 - float(likeness.mean())))
-        return some[int(np.argmax(alpha * sense + 0.9 * distance + 0.1 * fluency))]
-
-    return _windows(text, rewrite)
+    base = (text, tools.tokenise(text))
+    seen = [damage(base, (s, tools.tokenise(s)), tools) for s in rewritings]
+    likeness = np.array([d.similarity for d in seen])
+    steep = np.log(0.975 / 0.025) / 0.15
+    sense = 2 / (1 + np.exp(-steep * (likeness - 0.85))) - 1
+    fluency = np.array([-np.log(d.perplexity or 1.0) for d in seen])
+    distance = np.array([_k3(writer, request(text)[1], s) for s in rewritings])
+    alpha = max(1.0, 15 * (1 - float(likeness.mean())))
+    return np.asarray(alpha * sense + 0.9 * distance + 0.1 * fluency)
 
 
 def _k3(writer: Writer, asked: str, answer: str) -> float:

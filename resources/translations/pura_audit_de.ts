@@ -4700,6 +4700,10 @@ Anteil {share:text}</translation>
         <translation>Erscheint hier für das ausgewählte Token.</translation>
     </message>
     <message>
+        <source>Token {n:text}  “{words:text}”</source>
+        <translation>Token {n:text}  „{words:text}“</translation>
+    </message>
+    <message>
         <source>Sector</source>
         <translation>Sektor</translation>
     </message>

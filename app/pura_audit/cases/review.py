@@ -10,7 +10,7 @@ from pura.desk.cases import ReviewFinding, review_finding
 from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
-from pura_audit.look.theme import GAP
+from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.case_log import Cases
 from pura_audit.widgets.card import Card, label
@@ -111,7 +111,7 @@ class ReviewDialog(FittedDialog):
 
 
 def _finding(case: Case, item: Item) -> Card:
-    card = Card(inner=GAP)
+    card = Card(inner=2 * GRID)
     card.body.addWidget(label(title(item.verdict, language()), "reading", wrap=True))
     evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)
     who = filled(

@@ -230,7 +230,7 @@ class Ring(QWidget):
         words = (
             f"{decimal(share, 1)}\N{NO-BREAK SPACE}%"
             if share >= 0.05
-            else "< 0.1\N{NO-BREAK SPACE}%"
+            else f"< {decimal(0.1, 1)}\N{NO-BREAK SPACE}%"
         )
         painter.setPen(self._theme.colour("text"))
         painter.setFont(fonts.face(fonts.READING, strong=True))

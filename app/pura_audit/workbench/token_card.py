@@ -178,7 +178,8 @@ class TokenCard(PlotCard):
         words = safe_text(facts.text).strip() or safe_text(facts.text)
         if len(words) > 14:
             words = f"{words[:13]}…"
-        self.title.setText(f"{translate('Ring', 'Token')} {facts.index + 1}  “{words}”")
+        title = translate("Ring", "Token {n:text}  “{words:text}”")
+        self.title.setText(filled(title, n=facts.index + 1, words=words))
         self.aside.setText(_positions(facts))
         threshold = audit.profile.entropy_thresholds_bits[0]
         self._words.setText(explain(facts, threshold, found=audit.verdict == "mark"))

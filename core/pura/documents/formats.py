@@ -138,6 +138,11 @@ def endings() -> tuple[str, ...]:
     return tuple(e for f in FORMATS.values() for e in f.endings)
 
 
+def textual(ending: str) -> bool:
+    """Whether a file with this ending may hold readable text and nothing else."""
+    return all(f.textual for f in FORMATS.values() if ending in f.endings)
+
+
 def tell(data: bytes, name: str) -> Format:
     """Tell the format of a file.
 

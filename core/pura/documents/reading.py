@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pura.base.catalogue import phrase, quoted
 from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.documents.encodings import Preview, previews
-from pura.documents.formats import FORMATS, Format, tell
+from pura.documents.formats import FORMATS, Format, tell, textual
 from pura.documents.isolate import read_caged
 from pura.documents.opening import read_bytes_of, read_standard_input
 from pura.documents.plain import check_size, check_text, from_bytes
@@ -57,7 +57,13 @@ def read_data(
     check_size(len(data))
     form = _format(data, name, options)
     if not form.module:
-        document = from_bytes(data, name=name, encoding=options.encoding)
+        try:
+            document = from_bytes(data, name=name, encoding=options.encoding)
+        except InputError as error:
+            ending = PurePath(name).suffix.lower()
+            if error.key == "input.not-text" and not textual(ending):
+                raise InputError("input.misnamed", ending=ending, code="input-format") from None
+            raise
         return Extraction(
             name=name,
             sha256=document.sha256,

@@ -318,6 +318,15 @@ def test_binary_under_the_name_of_a_text_is_refused(name: str) -> None:
     assert refused(b"\x7fELF\x02\x01\x01" + noise, name).code == "input-format"
 
 
+def test_what_is_named_like_a_document_and_is_none_is_called_damaged() -> None:
+    noise = bytes((i * 197 + i // 7) % 256 for i in range(5000))
+    assert refused(noise, "broken.PDF").key == "input.misnamed"
+    assert "ends in .pdf" in refused(noise, "broken.PDF").message
+    assert (
+        text_of(b"plain words under a wrong name", "note.docx") == "plain words under a wrong name"
+    )
+
+
 # Files
 
 

@@ -67,7 +67,7 @@ class CheckDialog(PlainDialog):
         self.rows.setSpacing(GRID)
         inside = QWidget()
         column = QVBoxLayout(inside)
-        column.setContentsMargins(0, 0, 0, 0)
+        column.setContentsMargins(GRID // 2, GRID // 2, GRID // 2, GRID // 2)
         column.addLayout(self.rows)
         column.addStretch(1)
         area = QScrollArea()

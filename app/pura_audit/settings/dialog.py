@@ -64,13 +64,14 @@ class SettingsDialog(PlainDialog):
         self.later.setVisible(False)
         layout.addWidget(self.later)
         layout.addLayout(button_row(close_button(self, enter=True)))
+        self.theme.setFocus()  # not the area around it, which scrolls
 
     # The parts
 
     def _page(self) -> QScrollArea:
         page = QWidget()
         parts = QVBoxLayout(page)
-        parts.setContentsMargins(0, 0, GRID, 0)
+        parts.setContentsMargins(GRID // 2, 0, GRID, 0)
         for part in (self._look(), self._privacy(), self._work(), self._rule()):
             parts.addWidget(part)
         parts.addStretch(1)

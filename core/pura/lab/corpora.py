@@ -61,7 +61,8 @@ def _notes() -> list[str]:
 
     found: dict[str, None] = {}
     for module in map(import_module, _NOTED):
-        for name in sorted(vars(module)):
+        # Not vars(module): what stands there depends on what else has been imported.
+        for name in sorted(module.__all__):
             about = inspect.getdoc(getattr(module, name)) or ""
             found |= dict.fromkeys(_prose(about))
     return list(found)

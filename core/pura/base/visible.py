@@ -16,6 +16,10 @@ def visible(text: str) -> str:
     A text of printable characters stays as it is. In any other the characters that cannot be
     printed are written as Python writes them (``\n``, ``\x1b``, ``\u202e``; bytes of a file name
     that are no UTF-8 as ``\udc80`` to ``\udcff``), and a backslash as two.
+
+    Examples:
+        >>> print(visible("letter" + chr(0x202E) + "txt.pdf"))
+        letter\u202etxt.pdf
     """
     if text.isprintable():
         return text

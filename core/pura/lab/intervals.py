@@ -13,6 +13,10 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     Args:
         successes: 0 … trials.
         trials: At least 1.
+
+    Examples:
+        >>> [round(end, 2) for end in wilson(16, 16)]
+        [0.81, 1.0]
     """
     from scipy.stats import binomtest  # late: it takes a second
 

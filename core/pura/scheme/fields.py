@@ -186,6 +186,11 @@ def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
 
     Raises:
         PayloadError: A value is missing, unknown or does not fit; the field is named.
+
+    Examples:
+        >>> fields = parse_layout([{"name": "customer", "bits": 10, "kind": "integer"}], 10)
+        >>> pack(fields, {"customer": 417}).text
+        '0110100001'
     """
     if unknown := values.keys() - {f.name for f in fields}:
         raise PayloadError(
@@ -246,6 +251,11 @@ def unpack(fields: Sequence[Field], payload: Payload) -> tuple[FieldValue, ...]:
 
     Raises:
         PayloadError: The payload is not as long as the layout.
+
+    Examples:
+        >>> fields = parse_layout([{"name": "customer", "bits": 10, "kind": "integer"}], 10)
+        >>> unpack(fields, Payload(text="0110100001"))[0].text
+        '417'
     """
     total = sum(field.bits for field in fields)
     if fields and total != len(payload):

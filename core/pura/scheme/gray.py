@@ -16,12 +16,22 @@ MAX_ARITY = 3
 
 
 def label(sector: int) -> int:
-    """Return the reflected binary Gray code of a sector number."""
+    """Return the reflected binary Gray code of a sector number.
+
+    Examples:
+        >>> [label(sector) for sector in range(8)]
+        [0, 1, 3, 2, 6, 7, 5, 4]
+    """
     return sector ^ (sector >> 1)
 
 
 def sector_of(bits: Sequence[int]) -> int:
-    """Return the sector whose label is ``bits`` (most significant bit first)."""
+    """Return the sector whose label is ``bits`` (most significant bit first).
+
+    Examples:
+        >>> sector_of([1, 1, 0])
+        4
+    """
     sector = 0
     previous = 0
     for bit in bits:

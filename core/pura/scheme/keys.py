@@ -68,6 +68,11 @@ class SecretKey:
 
         Raises:
             KeyFormatError: Not 64 hex digits. The message never repeats the text.
+
+        Examples:
+            >>> with SecretKey.from_hex("5a" * 32) as key:
+            ...     key.fingerprint
+            '0ab5a5798df1ea51'
         """
         digits = text.strip()
         if len(digits) != 2 * KEY_BYTES:

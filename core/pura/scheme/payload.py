@@ -50,6 +50,10 @@ class Payload:
 
         Raises:
             PayloadError: The number is negative or needs more bits.
+
+        Examples:
+            >>> Payload.from_int(417, 12).text
+            '000110100001'
         """
         if value < 0 or value >> length:
             raise PayloadError("payload.number", value=value, length=length, last=(1 << length) - 1)
@@ -83,6 +87,10 @@ def parse_payload(text: str, payload_bits: int) -> Payload:
 
     Raises:
         PayloadError: It is neither, or does not fit into the bits.
+
+    Examples:
+        >>> parse_payload("0x1A1", 12).text
+        '000110100001'
     """
     if _HEX.fullmatch(text):
         digits = text[2:].lstrip("0")
@@ -97,7 +105,12 @@ def parse_payload(text: str, payload_bits: int) -> Payload:
 
 
 def encode_spc(bits: npt.NDArray[np.uint8], blocks: int) -> npt.NDArray[np.uint8]:
-    """Append the parity of each block to it (paper, equations for p_i and c)."""
+    """Append the parity of each block to it (paper, equations for p_i and c).
+
+    Examples:
+        >>> encode_spc(np.array([1, 0, 1, 1], dtype=np.uint8), 2).tolist()
+        [1, 0, 1, 1, 1, 0]
+    """
     rows = bits.reshape(*bits.shape[:-1], blocks, bits.shape[-1] // blocks)
     parity = np.bitwise_xor.reduce(rows, axis=-1, keepdims=True)
     return np.concatenate([rows, parity], axis=-1).reshape(*bits.shape[:-1], -1)

@@ -39,6 +39,15 @@ _LAW: Final = {
     "de": "Verordnung (EU) 2024/1689 vom 13. Juni 2024 (Verordnung über künstliche Intelligenz), "
     "Artikel 50 Absatz 2 und Erwägungsgrund 133, ABl. L, 2024/1689, 12.7.2024",
 }
+# Known from reports about it, not read in the Official Journal.
+_AMENDMENT: Final = {
+    "en": "“Digital Omnibus on AI”, the first amendment of that regulation, approved by Council "
+    "on 29 June 2026: systems on the market before 2 August 2026 are reported to have until "
+    "2 December 2026 for Article 50(2)",
+    "de": "»Digitaler Omnibus zur KI«, erste Änderung dieser Verordnung, vom Rat gebilligt am "
+    "29. Juni 2026: Systeme, die vor dem 2. August 2026 auf dem Markt waren, haben Berichten "
+    "zufolge bis zum 2. Dezember 2026 Zeit für Artikel 50 Absatz 2",
+}
 _CODE_OF_PRACTICE: Final = {
     "en": "European Commission: Code of Practice on Transparency of AI-Generated Content, "
     "10 June 2026",
@@ -301,6 +310,7 @@ def _sources(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
         bullets(
             [
                 _LAW[of.language],
+                _AMENDMENT[of.language],
                 _CODE_OF_PRACTICE[of.language],
                 say("sources.docs", version=__version__),
             ]

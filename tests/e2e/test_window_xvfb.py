@@ -61,6 +61,7 @@ def tell():
     now = json.dumps({
         "platform": app.platformName(), "place": [place.x(), place.y()], "rows": rows,
         "ready": session.ready and session.device is not None, "active": window.isActiveWindow(),
+        "whole": window.screen().availableGeometry().contains(window.frameGeometry()),
     })
     if now != told[0]:
         told[0] = now
@@ -262,6 +263,7 @@ def test_a_working_day_on_a_real_desktop(
 def day(seat: Seat, reader: Reader, desktop: Any, text: Path) -> None:
     now = seat.until(lambda now: now["ready"] and now["active"] and now["rows"])
     assert now["platform"] == "xcb"
+    assert now["whole"]  # title bar and frame too
     assert [row[0] for row in now["rows"]] == ["letter.txt"]
     # A file is dragged out of another program's window.
     files = seat.start(sys.executable, "-c", FILES, str(text), stdout=subprocess.PIPE)

@@ -77,7 +77,8 @@ class Placement:
         x = max(room.left(), min(at.x(), room.right() - size.width()))
         y = max(room.top(), min(at.y(), room.bottom() - size.height()))
         if at.topLeft() != QPoint(x, y) and not room.contains(at):
-            window.move(x, y)
+            # A window is moved by the corner of its frame.
+            window.move(x - FRAME.left(), y - FRAME.top())
 
     def remember(self) -> None:
         """Write down where everything stands."""

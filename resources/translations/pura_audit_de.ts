@@ -4701,7 +4701,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Token {n:text}  “{words:text}”</source>
-        <translation>Token {n:text}  „{words:text}“</translation>
+        <translation>Token {n:text}  »{words:text}«</translation>
     </message>
     <message>
         <source>Sector</source>

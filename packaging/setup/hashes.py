@@ -6,7 +6,8 @@ pip itself says, without installing, which file it would take for each line of c
 what its digest is. That is the wheel that the indexes here offer for this system and this Python,
 so the file holds for Linux on x86-64 with Python 3.11, where the pins were tested. torch is
 left out: which build of it fits is the machine's affair (README, "Which torch"), and its indexes
-name their files differently.
+name their files differently. rouge-score comes as source only (docs/decisions/048); nothing that
+`make install` takes needs it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGET = Path(__file__).with_name("hashes.txt")
-LEFT_OUT = ("torch",)
+LEFT_OUT = ("torch", "rouge-score")
 HEAD = """\
 # SHA-256 of the pinned parts, as packaging/setup/hashes.py writes them: the wheels for Linux on
-# x86-64 with Python 3.11. torch is left out. Used by PURA_REQUIRE_HASHES=1 make install.
+# x86-64 with Python 3.11. torch and rouge-score are left out. Used by PURA_REQUIRE_HASHES=1 make
+# install.
 """
 
 

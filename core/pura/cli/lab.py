@@ -24,6 +24,7 @@ from pura.cli.common import (
     workplace,
 )
 from pura.cli.lab_compare import compare
+from pura.cli.lab_score import score
 from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
 from pura.cli.tree import App
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 app = App()
 app.command("compare")(compare)
+app.command("score")(score)
 
 SeedOption = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
 InputFile = Annotated[str, typer.Argument(help="Document; “-” is standard input.")]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pura.lab.attacks.base import Damage
     from pura.lab.decomposition import BitMargin, BitReadings, Decomposition
     from pura.lab.evaluate import Outcome
+    from pura.lab.scores import Score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,6 +257,39 @@ def stress_text(
         )
     told(len(request.strengths) + 1)
     return tuple(tries)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreTexts:
+    """Score summaries or translations against references.
+
+    Attributes:
+        file: JSON lines.
+        reference: The field of the reference.
+        systems: The fields of the systems; the others are compared with the last.
+        bert: Folder of the model of BERTScore; None leaves that out.
+        layer: Which of its layers; None takes the one that bert-score knows.
+        seed: Of the bootstrap.
+    """
+
+    file: Path
+    reference: str = "reference"
+    systems: tuple[str, ...] = ("marked", "plain")
+    bert: Path | None = None
+    layer: int | None = None
+    seed: int = 1
+
+
+def score_texts(request: ScoreTexts) -> tuple[Score, ...]:
+    """Score every system, and each but the last against the last.
+
+    Raises:
+        PuraError: File or model cannot be used, or a package is not installed.
+    """
+    from pura.lab.scores import read_texts, score
+
+    texts = read_texts(request.file, request.reference, request.systems)
+    return score(texts, bert=request.bert, layer=request.layer, seed=request.seed)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_report_check_command.py, test_lab_command.py,
     # test_compare_command.py.
-    elsewhere = {"choice", "report-check", "attack", "decomposition", "comparison"}
+    elsewhere = {"choice", "report-check", "attack", "decomposition", "comparison", "score"}
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 
 

@@ -1,0 +1,249 @@
+"""Summaries and translations against references: ROUGE-1, BLEU, BERTScore (decision 048).
+
+Each is computed by the package that its field uses. Intervals are of the bootstrap over texts
+(Efron 1979); systems are compared on the same drawn texts (Koehn 2004).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.errors import InputError, ModelError
+from pura.base.files import read_bounded
+
+MAX_FILE: Final = 256 << 20
+DRAWS: Final = 1000
+"""Of the bootstrap."""
+
+I64 = npt.NDArray[np.int64]
+Statistic = Callable[[I64], float]
+"""A score of the texts with these numbers, each as often as it is named."""
+Measure = Callable[[Sequence[str], Sequence[str]], tuple[Statistic, str]]
+"""Takes what a system wrote and the references; returns the score, and how it is computed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Texts to be scored, line by line.
+
+    Attributes:
+        reference: What a person wrote.
+        systems: What each system wrote, by its name; as many texts as references.
+    """
+
+    reference: tuple[str, ...]
+    systems: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A score of one system, or what it has more than another, with a 95 % interval.
+
+    Attributes:
+        metric: ``rouge1`` and ``bertscore`` from 0 to 1, ``bleu`` from 0 to 100.
+        system: The system.
+        against: The system whose score is taken off; None for a score itself.
+        texts: How many.
+        value: The score of all texts, or the difference.
+        low: Lower end.
+        high: Upper end.
+        by: How it was computed, as the package itself puts it.
+    """
+
+    metric: str
+    system: str
+    against: str | None
+    texts: int
+    value: float
+    low: float
+    high: float
+    by: str
+
+
+def read_texts(path: Path, reference: str, systems: Sequence[str]) -> Texts:
+    """Read JSON lines, one object a text.
+
+    Args:
+        path: The file.
+        reference: The field of the reference.
+        systems: The field of each system.
+
+    Raises:
+        InputError: The file cannot be read, a line lacks a field, or there are fewer than two.
+    """
+    if len({reference, *systems}) < 1 + len(systems):
+        raise InputError("lab.score-twice", code="usage")
+    fields: dict[str, list[str]] = {name: [] for name in (reference, *systems)}
+    content = read_bounded(path, MAX_FILE).removeprefix(b"\xef\xbb\xbf")
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        for name, texts in fields.items():
+            text = row.get(name) if isinstance(row, dict) else None
+            if not isinstance(text, str):
+                raise InputError("lab.score-field", name=path.name, line=number, field=name)
+            texts.append(text)
+    if len(fields[reference]) < 2:
+        raise InputError("lab.score-few", name=path.name)
+    return Texts(
+        reference=tuple(fields[reference]),
+        systems={name: tuple(fields[name]) for name in systems},
+    )
+
+
+def score(
+    texts: Texts, *, bert: Path | None = None, layer: int | None = None, seed: int = 1
+) -> tuple[Score, ...]:
+    """Score every system, and each but the last against the last.
+
+    Args:
+        texts: References and systems.
+        bert: Folder of the model of BERTScore; None leaves that out.
+        layer: Which of its layers; None takes the one that bert-score has for a model of this
+            name.
+        seed: Of the bootstrap.
+
+    Raises:
+        InputError: A package is not installed, or the layer is not known.
+        ModelError: The folder's model cannot be used.
+    """
+    measures: dict[str, Measure] = {"rouge1": _rouge, "bleu": _bleu}
+    if bert is not None:
+        measures["bertscore"] = _bertscore(bert, layer)
+    count = len(texts.reference)
+    whole = np.arange(count)
+    drawn = np.random.default_rng(seed).integers(count, size=(DRAWS, count))
+    found: list[Score] = []
+    for metric, measure in measures.items():
+        values: dict[str, tuple[float, npt.NDArray[np.float64]]] = {}
+        by = ""
+        for name, candidates in texts.systems.items():
+            statistic, by = measure(candidates, texts.reference)
+            values[name] = statistic(whole), np.array([statistic(some) for some in drawn])
+        *others, last = values
+
+        def row(
+            system: str,
+            value: float,
+            draws: npt.NDArray[np.float64],
+            against: str | None = None,
+            metric: str = metric,
+            by: str = by,
+        ) -> Score:
+            low, high = np.quantile(draws, [0.025, 0.975])
+            return Score(
+                metric=metric,
+                system=system,
+                against=against,
+                texts=count,
+                value=value,
+                low=float(low),
+                high=float(high),
+                by=by,
+            )
+
+        found += [row(name, *values[name]) for name in values]
+        found += [
+            row(name, values[name][0] - values[last][0], values[name][1] - values[last][1], last)
+            for name in others
+        ]
+    return tuple(found)
+
+
+def _mean(values: Sequence[float]) -> Statistic:
+    whole = np.asarray(values, dtype=np.float64)
+    return lambda some: float(whole[some].mean())
+
+
+def _rouge(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
+    from importlib.metadata import version
+
+    try:
+        from rouge_score.rouge_scorer import RougeScorer
+    except ImportError:
+        raise _missing("rouge-score") from None
+    scorer = RougeScorer(["rouge1"])
+    pairs = zip(candidates, references, strict=True)
+    values = [scorer.score(reference, text)["rouge1"].fmeasure for text, reference in pairs]
+    return _mean(values), f"rouge-score {version('rouge-score')}, rouge1 F, no stemmer"
+
+
+def _bleu(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
+    try:
+        from sacrebleu.metrics import BLEU
+    except ImportError:
+        raise _missing("sacrebleu") from None
+    bleu = BLEU()
+    # BLEU is of a corpus: counts are added up over the drawn texts, then the score is taken.
+    each = [
+        bleu.corpus_score([text], [[reference]])
+        for text, reference in zip(candidates, references, strict=True)
+    ]
+    orders = len(each[0].counts)
+    table = np.array([[*one.counts, *one.totals, one.sys_len, one.ref_len] for one in each])
+
+    def statistic(some: I64) -> float:
+        sums = [int(n) for n in table[some].sum(axis=0)]
+        whole = BLEU.compute_bleu(
+            correct=sums[:orders],
+            total=sums[orders : 2 * orders],
+            sys_len=sums[-2],
+            ref_len=sums[-1],
+            smooth_method=bleu.smooth_method,
+            smooth_value=bleu.smooth_value,
+        )
+        return float(whole.score)
+
+    return statistic, f"sacrebleu {bleu.get_signature()}"
+
+
+def _bertscore(folder: Path, layer: int | None) -> Measure:
+    from pura.model.offline import prepare
+    from pura.model.safety import inspect_folder
+
+    inspect_folder(folder)
+    prepare()
+    try:
+        import bert_score
+        from bert_score.utils import model2layers
+    except ImportError:
+        raise _missing("bert-score") from None
+    depth = layer or model2layers.get(folder.name)
+    if depth is None:
+        raise InputError("lab.score-layer", name=folder.name, code="usage")
+
+    def measure(candidates: Sequence[str], references: Sequence[str]) -> tuple[Statistic, str]:
+        said = io.StringIO()
+        try:
+            with contextlib.redirect_stderr(said):
+                (_, _, f1), by = bert_score.score(
+                    list(candidates),
+                    list(references),
+                    model_type=str(folder),
+                    num_layers=depth,
+                    device="cpu",
+                    return_hash=True,
+                )
+        except Exception as error:  # whatever a strange model makes of it
+            raise ModelError("lab.score-bert", name=folder.name, why=str(error)) from error
+        # The package names the whole folder, which is nobody's affair but its owner's.
+        return _mean(f1.tolist()), f"bert-score {by}".replace(str(folder), folder.name)
+
+    return measure
+
+
+def _missing(package: str) -> InputError:
+    return InputError("lab.score-missing", package=package, code="score-extra")

@@ -3705,7 +3705,7 @@
     </message>
     <message>
         <source>Indication only</source>
-        <translation>Nur Anhaltspunkt</translation>
+        <translation>Nur ein Hinweis</translation>
     </message>
     <message>
         <source>No mark found</source>
@@ -4947,7 +4947,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>Indication only</source>
-        <translation>Nur Anhaltspunkt</translation>
+        <translation>Nur ein Hinweis</translation>
     </message>
     <message>
         <source>from log₁₀ {bound:text} on</source>

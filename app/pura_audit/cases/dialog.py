@@ -28,6 +28,7 @@ from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
@@ -256,17 +257,9 @@ class CasesDialog(PlainDialog):
 
     def ask_import(self) -> QFileDialog:
         """Ask for a case that was exported elsewhere."""
-        dialog = QFileDialog(self, translate("Cases", "Import a case"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(
-            [
-                translate("Cases", "Exported cases (*.puracase)"),
-                translate("Register", "All files (*)"),
-            ]
-        )
-        dialog.fileSelected.connect(lambda name: self.import_file(Path(name)))
-        dialog.open()
-        return dialog
+        kinds = translate("Cases", "Exported cases (*.puracase)")
+        every = translate("Register", "All files (*)")
+        return ask_file(self, translate("Cases", "Import a case"), self.import_file, kinds, every)
 
     def import_file(self, path: Path) -> None:
         """Take a case in."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from PySide6.QtCore import QDate, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -25,6 +24,7 @@ from pura_audit.keys.requests import KeyAct, KeyRequest
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
@@ -145,11 +145,7 @@ class KeyForm(TriedDialog):
         self.places[Place.KEYRING if usable else Place.FILES].setChecked(True)
 
     def _choose(self) -> None:
-        dialog = QFileDialog(self, translate("Keys", "File of the key"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.take(Path(name)))
-        dialog.open()
+        ask_file(self, translate("Keys", "File of the key"), self.take)
 
     def take(self, path: Path) -> None:
         """Take a file as the source."""

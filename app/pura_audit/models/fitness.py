@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QWidget,
@@ -22,6 +20,7 @@ from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
@@ -125,13 +124,12 @@ class FitnessDialog(WorkingDialog):
 
     def ask_file(self) -> QDialog:
         """Ask for a file of marked texts."""
-        dialog = QFileDialog(self, translate("Fitness", "Marked texts"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("Fitness", "JSON Lines (*.jsonl)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._use(Path(name)))
-        dialog.open()
-        return dialog
+        return ask_file(
+            self,
+            translate("Fitness", "Marked texts"),
+            self._use,
+            translate("Fitness", "JSON Lines (*.jsonl)"),
+        )
 
     def _use(self, path: Path) -> None:
         self._path = path

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLineEdit,
@@ -23,6 +22,7 @@ from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     button_row,
@@ -131,13 +131,9 @@ class PowerDialog(WorkingDialog):
 
     def ask_file(self) -> QDialog:
         """Ask for a file of prompts."""
-        dialog = QFileDialog(self, translate("Power", "Prompts"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("Power", "Text files (*.txt)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._use(Path(name)))
-        dialog.open()
-        return dialog
+        return ask_file(
+            self, translate("Power", "Prompts"), self._use, translate("Power", "Text files (*.txt)")
+        )
 
     def _use(self, path: Path) -> None:
         self._path = path

@@ -32,6 +32,7 @@ from pura_audit.models.power import PowerDialog
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.tables import fill_table, make_table
 from pura_audit.widgets.working_dialog import StoreDialog
@@ -243,13 +244,7 @@ class PowerTablesDialog(StoreDialog):
     def _ask_path(
         self, title: str, kinds: str, act: Callable[[Path], object], files: str = _KINDS
     ) -> QFileDialog:
-        dialog = QFileDialog(self, title)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([filled(kinds, files=files)])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: act(Path(name)))
-        dialog.open()
-        return dialog
+        return ask_file(self, title, act, filled(kinds, files=files))
 
     def _rely(self) -> None:
         if self.selected is None:

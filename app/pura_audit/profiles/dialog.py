@@ -28,6 +28,7 @@ from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.words import code_names
 from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
 
@@ -147,13 +148,12 @@ class ProfilesDialog(StoreDialog):
 
     def ask_import(self) -> QDialog:
         """Ask for a profile file."""
-        dialog = QFileDialog(self, translate("Profiles", "Import a profile"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("Profiles", "Profiles (*.json)")])
-        dialog.fileSelected.connect(lambda name: self.take_in(ImportProfile(path=Path(name))))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
-        return dialog
+        return ask_file(
+            self,
+            translate("Profiles", "Import a profile"),
+            lambda path: self.take_in(ImportProfile(path=path)),
+            translate("Profiles", "Profiles (*.json)"),
+        )
 
     def ask_export(self) -> QDialog | None:
         """Ask where to."""

@@ -18,6 +18,7 @@ from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import short, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
     TriedDialog,
@@ -143,13 +144,12 @@ class ForeignForm(TriedDialog):
 
     def ask_file(self) -> QFileDialog:
         """Ask for the settings file."""
-        dialog = QFileDialog(self, translate("ForeignForm", "Settings of the other program"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("ForeignForm", "Settings (*.json)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.take(Path(name)))
-        dialog.open()
-        return dialog
+        return ask_file(
+            self,
+            translate("ForeignForm", "Settings of the other program"),
+            self.take,
+            translate("ForeignForm", "Settings (*.json)"),
+        )
 
     def take(self, path: Path) -> None:
         """Fill the form from a settings file."""

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -26,6 +25,7 @@ from pura_audit.jobs.queue import Job
 from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label, restyle
 from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.fold import Fold
@@ -206,33 +206,18 @@ class ReportCheckDialog(PlainDialog):
             QGuiApplication.clipboard().setText("\n".join(lines))
 
     def _ask_file(self) -> None:
-        dialog = self._file_dialog(
-            translate("ReportCheck", "Choose a report"),
-            [
-                translate("ReportCheck", "Reports (*.pdf)"),
-                translate("ReportCheck", "All files (*)"),
-            ],
-        )
-        dialog.fileSelected.connect(lambda name: self.take(Path(name)))
-        dialog.open()
+        kinds = translate("ReportCheck", "Reports (*.pdf)")
+        every = translate("ReportCheck", "All files (*)")
+        ask_file(self, translate("ReportCheck", "Choose a report"), self.take, kinds, every)
 
     def _ask_trust(self) -> None:
-        dialog = self._file_dialog(
+        ask_file(
+            self,
             translate("ReportCheck", "Trust a certificate"),
-            [
-                translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
-                translate("ReportCheck", "All files (*)"),
-            ],
+            lambda path: self.trust([path]),
+            translate("ReportCheck", "Certificates (*.pem *.crt *.cer *.der)"),
+            translate("ReportCheck", "All files (*)"),
         )
-        dialog.fileSelected.connect(lambda name: self.trust([Path(name)]))
-        dialog.open()
-
-    def _file_dialog(self, title: str, filters: list[str]) -> QFileDialog:
-        dialog = QFileDialog(self, title)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(filters)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return dialog
 
     def _show_audits(self) -> None:
         if self.checked is not None:

@@ -9,7 +9,6 @@ from typing import Final
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -23,6 +22,7 @@ from pura.report.build import MAX_AUDITS
 from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import Settings
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.fields import Field, Words, choice, pair
@@ -294,12 +294,12 @@ class LayoutGroup(FormGroup):
         self.changed.emit()
 
     def _ask_logo(self) -> None:
-        dialog = QFileDialog(self, translate("Report", "Choose a logo"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("Report", "Pictures (*.png *.svg)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.take_logo(Path(name)))
-        dialog.open()
+        ask_file(
+            self,
+            translate("Report", "Choose a logo"),
+            self.take_logo,
+            translate("Report", "Pictures (*.png *.svg)"),
+        )
 
     def into(self, request: ReportRequest) -> ReportRequest:
         """Return the request with this layout."""

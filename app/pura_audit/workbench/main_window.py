@@ -36,6 +36,7 @@ from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
 from pura_audit.widgets.form_dialog import press_focused
@@ -398,11 +399,8 @@ class MainWindow(QMainWindow):
         if path is not None:
             self.session.load_prompts(item, path)
             return
-        dialog = QFileDialog(self, translate("Ready", "Candidate prompts"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.session.load_prompts(item, Path(name)))
-        dialog.open()
+        title = translate("Ready", "Candidate prompts")
+        ask_file(self, title, lambda chosen: self.session.load_prompts(item, chosen))
 
     # Keys, size, drops, closing
 

@@ -37,6 +37,7 @@ from pura_audit.session.pile import (
 )
 from pura_audit.session.pile_export import export_pile
 from pura_audit.session.session import Session
+from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
@@ -270,12 +271,12 @@ class PileView(QWidget):
 
     def ask_open(self) -> None:
         """Ask for results of ``pura batch``."""
-        dialog = QFileDialog(self, translate("Pile", "Open results of pura batch"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters([translate("Pile", "Results (*.jsonl *.parquet)")])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self.open_result(Path(name)))
-        dialog.open()
+        ask_file(
+            self,
+            translate("Pile", "Open results of pura batch"),
+            self.open_result,
+            translate("Pile", "Results (*.jsonl *.parquet)"),
+        )
 
     def open_result(self, path: Path) -> None:
         """Show the rows of a result beside those of the list."""

@@ -39,6 +39,12 @@ MAX_MAIL_DEPTH: Final = 20
 """Levels of MIME parts and forwarded messages inside one another."""
 MAX_MAIL_PARTS: Final = 1000
 """MIME parts of one message."""
+MAX_MAIL_HEADER_BYTES: Final = 8 << 10
+"""Bytes of one header that says what a MIME part is; honest ones have a few hundred."""
+MAX_MAIL_HEADERS_BYTES: Final = 256 << 10
+"""Bytes of all such headers of one message together."""
+MAX_MAIL_PARAMETERS: Final = 200
+"""Parameters and comments of one such header; a long name in pieces has some thirty."""
 MAX_PAGES: Final = 5000
 """Pages of a PDF."""
 MAX_JSON_DEPTH: Final = 100

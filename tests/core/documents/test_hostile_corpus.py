@@ -293,6 +293,35 @@ def test_many_parts_are_refused() -> None:
     assert refused(data, "many.eml").code == "input-limit"
 
 
+def test_what_the_parser_of_mail_would_work_on_for_a_minute_is_counted_before() -> None:
+    head = "From: a@b\nMIME-Version: 1.0\n"
+    recipients = "Final-Recipient: rfc822; a@b\n\n" * 60_000
+    parameters = "; ".join(f"p{n}=v{n}" for n in range(90_000))
+    part = (
+        f"--b\nContent-Type: text/plain; a={'x' * (limits.MAX_MAIL_HEADER_BYTES - 99)}\n\nwords\n"
+    )
+    cases = {
+        "limit.mail-parts": f"Content-Type: message/delivery-status\n\n{recipients}",
+        "limit.mail-header": f"Content-Type: text/plain; {parameters}\n\nwords",
+        "limit.mail-parameters": f"Content-Disposition: attachment; {'(a)' * 2000}\n\nwords",
+        "limit.mail-headers": f"Content-Type: multipart/mixed; boundary=b\n\n{part * 40}--b--\n",
+    }
+    for key, message in cases.items():
+        assert refused((head + message).encode(), "mail.eml").key == key
+        mailbox = f"From a@b Mon Nov 16 09:00:00 2026\n{head}{message}"
+        assert refused(mailbox.encode(), "mail.mbox").key == key
+    # What an honest mail has at most: a name of 255 letters, each as nine characters, in pieces.
+    honest = EmailMessage()
+    honest["To"] = ", ".join(f"u{n}@example.org" for n in range(5000))
+    honest.set_content("A few words of the letter.\n")
+    honest.add_attachment("The attached words.\n", filename="ж" * 255)
+    found = read_data(bytes(honest), name="honest.eml")
+    assert [document.text for document in found.documents] == [
+        "A few words of the letter.",
+        "The attached words.",
+    ]
+
+
 @pytest.mark.parametrize("name", ["deep.json", "deep.jsonl"])
 def test_deep_json_is_refused(name: str) -> None:
     assert refused(b"[" * 100_000 + b"]" * 100_000, name).code == "input-limit"

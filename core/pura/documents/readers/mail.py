@@ -9,12 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email import policy
-from email.message import EmailMessage, Message
+from email.message import EmailMessage
 from email.parser import BytesParser
-from typing import Final, cast
+from typing import Any, Final
 
 from pura.documents.encodings import Decoded, decode
-from pura.documents.limits import MAX_MAIL_DEPTH, MAX_MAIL_PARTS, over
+from pura.documents.limits import (
+    MAX_MAIL_DEPTH,
+    MAX_MAIL_HEADER_BYTES,
+    MAX_MAIL_HEADERS_BYTES,
+    MAX_MAIL_PARAMETERS,
+    MAX_MAIL_PARTS,
+    over,
+)
 from pura.documents.readers.html import visible
 from pura.documents.values import ATTACHMENT, MAIN, QUOTED, Extract, ReadOptions, Transform
 
@@ -28,6 +35,8 @@ _ORIGINAL: Final = re.compile(
 )
 _SIGNATURE: Final = re.compile(r"\n-- \n.*\Z", re.DOTALL)
 _FIRST_QUOTED: Final = "quoted"
+_MIME: Final = ("content-type", "content-disposition", "content-transfer-encoding")
+"""The headers that are taken apart here; no other one is ever parsed."""
 
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
@@ -37,8 +46,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
 
 def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Extract]:
     """Return the texts of one message; part names begin with ``prefix``."""
-    message = BytesParser(policy=policy.default).parsebytes(data)
-    leaves = list(_leaves(message))
+    leaves = list(_leaves(_parsed(data)))
     body = _body(leaves)
     extracts: list[Extract] = []
     if body is not None:
@@ -58,22 +66,81 @@ def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Ext
     return extracts
 
 
-def _leaves(message: Message) -> Iterator[EmailMessage]:
+def _parsed(data: bytes) -> EmailMessage:
+    """Parse a message; parts and headers are counted before the parser takes them apart."""
+    counted = _Counted()
+    bounded = policy.default.clone(message_factory=lambda policy: _Part(policy, counted))
+    parsed = BytesParser(policy=bounded).parsebytes(data)
+    assert isinstance(parsed, EmailMessage)
+    return parsed
+
+
+class _Counted:
+    """What a message has so far.
+
+    Attributes:
+        parts: How many.
+        header_bytes: Of the headers that are taken apart, all together.
+    """
+
+    parts = 0
+    header_bytes = 0
+
+
+class _Part(EmailMessage):
+    """A part of a message; a header is taken apart once, and only within bounds.
+
+    Taking one apart costs more than proportionally to its length, and the parser asks for the same
+    one again and again.
+
+    Args:
+        policy: As the parser gives it.
+        counted: Of the whole message.
+    """
+
+    def __init__(self, policy: Any, counted: _Counted) -> None:
+        super().__init__(policy)
+        self._counted = counted
+        self._known: dict[str, Any] = {}
+        counted.parts += 1
+        if counted.parts > MAX_MAIL_PARTS:
+            raise over("limit.mail-parts", most=MAX_MAIL_PARTS)
+
+    def set_raw(self, name: str, value: str) -> None:
+        """Take a header as the parser finds it."""
+        if name.lower() in _MIME:
+            self._counted.header_bytes += len(value)
+            if len(value) > MAX_MAIL_HEADER_BYTES:
+                raise over("limit.mail-header", kibibytes=MAX_MAIL_HEADER_BYTES >> 10)
+            if self._counted.header_bytes > MAX_MAIL_HEADERS_BYTES:
+                raise over("limit.mail-headers", kibibytes=MAX_MAIL_HEADERS_BYTES >> 10)
+            if value.count(";") + value.count("(") > MAX_MAIL_PARAMETERS:
+                raise over("limit.mail-parameters", most=MAX_MAIL_PARAMETERS)
+        super().set_raw(name, value)
+        self._known.clear()
+
+    def get(self, name: str, failobj: Any = None) -> Any:
+        """Return a header, taken apart."""
+        if name.lower() not in _MIME:
+            return super().get(name, failobj)
+        if name.lower() not in self._known:
+            self._known[name.lower()] = super().get(name)
+        found = self._known[name.lower()]
+        return failobj if found is None else found
+
+
+def _leaves(message: EmailMessage) -> Iterator[EmailMessage]:
     """Yield all parts that are no containers, without recursion and with bounds."""
-    stack: list[tuple[Message, int]] = [(message, 0)]
-    count = 0
+    stack: list[tuple[EmailMessage, int]] = [(message, 0)]
     while stack:
         part, depth = stack.pop()
-        count += 1
         if depth > MAX_MAIL_DEPTH:
             raise over("limit.mail-depth", most=MAX_MAIL_DEPTH)
-        if count > MAX_MAIL_PARTS:
-            raise over("limit.mail-parts", most=MAX_MAIL_PARTS)
         inside = part.get_payload()
         if isinstance(inside, list):
-            stack += [(c, depth + 1) for c in reversed(inside) if isinstance(c, Message)]
+            stack += [(c, depth + 1) for c in reversed(inside) if isinstance(c, EmailMessage)]
         else:
-            yield cast("EmailMessage", part)
+            yield part
 
 
 def _body(leaves: list[EmailMessage]) -> EmailMessage | None:

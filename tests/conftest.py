@@ -301,6 +301,28 @@ def rehearsed_once() -> None:
     rehearsal.rehearse = rehearse
 
 
+@pytest.fixture(scope="session", autouse=True)
+def honest_records_agree() -> None:
+    """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""
+    from pura.audit import foreign, unexamined, walk
+    from pura.verdict.agreement import disagreements
+
+    def watch(owner: Any, name: str) -> None:
+        make = getattr(owner, name)
+
+        @functools.wraps(make)
+        def made(*args: Any, **options: Any) -> Any:
+            record = make(*args, **options)
+            assert disagreements(record) == (), record.verdict
+            return record
+
+        setattr(owner, name, made)
+
+    watch(walk.Walk, "finish")
+    watch(foreign._Walk, "_finish")
+    watch(unexamined, "unexamined")
+
+
 @pytest.fixture(autouse=True)
 def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Point the program at folders of this test alone."""

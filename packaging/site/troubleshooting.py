@@ -68,7 +68,8 @@ stood; the command prints them, and `pura -v` names the code as well. Rows for p
 Three commands tell most of it: `pura doctor` looks at all that an audit needs and says what to do
 about what is wrong; `pura key state --check` looks at every key; `pura selftest` recomputes known
 results on this computer. Exit codes: 0 every input was audited, whatever the outcome; 1 some input
-could not be, or the command failed; 2 wrong usage; 3 of `pura report verify`: not signed.
+could not be, or the command failed; 2 wrong usage; of `pura report verify` also 3 not signed, and
+4 signed by somebody who was not examined.
 
 This page is made from the program's own words, one section a code, in alphabetical order.
 """,
@@ -81,7 +82,8 @@ Drei Befehle sagen das meiste: `pura doctor` sieht alles durch, was eine Untersu
 nennt zu jedem Mangel den Ausweg; `pura key state --check` prüft jeden Schlüssel; `pura selftest`
 rechnet bekannte Ergebnisse auf diesem Rechner nach. Rückgabewerte: 0 alle Eingaben wurden
 untersucht, gleich mit welchem Ergebnis; 1 eine Eingabe konnte nicht untersucht werden, oder der
-Befehl ist gescheitert; 2 falscher Aufruf; 3 bei `pura report verify`: nicht signiert.
+Befehl ist gescheitert; 2 falscher Aufruf; bei `pura report verify` auch 3 nicht signiert und
+4 signiert von jemandem, der nicht geprüft wurde.
 
 Diese Seite entsteht aus den Texten des Programms: ein Abschnitt je Code, alphabetisch geordnet.
 """,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from pura.base.errors import InputError, RecordError
+from pura.base.errors import InputError, RecordError, naming
 from pura.base.files import read_bounded
 from pura.base.strict import read_json
 from pura.cli.caselog_common import Auditor
@@ -128,9 +128,10 @@ def read_records(path: Path) -> list[Audit]:
 
     Raises:
         InputError: The file cannot be read, or is far too large.
-        RecordError: It holds no record.
+        RecordError: It holds no record, or one that does not agree with itself.
     """
     from pura.record import json_io
+    from pura.verdict.agreement import check_agreement
 
     data = read_bounded(path, MAX_RECORD_BYTES)
     try:
@@ -146,7 +147,11 @@ def read_records(path: Path) -> list[Audit]:
         rows += listed if isinstance(listed, list) else [one]
     if not rows:
         raise RecordError("command.no-record", name=path.name)
-    return [json_io.from_dict(row) for row in rows]
+    audits = [json_io.from_dict(row) for row in rows]
+    with naming(path.name):
+        for audit in audits:
+            check_agreement(audit)
+    return audits
 
 
 def read_request(path: Path | None) -> ReportRequest:

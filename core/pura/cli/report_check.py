@@ -17,7 +17,7 @@ from pura.cli.terminal import Language, RowsInto, out, say, write_row
 if TYPE_CHECKING:
     from pura.report.check import Check, ReportCheck
 
-_UNSIGNED: Final = 3
+_EXIT: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
 
 
@@ -91,9 +91,10 @@ def verify(
 ) -> None:
     """Check a report: each check with its own result, in words.
 
-    Exit codes: 0 signed, and nothing was found that is not as it should be; 1 something was, or
-    there is no signature although --trust or a policy asks for one; 2 usage; 3 not signed, so that
-    only what is inside could be held against itself.
+    Exit codes: 0 signed under a certificate that --trust names, and nothing was found that is not
+    as it should be; 1 something was, or there is no signature although --trust or a policy asks for
+    one; 2 usage; 3 not signed, so that only what is inside could be held against itself; 4 signed,
+    but the signer was not examined, since --trust names nobody.
     """
     from pura.desk.reports import CheckReport, check_report
 
@@ -103,7 +104,7 @@ def verify(
         write_row(_plain(file, found, language), "report-check")
     else:
         _print(found, language)
-    raise typer.Exit(1 if not found.sound else 0 if found.signed else _UNSIGNED)
+    raise typer.Exit(_EXIT[found.standing])
 
 
 def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
@@ -111,6 +112,7 @@ def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
         "file": file.name,
         "sha256": found.facts.sha256,
         "signed": found.signed,
+        "standing": found.standing,
         "headline": found.headline(language),
         "checks": [_row(check, language) for check in found.checks],
     }

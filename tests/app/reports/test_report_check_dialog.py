@@ -29,6 +29,13 @@ SOURCE = b"""
 
 
 @pytest.fixture
+def audit() -> Audit:
+    """A record as an audit wrote it: an invented one does not agree with itself."""
+    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
+    return json_io.from_json(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
 def report(audit: Audit, tmp_path: Path) -> Path:
     record = json_io.to_json(audit)
     lines = [
@@ -58,7 +65,7 @@ def test_a_report_is_checked_and_its_audit_shown(window: Any, report: Path, qtbo
     dialog.copy_button.click()
     assert "Embedded record: as it should be." in QGuiApplication.clipboard().text()
     dialog.show_audits.click()
-    assert window.session.current.audit.input.name == "memo.txt"
+    assert window.session.current.audit.input.name == "letter.txt"
     assert window.session.current.audit.verdict == "mark"
 
 

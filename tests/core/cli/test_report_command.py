@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -17,19 +16,12 @@ from pura.cli.__main__ import app
 from pura.cli.report_build import read_records, read_request
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.words.sentence import Sentence
 
 
 @pytest.fixture
 def audit() -> Audit:
-    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
-    spec = importlib.util.spec_from_file_location("json_io_for_reports", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made: Audit = module.make_audit()
-    return replace(made, sentences=(Sentence(key="note.n1"),), cautions=())
+    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
+    return json_io.from_json(path.read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -103,6 +95,46 @@ def test_records_come_alone_in_lines_and_in_a_report(audit: Audit, tmp_path: Pat
     whole = tmp_path / "report.json"
     whole.write_text(json.dumps({"schema": "pura-report/1", "audits": [one, one, one]}))
     assert len(read_records(whole)) == 3
+
+
+def test_a_record_that_does_not_agree_with_itself_makes_no_report(
+    audit: Audit, tmp_path: Path
+) -> None:
+    path = tmp_path / "edited.json"
+    path.write_text(json_io.to_json(replace(audit, verdict="no-mark")), encoding="utf-8")
+    done = pura("report", "build", path, "--pdf", tmp_path / "out.pdf")
+    assert isinstance(done.exception, RecordError)
+    assert done.exception.message.startswith("edited.json: The record does not agree with itself.")
+    assert not (tmp_path / "out.pdf").exists()
+
+
+def test_a_code_of_its_own_where_the_signer_was_not_examined(
+    record: Path, audit: Audit, certificate: Path, tmp_path: Path
+) -> None:
+    """0 is for a signer who was examined: a stranger signs a forged report as well."""
+    from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+
+    words, trust = tmp_path / "words", tmp_path / "desk.pem"
+    words.write_text("Grüße 7")
+    _, cert, _ = pkcs12.load_key_and_certificates(certificate.read_bytes(), "Grüße 7".encode())
+    assert cert is not None
+    trust.write_bytes(cert.public_bytes(Encoding.PEM))
+    plain, signed = tmp_path / "plain.pdf", tmp_path / "signed.pdf"
+    assert pura("report", "build", record, "--pdf", plain).exit_code == 0
+    sign = ("report", "sign", plain, signed, "--certificate", certificate)
+    assert pura(*sign, "--passphrase-file", words).exit_code == 0
+    for words_of_the_call, code, standing in (
+        ((plain,), 3, "unsigned"),
+        ((signed,), 4, "signed"),
+        ((signed, "--trust", trust), 0, "trusted"),
+        ((plain, "--trust", trust), 1, "amiss"),
+    ):
+        done = pura("report", "verify", *words_of_the_call, "--json")
+        assert done.exit_code == code, done.output
+        assert json.loads(done.stdout)["standing"] == standing
+    told = pura("report", "verify", signed, "--language", "de")
+    assert told.exit_code == 4
+    assert "wer signierte, wurde nicht geprüft" in " ".join(told.output.split())
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"schema": "other"}', "1"])

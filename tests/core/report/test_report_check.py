@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import io
 import json
 import subprocess
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pikepdf
@@ -56,20 +54,13 @@ SOURCE = b"""
 """
 
 
-def _module(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[1] / "record" / f"{name}.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+RECORD = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
 
 
 @pytest.fixture(scope="module")
 def audit() -> Audit:
-    return _module("test_json_io").make_audit()
+    """A record as an audit wrote it: an invented one does not agree with itself."""
+    return json_io.from_json(RECORD.read_text(encoding="utf-8"))
 
 
 def render(record: str, lines: list[str]) -> bytes:
@@ -183,6 +174,7 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
         "record": [(GOOD, "record.found")],
         "digest": [(GOOD, "digest.same")],
         "schema": [(GOOD, "schema.valid")],
+        "agrees": [(GOOD, "agrees.same")],
         "printed": [(GOOD, "printed.same")],
         "findings": [(GOOD, "findings.same")],
         "integrity": [(GOOD, "integrity.intact")],
@@ -194,7 +186,7 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
         "pages": [(OPEN, "pages.no-particulars")],
         "repeat": [(OPEN, "repeat.not-asked")],
     }
-    assert result.sound
+    assert result.standing == "trusted"
     assert len(result.audits) == 1
     who = next(one for one in result.checks if one.name == "signer")
     assert "Reports Desk, Beispiel & Söhne" in who.text()
@@ -203,14 +195,38 @@ def test_a_signed_report_has_every_check_as_it_should_be(signed: bytes, p12: byt
 def test_an_unsigned_report_says_what_that_leaves_open(report: bytes) -> None:
     result = here(report)
     assert ("notice", "integrity.none") in found(result)["integrity"]
-    assert result.sound
+    assert result.standing == "unsigned"
 
 
 def test_trust_is_said_and_never_assumed(signed: bytes) -> None:
     assert found(here(signed))["trust"] == [(OPEN, "trust.none-given")]
+    assert here(signed).standing == "signed"
+    assert "signer was not examined" in here(signed).headline()
     assert bad(signed, trust_of(make_p12())) == {"trust.unknown"}
     late = here(signed, moment=NOW + 60 * DAY)
     assert found(late)["trust"] == [(BAD, "trust.expired")]
+    assert late.standing == "amiss"
+
+
+def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_named(
+    audit: Audit,
+) -> None:
+    for other, what in (
+        (replace(audit, verdict="no-mark"), "outcome is not what its own policy"),
+        (replace(audit, payload=replace(audit.payload, bits="1" * 36)), "bits of the codeword"),
+        (replace(audit, evidence=replace(audit.evidence, log10_e=1.0)), "mean of its readings"),
+    ):
+        record = json_io.to_json(other)
+        forged = render(record, lines_of(other, record))
+        stranger = sign_report(
+            forged, load_identity(make_p12(), SECRET, now=NOW), SignOptions(), now=NOW
+        )
+        result = here(stranger)
+        assert result.standing == "amiss"
+        assert bad_of(result) == {"agrees.other"}
+        said = next(one for one in result.checks if one.name == "agrees")
+        assert what in said.text()
+        assert audit.input.name in said.text()
 
 
 # Tampered samples, each named for what it is
@@ -280,7 +296,7 @@ def test_a_swapped_attachment_is_named(report: bytes, signed: bytes, audit: Audi
             document.save(out)
         return out.getvalue()
 
-    assert bad(swap(report)) == {"digest.other", "findings.other"}
+    assert bad(swap(report)) == {"digest.other", "findings.other", "agrees.other"}
     assert "digest.other" in bad(swap(signed))
 
 

@@ -7,7 +7,6 @@ import io
 import json
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from pikepdf import Array, Dictionary, Name, Pdf
 
 from pura.base.errors import PuraError
+from pura.record import json_io
 from pura.report import Parties, Report, ReportRequest, build_report, particulars
 from pura.report.build import remake
 from pura.report.check import BAD, ReportCheck, check_report, checking, pages
@@ -44,7 +44,7 @@ NOW = HELP.NOW
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    audit = replace(neighbour("record/test_json_io.py").make_audit(), sentences=())
+    audit = json_io.from_json(HELP.RECORD.read_text(encoding="utf-8"))
     return build_report([audit], ReportRequest(parties=Parties(organisation="Desk")))
 
 

@@ -18,6 +18,7 @@ from pura.record.findings_digest import FORMS, findings_digest
 from pura.report import particulars
 from pura.report.build import audits_in
 from pura.report.check.facts import AttachmentFacts, FileFacts, SignatureFacts
+from pura.verdict.agreement import check_agreement
 
 GOOD: Final = "good"
 NOTICE: Final = "notice"
@@ -89,16 +90,28 @@ class ReportCheck:
         """Somebody signed it, whether that holds or not."""
         return bool(self.facts.signatures)
 
+    @property
+    def standing(self) -> str:
+        """What all of it comes to.
+
+        Returns:
+            ``amiss``: something is not as it should be. ``unsigned``: nobody signed it. ``signed``:
+            somebody did, and who that is was not examined. ``trusted``: whoever signed it was
+            examined, and is trusted.
+        """
+        if not self.sound:
+            return "amiss"
+        if not self.signed:
+            return "unsigned"
+        trust = [check.state for check in self.checks if check.name == "trust"]
+        return "trusted" if trust and all(state == GOOD for state in trust) else "signed"
+
     def headline(self, language: str = "en") -> str:
         """What all of it comes to, in a sentence that promises no more than was examined."""
+        key = f"headline.{self.standing}"
         states = {check.name: check.state for check in self.checks}
-        if not self.sound:
-            key = "headline.amiss"
-        elif not self.signed:
-            checked = states.get("pages") == GOOD
-            key = "headline.unsigned" if checked else "headline.unsigned-unchecked"
-        else:
-            key = "headline.trusted" if states["trust"] == GOOD else "headline.signed"
+        if self.standing == "unsigned" and states.get("pages") != GOOD:
+            key = "headline.unsigned-unchecked"
         values = {"count": self.count(BAD), "checks": len(self.checks)}
         return catalogue("report-check").fill(key, language, values)
 
@@ -178,8 +191,19 @@ def _record(facts: FileFacts) -> tuple[list[Check], tuple[Audit, ...]]:
         ], ()
     values: dict[str, Value] = {"count": len(audits), "schema": record.SCHEMA}
     checks.append(Check(name="schema", state=GOOD, key="schema.valid", values=values))
-    checks += [_printed(facts, audits), _findings(facts, audits)]
+    checks += [_agrees(audits), _printed(facts, audits), _findings(facts, audits)]
     return checks, audits
+
+
+def _agrees(audits: Sequence[Audit]) -> Check:
+    """Hold each record against itself; the first that does not agree is named."""
+    for audit in audits:
+        try:
+            check_agreement(audit)
+        except RecordError as error:
+            values: dict[str, Value] = {"name": audit.input.name}
+            return Check(name="agrees", state=BAD, key="agrees.other", values=values, error=error)
+    return Check(name="agrees", state=GOOD, key="agrees.same")
 
 
 def records(facts: FileFacts) -> list[AttachmentFacts]:

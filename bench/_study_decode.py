@@ -123,7 +123,7 @@ def passage_labels(shelf: Shelf, job: Job) -> list[dict[str, Any]]:
     for number, reading in readings(shelf, job):
         steps = schedule(reading.ids, reading.entropy_bits, cell.key(number), profile)
         decision = decide(reading, steps, profile, prompt_known=False)
-        found = decision.marks[0]
+        found = decision.marks[decision.headline]
         truth = origin[number] >= 0
         ranged = np.zeros(truth.size, dtype=bool)
         for first, last in found.ranges:

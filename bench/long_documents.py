@@ -240,7 +240,7 @@ def compare_whole(model: Any, shelf: Shelf) -> None:
         cells_ = [f"{number}", "the model" if by_model(number) else "people"]
         for reading in (row(shelf.get(f"whole.{number}")), document.reading):
             decision, steps, _ = weigh(reading, number)
-            marks = [f"{a}-{b}" for a, b in decision.marks[0].ranges]
+            marks = [f"{a}-{b}" for a, b in decision.marks[decision.headline].ranges]
             right = "yes" if decision.payload == cell.payload(place) else "no"
             cells_ += [
                 str(len(steps)), f"{decision.log_e_whole / np.log(10):.1f}",

@@ -47,13 +47,14 @@ class Findings:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The decoded payload and where it stands, then further marks; none without steps."""
+        """Every mark, in the order of the text; none without steps."""
         return self.trial.exact.marks
 
     @property
     def ranges(self) -> tuple[tuple[int, int], ...]:
         """Tokens of the strongest mark's passages."""
-        return self.marks[0].ranges if self.marks else ()
+        strongest = self.trial.exact.strongest
+        return () if strongest is None else strongest.ranges
 
     @property
     def repaired(self) -> npt.NDArray[np.bool_]:
@@ -148,7 +149,8 @@ class SeparateMark:
     Attributes:
         trial: The key and the reading.
         mark: Payload and passages.
-        log10_e: log10 of its own share of the evidence over all trials.
+        log10_e: log10 of the e-value of its statement, times the weight of its trial: what is said
+            of all marks of all trials holds together.
     """
 
     trial: Trial
@@ -159,21 +161,31 @@ class SeparateMark:
 def separate_marks(
     trials: Sequence[Trial], found: Findings, threshold: float
 ) -> tuple[SeparateMark, ...]:
-    """Return the marks of a text in which one was found, the strongest first.
+    """Return the marks of a text in which one was found, in the order of the text.
 
     Args:
         trials: Every key on every reading; those of the shown reading count.
-        found: The strongest of them; its first mark is there because of the text as a whole.
-        threshold: log10 that the share of a further mark must reach by itself.
+        found: The strongest of them; its strongest mark is there because of the text as a whole.
+        threshold: log10 that the statement of any other must reach by itself.
     """
-    others = [t for t in trials if t.begin is None and t is not found.trial]
-    first, *further = [
-        SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
-        for trial in (found.trial, *others)
-        for mark in (trial.exact.marks if trial.reading == found.trial.reading else ())
+    shown = found.trial
+    others = [
+        t for t in trials if t.begin is None and t is not shown and t.reading == shown.reading
     ]
-    kept = [one for one in further if one.log10_e >= threshold]
-    return first, *sorted(kept, key=lambda one: -one.log10_e)
+    kept: list[SeparateMark] = []
+    for trial in (shown, *others):
+        taken = [one.mark for one in kept if one.trial.number == trial.number]
+        for mark in trial.exact.marks:
+            one = SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
+            stated = one.log10_e >= threshold and not any(_meet(mark, other) for other in taken)
+            if stated or (trial is shown and mark is shown.exact.strongest):
+                kept.append(one)
+    return tuple(sorted(kept, key=lambda one: one.mark.ranges[:1]))
+
+
+def _meet(mark: Mark, other: Mark) -> bool:
+    """Whether two readings of one key point to the same tokens."""
+    return any(a <= d and c <= b for a, b in mark.ranges for c, d in other.ranges)
 
 
 def mark_facts(

@@ -159,9 +159,13 @@ def decode(
     likelihood: LikelihoodModel | None = None,
     issued: Issued | None = None,
     one_of_many: bool = False,
+    threshold: float = 6.0,
     checkpoint: Callable[[], None] | None = None,
 ) -> Trial:
-    """Decode with the published and with the exact decoder (step 8)."""
+    """Decode with the published and with the exact decoder (step 8).
+
+    A mark must reach ``threshold``, log10, with the weight that its trial has among all.
+    """
     exact = decide(
         plan,
         intervals.entropy_bits,
@@ -175,6 +179,7 @@ def decode(
         issued=issued,
         text_tokens=intervals.text_tokens,
         one_of_many=one_of_many,
+        level=(threshold - log10_weight) * math.log(10),
         checkpoint=checkpoint,
     )
     return Trial(

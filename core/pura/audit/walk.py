@@ -403,6 +403,7 @@ class Walk:
             likelihood=self._likelihood,
             issued=None if self._prior is None else self._prior.issued,
             one_of_many=len(self._keys) > FEW_KEYS,
+            threshold=self._options.policy.t_found,
             checkpoint=self._checkpoint,
         )
 

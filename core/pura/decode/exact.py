@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -29,13 +29,36 @@ from pura.decode.listed import (
     strongest_payloads,
     window_payloads,
 )
+from pura.decode.marks import (
+    LEAST_POSTERIOR,
+    MOST_CANDIDATES,
+    Candidate,
+    GridText,
+    Mark,
+    PayloadPosterior,
+    limits_of,
+    payload_posterior,
+    runs,
+)
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
+from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
 from pura.decode.trellis import Trellis, make_trellis
+from pura.decode.trellis.base import RegisterTrellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme.codeword import encode, encode_rows
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile
 from pura.scheme.schedule import Schedule
+
+__all__ = [
+    "LEVEL",
+    "Candidate",
+    "ExactDecision",
+    "LogEvidence",
+    "Mark",
+    "decide",
+    "log_evidence",
+]
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -51,51 +74,11 @@ _BLOCK: Final = 8192  # steps whose densities are worked out at a time
 _LONG: Final = 1024  # steps from which on windows name most of the list
 _LOOK: Final = 0.3  # share of the grid members that windows are looked at with
 _NO_USE_NATS: Final = 20.0  # so far behind the best, a payload adds nothing to the sum
-_SEPARATE_NATS: Final = 3 * math.log(10)  # evidence of a further mark outside the stronger ones
-_MARKS: Final = 8
+_ANYWHERE_ETA: Final = 0.15  # of a passage that may begin at any step, and may be edited
+_NEARLY_ALL: Final = 0.9  # of the steps: the whole text's posterior is that of the one mark
 
-
-@dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """A payload that the evidence leaves in question.
-
-    Attributes:
-        payload: Its bits.
-        log_posterior: Natural log of its weight, under the prior of the evidence: all payloads
-            alike, or the issued ones more.
-    """
-
-    payload: Payload
-    log_posterior: float
-
-    @property
-    def posterior(self) -> float:
-        """Weight among all payloads, in [0, 1]."""
-        return float(min(1.0, np.exp(self.log_posterior)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mark:
-    """One payload and where in the text it stands.
-
-    Attributes:
-        payload: Its bits.
-        log_e: Natural log of its own share of the e-value, so never more than that.
-        marked: float64 [L], posterior that the token belongs to a passage of this mark.
-        log_ratio: float64 [L], what each token adds to the log likelihood ratio of this payload.
-        ranges: First and last token (inclusive) of each passage, in order.
-    """
-
-    payload: Payload
-    log_e: float
-    marked: F64
-    log_ratio: F64
-    ranges: tuple[tuple[int, int], ...]
-
-    @property
-    def log10_e(self) -> float:
-        """``log10`` of its share."""
-        return float(self.log_e / np.log(10))
+LEVEL: Final = 6 * math.log(10)
+"""Natural log of what the statement of a mark must reach where nothing else is asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +103,11 @@ class ExactDecision:
         potentials: ``φ``, float64 [G, n, 8].
         listed: uint8 [C, L_m], the payloads that were weighed one by one.
         log_listed: float64 [C], log likelihood ratio of each, mean over the chains.
-        marks: The payload and where it stands; then further ones that stand elsewhere, if any.
+        marks: Every mark, in the order of the text, by the first token of its first passage.
             Empty without usable steps.
+        headline: Which of them has the largest share in the e-value; ``payload``, ``candidates``
+            and ``bit_posteriors`` are its.
+        at_least: A limit of the search was reached: there may be more marks.
         look: The window of 64 steps that a first look ranks highest; None in a text of one window.
         usable: ``S``, steps that carry bits.
         prompt_known: Which grid was used.
@@ -145,10 +131,17 @@ class ExactDecision:
     listed: Bits
     log_listed: F64
     marks: tuple[Mark, ...]
+    headline: int
+    at_least: bool
     look: FirstLook | None
     usable: int
     prompt_known: bool
     model_fingerprint: str
+
+    @property
+    def strongest(self) -> Mark | None:
+        """The mark that the headline is about; None without usable steps."""
+        return self.marks[self.headline] if self.marks else None
 
     @property
     def log10_e(self) -> float:
@@ -175,9 +168,16 @@ class ExactDecision:
 
 @dataclass(frozen=True, kw_only=True)
 class _Weighed:
-    """The evidence before a payload is chosen; shapes as in :class:`ExactDecision`."""
+    """The evidence before a payload is chosen; shapes as in :class:`ExactDecision`.
+
+    ``anywhere``, float64 [S, 8], is the log of the one density that a window of the text is looked
+    at with: the verifier being as badly off at each step as where a passage begins.
+    """
 
     text: ChainText
+    token: I64
+    anywhere: F64
+    grid_text: GridText
     phi: F64
     trellis: Trellis
     log_sums: F64
@@ -271,7 +271,8 @@ def _weigh(
     phi = np.zeros((len(grid), length, 8))
     windows = np.empty((2 * len(tables), count, 8))
     looks = _looks(grid)
-    seen = np.empty((count, 8))
+    seen, eta = np.empty((count, 8)), np.empty((len(grid), count))
+    anywhere = np.empty((count, 8))
     for first in range(0, count, _BLOCK):
         checkpoint()
         rows = slice(first, first + _BLOCK)
@@ -289,6 +290,9 @@ def _weigh(
             token_probability=token_probability,
         )
         windows[:, rows] = window_likelihoods(steps)
+        eta[:, rows] = steps.eta
+        young = windows[len(tables) :, rows].mean(axis=0)
+        anywhere[rows] = np.log((1 - _ANYWHERE_ETA) * young + _ANYWHERE_ETA)
         log_f = log_likelihoods(steps, windows[:, rows])
         phi += window_potentials(log_f, part.index, length)
         seen[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
@@ -328,6 +332,15 @@ def _weigh(
         listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
     return _Weighed(
         text=text,
+        token=schedule.token,
+        anywhere=anywhere,
+        grid_text=GridText(
+            windows=windows,
+            table=np.array([tables.index(p.table) for p in grid], dtype=np.int64),
+            eta=eta,
+            index=schedule.index,
+            length=length,
+        ),
         phi=phi,
         trellis=trellis,
         log_sums=log_sums,
@@ -462,6 +475,7 @@ def decide(
     issued: Issued | None = None,
     text_tokens: int | None = None,
     one_of_many: bool = False,
+    level: float = LEVEL,
     checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
@@ -480,6 +494,8 @@ def decide(
         text_tokens: Tokens of the whole text, where these are only its first; ``L`` when absent.
         one_of_many: The key is one of many: where no payload is of use at a first look, its
             evidence is bounded from below at a fraction of the cost.
+        level: Natural log of what the e-value of a passage must reach, over all passages of the
+            text, for it to be a mark.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -504,12 +520,18 @@ def decide(
         named_each=max(_NAMED, candidates),
     )
     found = _candidates(weighed, profile)
+    bit_posteriors = _bit_posteriors(weighed, found)
+    marks = _marks(weighed, found, bit_posteriors, profile, level, checkpoint)
+    if marks.marks and marks.marks[marks.headline].bit_posteriors is not bit_posteriors:
+        # The text as a whole mixes several marks, or foreign steps, into what it says of one.
+        own = marks.marks[marks.headline]
+        found, bit_posteriors = list(own.candidates), own.bit_posteriors
     payload = found[0].payload
     return ExactDecision(
         payload=payload,
         codeword=encode(payload, profile),
         candidates=tuple(found[: max(1, candidates)]),
-        bit_posteriors=_bit_posteriors(weighed, found),
+        bit_posteriors=bit_posteriors,
         log_e=weighed.log_e,
         log_e_whole=weighed.log_e_whole,
         log_e_list=weighed.log_e_list,
@@ -522,7 +544,9 @@ def decide(
         potentials=weighed.phi,
         listed=weighed.listed,
         log_listed=weighed.log_listed,
-        marks=_marks(weighed, payload, profile, checkpoint),
+        marks=marks.marks,
+        headline=marks.headline,
+        at_least=marks.at_least,
         look=weighed.look,
         usable=len(schedule),
         prompt_known=prompt_known,
@@ -530,109 +554,138 @@ def decide(
     )
 
 
-def _marks(
-    weighed: _Weighed, payload: Payload, profile: Profile, checkpoint: Callable[[], None]
-) -> tuple[Mark, ...]:
-    """Return the decoded payload's passages, then those of payloads that stand elsewhere.
+class _Marks(NamedTuple):
+    """The marks of a text, in its order, and which of them the headline is about."""
 
-    What the passages of the stronger marks hold is taken out before a further one is looked for.
+    marks: tuple[Mark, ...]
+    headline: int
+    at_least: bool
+
+
+def _marks(
+    weighed: _Weighed,
+    found: list[Candidate],
+    bit_posteriors: F64,
+    profile: Profile,
+    level: float,
+    checkpoint: Callable[[], None],
+) -> _Marks:
+    """Return every mark of a text, each with a statement of its own.
+
+    Where no window states one, the payload that the text as a whole names stands as one mark.
     """
+    payload = found[0].payload
     if not weighed.usable:
-        return ()
-    whole = text = weighed.text
-    prior = weighed.log_prior(weighed.listed)
-    rows = {row.tobytes(): i for i, row in enumerate(weighed.listed)}
-    at = rows.get(payload.bits.tobytes())
-    listed, member = weighed.listed, weighed.member
-    if at is None:  # the whole text names it, and the chains left it behind
-        alone = payload.bits[None].copy()
-        listed, _, member = _score(text, alone, np.zeros(1), profile, checkpoint)
-        at = 0
-    chosen: list[int] = []
-    words = codeword_windows(encode_rows(weighed.listed, profile))
-    marks: list[Mark] = []
-    while True:
-        found = chain.posteriors(
-            text,
-            codeword_windows(encode_rows(listed[at : at + 1], profile)),
-            member[at : at + 1],
+        return _Marks((), 0, at_least=False)
+    passages = FoundPassages(passages=())
+    windows = weighed.usable > SCALES[0][0] and weighed.log_e >= 0
+    if windows and isinstance(weighed.trellis, RegisterTrellis):
+        passages = find_passages(
+            weighed.anywhere,
+            weighed.text.index,
+            weighed.trellis,
+            profile,
+            level,
+            payload.bits[None],
             checkpoint,
         )
-        marks.append(
-            Mark(
-                payload=Payload.from_bits(listed[at]),
-                log_e=float(_log_weights(weighed, listed[at : at + 1], profile)[0]),
-                marked=found.marked[0],
-                log_ratio=found.log_ratio[0],
-                ranges=runs(found.marked[0], text.model.least_tokens),
-            )
+    if not passages.passages:
+        rows, member = _member(weighed, payload.bits, profile, checkpoint)
+        seen = chain.posteriors(
+            weighed.text, codeword_windows(encode_rows(rows, profile)), member, checkpoint
         )
-        chosen.append(int(member[at]))
-        text = text.without(marks[-1].ranges)
-        if (
-            len(marks) == _MARKS
-            or marks[-1].log_e < _SEPARATE_NATS
-            or np.count_nonzero(text.row >= 0) < text.model.least_tokens
-        ):
-            return _apart(whole, marks, np.array(chosen), profile, checkpoint)
-        listed, member = weighed.listed, weighed.member
-        elsewhere = chain.log_likelihoods(text, words, _first_members(text), checkpoint).max(axis=0)
-        elsewhere += prior
-        at = int(np.argmax(elsewhere))
-        if elsewhere[at] - math.log(2) < _SEPARATE_NATS:
-            return _apart(whole, marks, np.array(chosen), profile, checkpoint)
+        whole = Mark(
+            payload=payload,
+            log_e=weighed.log_e,
+            candidates=_in_question(found),
+            bit_posteriors=bit_posteriors,
+            marked=seen.marked[0],
+            log_ratio=seen.log_ratio[0],
+            ranges=runs(seen.marked[0], weighed.text.model.least_tokens),
+        )
+        return _Marks((whole,), 0, at_least=passages.at_least)
+    marks = _stated(weighed, passages, found, bit_posteriors, profile, checkpoint)
+    bits = np.stack([mark.payload.bits for mark in marks])
+    headline = int(np.argmax(_log_weights(weighed, bits, profile)))
+    return _Marks(marks, headline, at_least=passages.at_least)
 
 
-def _apart(
-    text: ChainText,
-    marks: list[Mark],
-    member: I64,
+def _stated(
+    weighed: _Weighed,
+    found: FoundPassages,
+    candidates: list[Candidate],
+    bit_posteriors: F64,
     profile: Profile,
     checkpoint: Callable[[], None],
 ) -> tuple[Mark, ...]:
-    """Give each token that several marks claim to the one whose passage gains most from it.
+    """Make marks of passages: those with one payload are one mark."""
+    issued = None if weighed.issued is None else weighed.issued.issued
 
-    By chance a payload also fits a stretch of another mark's passage a little, and one that was
-    found first has taken it out before the other was looked for.
-    """
-    if len(marks) < 2:
-        return tuple(marks)
-    words = codeword_windows(encode_rows(np.stack([m.payload.bits for m in marks]), profile))
-    found = chain.posteriors(text, words, member, checkpoint)
-    least, gain = text.model.least_tokens, np.full(found.marked.shape, -np.inf)
-    for k, marked in enumerate(found.marked):
-        for first, last in runs(marked, least):
-            gain[k, first : last + 1] = found.log_ratio[k, first : last + 1].sum()
-    claimed, owner = np.isfinite(gain).any(axis=0), gain.argmax(axis=0)
-    apart = []
-    for k, mark in enumerate(marks):
-        own = claimed & (owner == k)
-        free = own | ~claimed
-        apart.append(
-            replace(
-                mark,
-                marked=np.where(free, found.marked[k], 0.0),
-                log_ratio=np.where(free, found.log_ratio[k], 0.0),
-                ranges=runs(own.astype(np.float64), least),
-            )
+    def said_of(passages: list[FoundPassage]) -> PayloadPosterior:
+        checkpoint()
+        rows = np.concatenate([np.arange(p.first, p.after) for p in passages])
+        same = passages[0].bits.tobytes() == candidates[0].payload.bits.tobytes()
+        if same and rows.size >= _NEARLY_ALL * weighed.usable:
+            return PayloadPosterior(_in_question(candidates), bit_posteriors)
+        phi = weighed.grid_text.potentials(rows)
+        return payload_posterior(phi, passages[0].bits, weighed.trellis, profile, issued)
+
+    groups: dict[bytes, list[FoundPassage]] = {}
+    for passage in found.passages:
+        groups.setdefault(passage.bits.tobytes(), []).append(passage)
+    said = {name: said_of(passages) for name, passages in groups.items()}
+    while True:
+        # Read by themselves, passages may turn out to carry what others carry.
+        joined: dict[bytes, list[FoundPassage]] = {}
+        for name, passages in groups.items():
+            joined.setdefault(said[name].payload.bits.tobytes(), []).extend(passages)
+        changed = {name for name, passages in joined.items() if passages != groups.get(name)}
+        if not changed or len(joined) == len(groups):
+            said = {said[name].payload.bits.tobytes(): said[name] for name in groups}
+            groups = joined
+            break
+        said = {name: said_of(passages) for name, passages in joined.items()}
+        groups = joined
+    token = weighed.token
+    spans = [
+        [(int(token[p.first]), int(token[p.after - 1])) for p in passages]
+        for passages in groups.values()
+    ]
+    payloads = np.stack([said[name].payload.bits for name in groups])
+    strongest = payloads[int(np.argmax(_log_weights(weighed, payloads, profile)))]
+    _, member = _member(weighed, strongest, profile, checkpoint)
+    limits = limits_of(weighed.text, payloads, spans, int(member[0]), profile, checkpoint)
+    marks = [
+        Mark(
+            payload=said[name].payload,
+            log_e=max(passage.log_e for passage in passages),
+            candidates=said[name].candidates,
+            bit_posteriors=said[name].bit_posteriors,
+            marked=place.marked,
+            log_ratio=place.log_ratio,
+            ranges=place.ranges,
         )
-    return (apart[0], *(mark for mark in apart[1:] if mark.ranges))
+        for (name, passages), place in zip(groups.items(), limits, strict=True)
+    ]
+    return tuple(sorted(marks, key=lambda mark: mark.ranges[0]))
 
 
-def runs(marked: F64, least: int) -> tuple[tuple[int, int], ...]:
-    """Return the stretches whose posterior is above one half, first and last token.
+def _in_question(found: list[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates that a mark lists."""
+    least = math.log(LEAST_POSTERIOR)
+    listed = [c for c in found[:MOST_CANDIDATES] if c.log_posterior >= least]
+    return tuple(listed or found[:1])
 
-    Shorter ones than ``least`` tokens are left out, and so are shorter gaps between two.
-    """
-    inside = np.concatenate([[False], marked > 0.5, [False]])
-    edges = np.flatnonzero(inside[1:] != inside[:-1])
-    joined: list[list[int]] = []
-    for first, after in edges.reshape(-1, 2).tolist():
-        if joined and first - joined[-1][1] < least:
-            joined[-1][1] = after
-        else:
-            joined.append([first, after])
-    return tuple((first, after - 1) for first, after in joined if after - first >= least)
+
+def _member(
+    weighed: _Weighed, bits: Bits, profile: Profile, checkpoint: Callable[[], None]
+) -> tuple[Bits, I64]:
+    """Return a payload and the chain that fits it best; uint8 [1, L_m] and int64 [1]."""
+    same = np.flatnonzero((weighed.listed == bits).all(axis=1))
+    if same.size:
+        return bits[None], weighed.member[same[:1]]
+    rows, _, member = _score(weighed.text, bits[None], np.zeros(1), profile, checkpoint)
+    return rows, member
 
 
 def _log_ratios(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Profile) -> F64:

@@ -106,7 +106,7 @@ def _worthwhile(
         for first in range(0, len(windows), _CHUNK):
             checkpoint()
             some = windows[first : first + _CHUNK]
-            values = open_log_mean(trellis, some.astype(np.float64)) + _closing_nats(trellis)
+            values = open_log_mean(trellis, some.astype(np.float64)) + closing_nats(trellis)
             best = int(np.argmax(values))
             if scale == 0 and values[best] > look.log_e:
                 look = FirstLook((first + best) * _LEAST_WINDOW // 2, float(values[best]))
@@ -116,7 +116,7 @@ def _worthwhile(
     return np.concatenate(potentials), np.concatenate(evidence), look
 
 
-def _closing_nats(trellis: RegisterTrellis) -> float:
+def closing_nats(trellis: RegisterTrellis) -> float:
     """Open walks that there are for one payload, as a logarithm: what the mean over them loses."""
     _, steps, branches = trellis.windows(np.zeros((1, trellis.codeword_length, 8))).shape
     closing = math.log2(branches // 2) + steps - trellis.payload_bits

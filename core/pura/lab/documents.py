@@ -123,7 +123,7 @@ def finding(
         payload: The payload of the passage.
     """
     last = document.begin + document.marked - 1
-    ranges = decision.marks[0].ranges if decision.marks else ()
+    ranges = () if decision.strongest is None else decision.strongest.ranges
     off = (abs(ranges[0][0] - document.begin), abs(ranges[-1][1] - last)) if ranges else ()
     return Finding(
         usable=decision.usable,

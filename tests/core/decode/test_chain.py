@@ -239,7 +239,9 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker):
     got = decide(*text.arrays(), tbcc)
     assert {mark.payload for mark in got.marks} == set(payloads)
     assert len(got.marks) == count
-    assert got.marks[0].payload == got.payload
+    assert [mark.payload for mark in got.marks] == payloads  # in the order of the text
+    assert got.strongest.payload == got.payload
+    assert not got.at_least
     taken = np.zeros(size, dtype=int)
     for mark in got.marks:
         i = payloads.index(mark.payload)
@@ -247,7 +249,9 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker):
         assert abs(first - (260 * i + 40)) <= 10
         assert abs(last - (260 * i + 239 - 30 * i)) <= 10
         assert mark.log10_e > 6
-        assert mark.log_e <= got.log_e
+        assert mark.candidates[0].payload == mark.payload
+        assert mark.candidates[0].posterior > 0.99
+        np.testing.assert_allclose(mark.bit_posteriors, mark.payload.bits, atol=1e-2)
         taken[first : last + 1] += 1
     assert taken.max() == 1
 

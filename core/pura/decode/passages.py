@@ -1,0 +1,400 @@
+"""Every passage of a text that carries a mark, each with a statement of its own.
+
+docs/evidence.md §4. Windows are fixed by the number of carrying steps alone, before any phase is
+looked at. Each has an e-value for "the steps of this window came about independently of the key",
+which says nothing about the rest of the text: the mean over all payloads, on its steps alone.
+Those that reach the level name payloads; the best path over the steps, unmarked or with one of
+them, gives the passages; a passage is reported where a window of it reaches the level.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode.listed import closing_nats
+from pura.decode.trellis.base import RegisterTrellis
+from pura.decode.walk import open_log_mean
+from pura.decode.windows import codeword_windows, window_potentials
+from pura.scheme.codeword import encode_rows
+from pura.scheme.profile import Profile
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Bits = npt.NDArray[np.uint8]
+
+SCALES: Final = ((64, 16), (128, 32), (256, 64))
+"""Steps of a window, and between the beginnings of two."""
+
+_GRAIN: Final = 16  # every window begins and ends at a multiple of it, or at the end of the text
+_TOGETHER: Final = 256  # windows looked at together
+_ENTER_NATS: Final = math.log(1 / 400)
+_LEAVE_NATS: Final = math.log(1 / 200)
+_ALIVE_NATS: Final = 11.0  # in no window below it can a payload pay for coming and going
+_AROUND: Final = 32  # steps around such a window
+_LEFT_NATS: Final = (
+    4.0  # evidence of a window that the path may leave out; the look is an upper bound
+)
+_LEAST_STEPS: Final = 20
+_IN_QUESTION: Final = math.log(1e-4)  # least share of a payload in a window that speaks for it
+_ROUNDS: Final = 16
+_LOOKED_AT: Final = (
+    4  # windows of a passage whose e-value is worked out until one reaches the level
+)
+DECODED_AT_MOST: Final = 8192
+
+
+class Window(NamedTuple):
+    """Steps ``first`` to ``after - 1``."""
+
+    first: int
+    after: int
+
+
+def fixed_windows(steps: int) -> list[Window]:
+    """Return the windows of a text with so many carrying steps.
+
+    A text of no more than one window has one, itself.
+    """
+    if steps <= SCALES[0][0]:
+        return [Window(0, steps)]
+    found = (
+        Window(first, min(first + size, steps))
+        for size, stride in SCALES
+        for first in range(0, max(1, steps - size + stride), stride)
+    )
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPassage:
+    """A passage that is there by a statement of its own.
+
+    Attributes:
+        bits: uint8 [L_m], the payload that fits it best.
+        first: First step.
+        after: Step after the last.
+        log_e: Natural log of the e-value of its best window, divided by the number of windows.
+    """
+
+    bits: Bits
+    first: int
+    after: int
+    log_e: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundPassages:
+    """What the search came to.
+
+    Attributes:
+        passages: In the order of the text.
+        at_least: A limit was reached: there may be more.
+    """
+
+    passages: tuple[FoundPassage, ...]
+    at_least: bool = False
+
+
+class _Segment(NamedTuple):
+    number: int
+    first: int
+    after: int
+
+
+def find_passages(
+    log_f: F64,
+    index: I64,
+    trellis: RegisterTrellis,
+    profile: Profile,
+    level: float,
+    known: Bits,
+    checkpoint: Callable[[], None],
+) -> FoundPassages:
+    """Return the passages that carry a mark.
+
+    Args:
+        log_f: float64 [S, 8], log of one density a step, chosen before its phase was looked at.
+        index: int64 [S], first codeword position of each step.
+        trellis: Of the code.
+        profile: The profile.
+        level: Natural log of what the e-value of a window, divided by their number, must reach.
+        known: uint8 [C, L_m], payloads to begin with.
+        checkpoint: Called often; may raise.
+    """
+    search = _Search(log_f, index, trellis, profile, level, checkpoint)
+    return search.run(known) if search.reached.size else FoundPassages(passages=())
+
+
+class _Search:
+    def __init__(
+        self,
+        log_f: F64,
+        index: I64,
+        trellis: RegisterTrellis,
+        profile: Profile,
+        level: float,
+        checkpoint: Callable[[], None],
+    ) -> None:
+        self._log_f, self._index, self._trellis = log_f, index, trellis
+        self._profile, self._checkpoint = profile, checkpoint
+        self._alike = profile.payload_bits * math.log(2)
+        windows = fixed_windows(index.size)
+        self._first, self._after = np.array(windows, dtype=np.int64).T
+        self._count = math.log(len(windows))
+        self._need = level + self._count
+        self._bound = np.concatenate(list(self._looks(windows)))
+        self.reached = np.flatnonzero(self._bound >= self._need)
+        self._bits: list[Bits] = []
+        self._numbers: dict[bytes, int] = {}
+        self._alive: list[list[tuple[int, int, F64]]] = []
+        self._decoded: set[int] = set()
+        self._decodings = 0
+
+    def _looks(self, windows: Sequence[Window]) -> Iterator[F64]:
+        """Yield an upper bound of each window's evidence: the ring may end in another state."""
+        closing = closing_nats(self._trellis)
+        for start in range(0, len(windows), _TOGETHER):
+            self._checkpoint()
+            some = windows[start : start + _TOGETHER]
+            first, after = min(w.first for w in some), max(w.after for w in some)
+            blocks, length = -(-(after - first) // _GRAIN), self._profile.codeword_length
+            place = np.arange(after - first) // _GRAIN * length + self._index[first:after]
+            level = window_potentials(self._log_f[first:after], place, blocks * length)
+            total = np.concatenate([np.zeros((1, length * 8)), level.reshape(blocks, -1)])
+            np.cumsum(total, axis=0, out=total)
+            begin = [(w.first - first) // _GRAIN for w in some]
+            end = [-(-(w.after - first) // _GRAIN) for w in some]
+            yield (
+                open_log_mean(self._trellis, (total[end] - total[begin]).reshape(-1, length, 8))
+                + closing
+            )
+
+    def run(self, known: Bits) -> FoundPassages:
+        for bits in known:
+            self._add(bits)
+        path = self._path() if self._bits else []
+        for _ in range(_ROUNDS):
+            if not self._name(path):
+                break
+            path = self._path()
+        path = self._read_alone(path)
+        stated = self._stated(path)
+        while len({s.number for s in path}) > len({s.number for s, _ in stated}):
+            # What has no statement of its own takes no steps from what has one.
+            kept = {s.number for s, _ in stated}
+            self._alive = [
+                runs if number in kept else [] for number, runs in enumerate(self._alive)
+            ]
+            path = self._path()
+            stated = self._stated(path)
+        return FoundPassages(
+            passages=tuple(
+                FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
+                for s, log_e in stated
+            ),
+            at_least=self._decodings >= DECODED_AT_MOST,
+        )
+
+    def _add(self, bits: Bits) -> bool:
+        """Take in a payload; says whether it is new."""
+        if bits.tobytes() in self._numbers:
+            return False
+        self._checkpoint()
+        self._numbers[bits.tobytes()] = len(self._bits)
+        self._bits.append(bits)
+        gain = self._gain(bits, 0, self._index.size)
+        inside = self._sums(gain) >= _ALIVE_NATS
+        spans: list[list[int]] = []
+        for first, after in sorted(
+            zip(self._first[inside].tolist(), self._after[inside].tolist(), strict=True)
+        ):
+            first, after = max(0, first - _AROUND), min(self._index.size, after + _AROUND)
+            if spans and first <= spans[-1][1]:
+                spans[-1][1] = max(spans[-1][1], after)
+            else:
+                spans.append([first, after])
+        self._alive.append([(first, after, gain[first:after].copy()) for first, after in spans])
+        return True
+
+    def _gain(self, bits: Bits, first: int, after: int) -> F64:
+        """Return what each of some steps adds to the log likelihood ratio of a payload."""
+        read = codeword_windows(encode_rows(bits[None], self._profile)[0])
+        rows = np.arange(first, after)
+        return np.asarray(self._log_f[rows, read[self._index[rows]]])
+
+    def _sums(self, values: F64) -> F64:
+        """Add up values of the steps over every window."""
+        total = np.concatenate([[0.0], np.cumsum(values)])
+        return np.asarray(total[self._after] - total[self._first])
+
+    def _name(self, path: Sequence[_Segment]) -> bool:
+        """Decode windows whose evidence the path leaves out; says whether a payload is new."""
+        gain = np.zeros(self._index.size)
+        for segment in path:
+            gain[segment.first : segment.after] = self._segment_gain(segment)
+        left = self._bound - np.maximum(self._sums(gain) - self._alike, 0.0)
+        order = self.reached[np.argsort(-left[self.reached], kind="stable")]
+        taken = np.zeros(-(-self._index.size // _GRAIN), dtype=bool)
+        new = False
+        for at in order.tolist():
+            if left[at] < _LEFT_NATS or self._decodings >= DECODED_AT_MOST:
+                break
+            place = slice(self._first[at] // _GRAIN, -(-self._after[at] // _GRAIN))
+            if at in self._decoded or taken[place].any():
+                continue
+            taken[place] = True
+            self._decoded.add(at)
+            new |= self._add(self._best(self._first[at], self._after[at]))
+        return new
+
+    def _best(self, first: int, after: int) -> Bits:
+        """Return the payload that fits some steps best."""
+        self._checkpoint()
+        self._decodings += 1
+        return self._trellis.k_best(self._potentials(np.arange(first, after)), 1)[0][0]
+
+    def _log_e(self, rows: I64) -> float:
+        """Return the natural log of the e-value of some steps."""
+        return float(self._trellis.log_sum(self._potentials(rows))) - self._alike
+
+    def _potentials(self, rows: I64) -> F64:
+        return window_potentials(
+            self._log_f[rows], self._index[rows], self._profile.codeword_length
+        )
+
+    def _segment_gain(self, segment: _Segment) -> F64:
+        first, _, gain = next(
+            run for run in self._alive[segment.number] if run[0] <= segment.first < run[1]
+        )
+        return gain[segment.first - first : segment.after - first]
+
+    def _path(self) -> list[_Segment]:
+        self._checkpoint()
+        count = sum(1 for runs in self._alive if runs)
+        enter = _ENTER_NATS - math.log(max(1, count))
+        runs = [(*run, number) for number, runs in enumerate(self._alive) for run in runs]
+        return [s for s in best_path(runs, enter) if s.after - s.first >= _LEAST_STEPS]
+
+    def _read_alone(self, path: list[_Segment]) -> list[_Segment]:
+        """Decode every passage by itself: windows see parts of it, or more than it."""
+        read: set[tuple[int, int]] = set()
+        for _ in range(_ROUNDS):
+            new = False
+            for segment in path:
+                place = segment.first, segment.after
+                if place in read or self._decodings >= DECODED_AT_MOST:
+                    continue
+                read.add(place)
+                new |= self._add(self._best(*place))
+            if not new:
+                break
+            path = self._path()
+        return path
+
+    def _stated(self, path: Sequence[_Segment]) -> list[tuple[_Segment, float]]:
+        """Return the passages in which a window reaches the level, and its e-value."""
+        out = []
+        for segment in path:
+            log_e = self._statement(segment, path)
+            if log_e is not None:
+                out.append((segment, log_e))
+        return out
+
+    def _statement(self, segment: _Segment, path: Sequence[_Segment]) -> float | None:
+        """Return the e-value of the first window inside that reaches the level; None if none does.
+
+        It must do so by the payload of the passage, and without the steps of other passages.
+        """
+        first, after = self._first[self.reached], self._after[self.reached]
+        shared = np.minimum(after, segment.after) - np.maximum(first, segment.first)
+        inside = self.reached[2 * shared >= after - first]
+        order = inside[np.argsort(-self._bound[inside], kind="stable")][:_LOOKED_AT]
+        for at in order.tolist():
+            window = int(self._first[at]), int(self._after[at])
+            log_e = self._log_e(np.arange(*window))
+            share = float(self._gain(self._bits[segment.number], *window).sum()) - self._alike
+            if log_e < self._need or share - log_e < _IN_QUESTION:
+                continue
+            others = [s for s in path if s != segment and s.number != segment.number]
+            rows = np.arange(*window)
+            for other in others:
+                rows = rows[(rows < other.first) | (rows >= other.after)]
+            if rows.size < window[1] - window[0] and self._log_e(rows) < self._need:
+                continue
+            return log_e - self._count
+        return None
+
+
+def best_path(
+    runs: Sequence[tuple[int, int, F64, int]], enter: float, leave: float = _LEAVE_NATS
+) -> list[_Segment]:
+    """Return the best way through a text that is unmarked or carries one of some payloads.
+
+    Args:
+        runs: Where a payload may stand: first step, step after the last, what each of these steps
+            adds to its log likelihood ratio, and its number. Elsewhere it does not stand.
+        enter: Natural log of the chance that a passage of one payload begins at a step.
+        leave: Of the chance that it ends.
+
+    Returns:
+        The passages, in the order of the text.
+    """
+    edges = sorted({edge for run in runs for edge in run[:2]})
+    begins: dict[int, list[int]] = {}
+    for which, run in enumerate(runs):
+        begins.setdefault(run[0], []).append(which)
+    outside, history = 0.0, None  # of being unmarked; (begin or end, number, what came before)
+    active: list[int] = []
+    value: list[float] = []
+    past: list[object] = []
+    for first, after in zip(edges, edges[1:] + edges[-1:], strict=True):
+        kept = []
+        for place, which in enumerate(active):
+            if runs[which][1] > first:
+                kept.append(place)
+            elif value[place] + leave > outside:
+                outside, history = value[place] + leave, (first, None, past[place])
+        coming = begins.get(first, [])
+        active = [active[place] for place in kept] + coming
+        value = [value[place] for place in kept] + [-math.inf] * len(coming)
+        past = [past[place] for place in kept] + [None] * len(coming)
+        gains = [
+            runs[which][2][first - runs[which][0] : after - runs[which][0]].tolist()
+            for which in active
+        ]
+        states = range(len(active))
+        for step in range(after - first):
+            if not states:
+                break
+            best = max(value)
+            if best + leave > outside:
+                outside = best + leave
+                history = (first + step, None, past[value.index(best)])
+            entered = outside + enter
+            for place in states:
+                if entered > value[place]:
+                    value[place] = entered + gains[place][step]
+                    past[place] = (first + step, runs[active[place]][3], history)
+                else:
+                    value[place] += gains[place][step]
+    return _segments(history)
+
+
+def _segments(history: object) -> list[_Segment]:
+    """Follow a path back to the beginning of the text."""
+    out: list[_Segment] = []
+    after = 0
+    while isinstance(history, tuple):
+        step, number, history = history
+        if number is None:
+            after = step
+        else:
+            out.append(_Segment(number, step, after))
+            after = step
+    return out[::-1]

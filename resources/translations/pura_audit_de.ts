@@ -76,16 +76,28 @@
         <translation>mehrere Lesarten</translation>
     </message>
     <message>
-        <source>all in small letters or capitals</source>
-        <translation>nur Klein- oder Großbuchstaben</translation>
-    </message>
-    <message>
         <source>lines broken inside sentences</source>
         <translation>Zeilen mitten im Satz umbrochen</translation>
     </message>
     <message>
         <source>many unusual words</source>
         <translation>viele ungewohnte Wörter</translation>
+    </message>
+    <message>
+        <source>many unusual characters</source>
+        <translation>viele ungewöhnliche Zeichen</translation>
+    </message>
+    <message>
+        <source>many improbable words</source>
+        <translation>viele unwahrscheinliche Wörter</translation>
+    </message>
+    <message>
+        <source>more probable than the profile&apos;s sampling</source>
+        <translation>wahrscheinlicher als nach den Einstellungen des Profils</translation>
+    </message>
+    <message>
+        <source>{k:plural(one hidden character|{k:text} hidden characters)}</source>
+        <translation>{k:plural(ein verborgenes Zeichen|{k:text} verborgene Zeichen)}</translation>
     </message>
     <message>
         <source>published decoder</source>
@@ -126,6 +138,10 @@
     <message>
         <source>Answer</source>
         <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>unusual small letters or capitals</source>
+        <translation>ungewöhnliche Groß- oder Kleinschreibung</translation>
     </message>
     <message>
         <source>What this compares</source>

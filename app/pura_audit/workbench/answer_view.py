@@ -68,11 +68,19 @@ def caution_words(sentence: Sentence) -> str:
         "several-schemes": translate("Answer", "{k:text} schemes tried"),
         "several-epochs": translate("Answer", "{k:text} epochs tried"),
         "several-readings": translate("Answer", "several ways of reading it"),
-        "handled-case": translate("Answer", "all in small letters or capitals"),
+        "handled-case": translate("Answer", "unusual small letters or capitals"),
         "handled-lines": translate("Answer", "lines broken inside sentences"),
         "handled-typing": translate("Answer", "many unusual words"),
+        "handled-characters": translate("Answer", "many unusual characters"),
+        "handled-words": translate("Answer", "many improbable words"),
+        "handled-settings": translate("Answer", "more probable than the profile's sampling"),
+        "hidden": translate(
+            "Answer", "{k:plural(one hidden character|{k:text} hidden characters)}"
+        ),
         "paper-decoder": translate("Answer", "published decoder"),
     }
+    if name.startswith("hidden-"):
+        name = "hidden"
     said = words.get(name, name.replace("-", " "))
     count = sentence.values.get("k")
     return filled(said, k=count if isinstance(count, int) else 0)

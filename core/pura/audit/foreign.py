@@ -30,6 +30,7 @@ from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, unstopped, untold
 from pura.decode.bets import log_increments
 from pura.decode.significance import combine
+from pura.documents.hidden import hidden_characters
 from pura.extract.foreign import draws_of
 from pura.record.audit import (
     Audit,
@@ -348,6 +349,10 @@ class _Walk:
             retokenised=self._variants[best.variant].ids is None,
             readings=len(self._variants),
             handled=handling_signs(
-                text, pieces_of(self._model), restored=self._job.options.restore
+                text,
+                pieces_of(self._model),
+                odd=self._job.options.policy.odd_characters,
+                restored=self._job.options.restore,
             ),
+            hidden=hidden_characters(text),
         )

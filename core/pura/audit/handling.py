@@ -3,14 +3,23 @@
 The power behind "no mark found" (docs/study.md) was measured on unedited texts. A text that was
 written all in small letters, was broken in the middle of its sentences, or is full of typing errors
 has lost evidence that restoring brings back in part only; there the absence of a mark says
-nothing. The signs are read off the text alone and take away a claim, never evidence.
+nothing. So it does where many characters are such as the model would hardly write there, whatever
+they are, and where the words are much less probable to the model than those that it writes. The
+signs are read off the text, and off what the model makes of it without a key; they take away a
+claim, never evidence.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from pura.documents.casing import UPPER, case_of
 from pura.documents.layout import BROKEN, WRAPPED, restore_layout
@@ -18,11 +27,16 @@ from pura.documents.restore import restore
 from pura.verdict.expect import language_of
 
 if TYPE_CHECKING:
+    from pura.model.reading import Reading
     from pura.model.tokenise import Spelled
+    from pura.scheme import Profile
 
 CASE: Final = "case"
 LINES: Final = "lines"
 TYPING: Final = "typing"
+CHARACTERS: Final = "characters"
+WORDS: Final = "words"
+SETTINGS: Final = "settings"
 
 SPLIT_WORDS: Final = 0.12
 """Share of words that are no token of their own from which a text counts as full of errors.
@@ -30,6 +44,29 @@ SPLIT_WORDS: Final = 0.12
 Of the 64 marked texts of the study 4 lie above it, with errors in 3 % of their letters 50."""
 NARROW: Final = 40
 """Column below which the joining of wrapped lines was not measured."""
+SURPRISE, SURPRISE_CUT = 1.0, 4.5
+"""Bits a token beyond the entropy from which words count as exchanged.
+
+What the model wrote has none on average, human prose about 0.6 (docs/study.md). Where the profile
+cuts the distribution a token outside it counts as :data:`_LEAST_PROBABLE`: there human prose has 3.
+"""
+SURPRISE_MISSING, _SHOCK = -0.75, 4.0
+"""Bits a token below the entropy from which a text counts as written with other settings, and the
+surprise of one token from which it counts no more.
+
+Single words that were exchanged do not hide it so. Texts written as the profile says lie around
+-0.45, human prose around -0.1, those written at temperature 0.7 and read with 1 around -1.3.
+"""
+BESIDE_SIGNS, BESIDE_STOPS, BESIDE_LETTERS = 0.08, 0.25, 0.4
+"""Share of the gaps between words from which one character stands beside too many of them: any
+sign, those that end sentences and parts of them or hold them together, letters.
+
+Every sixth English word begins with the same letter, every fifth ends with one."""
+_STOPS: Final = frozenset(",.\"'()")
+_LEAST_PROBABLE: Final = 2.0**-40  # a token outside the nucleus is less probable than any number
+_USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
+    "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
+)
 _LEAST_WORDS: Final = 40
 _PERHAPS_ENGLISH: Final = ("", "English", "another language")
 _SAMPLE: Final = 20_000
@@ -39,25 +76,132 @@ _WORD: Final = re.compile(r"(?<![\w'’])[a-z]{3,}(?![\w'’])")
 Pieces = Callable[[Sequence[str]], list[int]]
 
 
-def handling_signs(text: str, pieces: Pieces, *, restored: bool = True) -> tuple[str, ...]:
-    """Return the signs of handling beyond what was measured.
+def handling_signs(
+    text: str, pieces: Pieces, *, odd: float, restored: bool = True
+) -> tuple[str, ...]:
+    """Return the signs of handling beyond what was measured, as far as the text itself has them.
 
     Args:
         text: The text as found.
         pieces: Into how many tokens each word falls.
+        odd: Share of odd characters (:func:`odd_share`) from which they are a sign; of the policy.
         restored: Whether restored readings are made; without them broken lines stay broken.
 
     Returns:
-        Of :data:`CASE`, :data:`LINES` and :data:`TYPING` those that apply.
+        Of :data:`CASE`, :data:`LINES`, :data:`TYPING` and :data:`CHARACTERS` those that apply.
     """
-    changes = {s.name for s in restore_layout(restore(text).text).substitutions}
+    shown = restore(text).text if restored else text
+    layout = restore_layout(restore(text).text)
+    changes = {s.name for s in layout.substitutions}
+    if restored:
+        shown = layout.text
     unmeasured = not restored or max(map(len, text.splitlines()), default=0) < NARROW
     signs = (
         (CASE, bool(case_of(text))),
         (LINES, BROKEN in changes or (WRAPPED in changes and unmeasured)),
         (TYPING, _split_words(text, pieces) >= SPLIT_WORDS),
+        (CHARACTERS, odd_share(shown) >= odd or one_beside_gaps(shown)),
     )
     return tuple(name for name, applies in signs if applies)
+
+
+def unlike_written(readings: Sequence[Reading], profile: Profile) -> tuple[str, ...]:
+    """Return the signs of handling that the model sees: its words are not those that it writes.
+
+    Of a text that it wrote, a token's surprise is on average the entropy that it was drawn from.
+
+    Args:
+        readings: All of one text; the one that fits best counts.
+        profile: Its sampling.
+
+    Returns:
+        :data:`WORDS` where no reading is as probable to the model as what it writes,
+        :data:`SETTINGS` where it is more probable than with the profile's sampling, or nothing.
+    """
+    whole = profile.temperature >= 1 and profile.top_p >= 1 and not profile.top_k
+    if min(map(surprise, readings), default=0.0) >= (SURPRISE if whole else SURPRISE_CUT):
+        return (WORDS,)
+    colder = whole and surprise(readings[0], most=_SHOCK) <= SURPRISE_MISSING
+    return (SETTINGS,) if colder else ()
+
+
+def surprise(reading: Reading, *, most: float = math.inf) -> float:
+    """Return by how many bits a token's surprise exceeds the entropy, on average.
+
+    Args:
+        reading: Of the model; the first token was predicted by nothing.
+        most: What one token counts at most.
+    """
+    probability = np.maximum(reading.probability[1:], _LEAST_PROBABLE)
+    if not probability.size:
+        return 0.0
+    excess = -np.log2(probability) - reading.entropy_bits[1:]
+    return float(np.minimum(excess, most).mean())
+
+
+def odd_share(text: str) -> float:
+    """Return the share of characters that stand in no usual writing of the text's script.
+
+    Usual are letters and marks of the script that most letters are of, Latin letters, their
+    figures, blanks, and what keyboards and word processors put between words. Pictures, letters of
+    other scripts, private and unassigned code points and characters that show nothing are odd.
+
+    Args:
+        text: The text; of a long one the beginning counts.
+    """
+    counts = Counter(text[:_SAMPLE])
+    scripts = Counter[str]()
+    for char, count in counts.items():
+        if char.isalpha():
+            scripts[_script(char)] += count
+    main = scripts.most_common(1)[0][0] if scripts else "LATIN"
+    odd = sum(count for char, count in counts.items() if not _usual(char, main))
+    return odd / max(1, counts.total())
+
+
+_EAST_ASIA: Final = frozenset(
+    ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC")
+)
+
+
+@cache
+def _script(char: str) -> str:
+    first = unicodedata.name(char, "?").split()[0]
+    return "CJK" if first in _EAST_ASIA else first
+
+
+@cache
+def _usual(char: str, main: str) -> bool:
+    if char in _USUAL or char in "\t\n\r ":
+        return True
+    category = unicodedata.category(char)
+    if category[0] == "L":
+        return _script(char) in (main, "LATIN")
+    return main != "LATIN" and category in ("Mn", "Mc", "Nd", "Po", "Ps", "Pe", "Pd")
+
+
+_GAP: Final = re.compile(r"(?=(\S)[ \t]+(\S))")
+
+
+def one_beside_gaps(text: str) -> bool:
+    """Whether one and the same character stands beside more gaps than any usual one does.
+
+    Whatever it is: put behind every blank it does.
+
+    Args:
+        text: The text; of a long one the beginning counts.
+    """
+    gaps = _GAP.findall(text[:_SAMPLE])
+    if len(gaps) < _LEAST_WORDS:
+        return False
+    for side in zip(*gaps, strict=True):
+        for char, count in Counter(side).most_common(3):
+            most = (
+                BESIDE_LETTERS if char.isalpha() else BESIDE_STOPS if char in ",." else BESIDE_SIGNS
+            )
+            if count >= most * len(gaps):
+                return True
+    return False
 
 
 def _split_words(text: str, pieces: Pieces) -> float:

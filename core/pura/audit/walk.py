@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pura.audit import assemble, facts
 from pura.audit.fitness import check_fitness, check_language
-from pura.audit.handling import handling_signs, pieces_of
+from pura.audit.handling import handling_signs, pieces_of, unlike_written
 from pura.audit.looking import Looks
 from pura.audit.options import SHORT_OF_MEMORY, Job, Notice, Options
 from pura.audit.prior import RegisterPrior, register_prior
@@ -39,6 +39,7 @@ from pura.audit.trial import (
 from pura.audit.variants import Variant, readings_of, variant_facts, without_text
 from pura.base.errors import PolicyError, PuraError
 from pura.base.progress import Checkpoint, Progress
+from pura.documents.hidden import hidden_characters
 from pura.extract.local import LocalEvidence
 from pura.record.audit import (
     Audit,
@@ -250,7 +251,10 @@ class Walk:
             )
             note += notes
             self._handled = handling_signs(
-                self._document.text, pieces_of(self._model), restored=options.restore
+                self._document.text,
+                pieces_of(self._model),
+                odd=options.policy.odd_characters,
+                restored=options.restore,
             )
             note += [f"sign of handling: {sign}" for sign in self._handled]
             self._openings = openings_of(
@@ -297,6 +301,9 @@ class Walk:
                     name = self._variants[opening.variant].name
                     read = len(reading) - reading.taken
                     note.append(f"{read} of {len(reading)} tokens of “{name}” read anew")
+            unlike = unlike_written(readings, self._profile)
+            note += [f"sign of handling: {sign}" for sign in unlike]
+            self._handled += unlike
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
                 self._notice(Notice.SHORT_OF_MEMORY)
@@ -599,6 +606,7 @@ class Walk:
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if power is not None else unlike_study(self._document.text),
             handled=self._handled,
+            hidden=hidden_characters(self._document.text),
             epochs=self._options.epochs,
             schemes=1 + len(self._options.beside),
             prior_unused=self._prior is None and self._options.policy.register_prior > 0,

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from typing import Final
 
+from pura.documents import hidden
 from pura.documents.rewriting import Change, Restored, rewrite
 
 
@@ -28,9 +29,6 @@ _BLANKS: Final = _pairs(
     " ",
 )
 _LINES: Final = {"\r\n": "\n", "\r": "\n", "\u2028": "\n", "\u2029": "\n\n", "\u0085": "\n"}
-_INVISIBLE: Final = _pairs("\u200b\u2060\ufeff\u180e\u200e\u200f\u061c", "") | _pairs(
-    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069", ""
-)
 _LIGATURES: Final = {
     "ﬀ": "ff",
     "ﬁ": "fi",
@@ -54,8 +52,7 @@ _LOOKALIKES: Final = dict(
 
 KINDS: Final = (
     "provenance-characters",
-    "invisible-characters",
-    "soft-hyphens",
+    *hidden.KINDS,
     "line-ends",
     "special-blanks",
     "curly-quotes",
@@ -68,8 +65,6 @@ KINDS: Final = (
 )
 
 _TABLES: Final = {
-    "invisible-characters": _INVISIBLE,
-    "soft-hyphens": {"\u00ad": ""},
     "line-ends": _LINES,
     "special-blanks": _BLANKS,
     "curly-quotes": _QUOTES,
@@ -80,13 +75,14 @@ _TABLES: Final = {
 }
 _NAMES: Final = {found: name for name, table in _TABLES.items() for found in table}
 _PUT: Final = {found: put for table in _TABLES.values() for found, put in table.items()}
+_HIDDEN: Final = re.compile(
+    rf"(?P<c2pa>\ufeff?[{_SELECTORS}]{{8,}})|(?P<page>[\x0b\x0c])|(?P<one>[{hidden.HIDDEN}])"
+)
 _PATTERN: Final = re.compile(
-    rf"(?P<c2pa>\ufeff[{_SELECTORS}]{{8,}})|(?P<bare>[{_SELECTORS}]{{8,}})"
-    rf"|(?P<plain>\r\n|[{re.escape(''.join(k for k in _PUT if len(k) == 1))}])"
-    # Joiners hold emoji and some scripts together; between Latin letters they are foreign.
-    r"|(?P<joiner>(?<=[A-Za-z0-9 .,])[\u200c\u200d]|[\u200c\u200d](?=[A-Za-z0-9 .,]))"
+    rf"(?P<plain>\r\n|[{re.escape(''.join(k for k in _PUT if len(k) == 1))}])"
     r"|(?P<marks>[A-Za-z][\u0300-\u036f]+)"
 )
+_AMID: Final = re.compile(r"[^\W_\u0590-\U0010ffff]|[.,;:!?]")
 _WORD: Final = re.compile(r"[A-Za-z\u0370-\u03ff\u0400-\u052f]+")
 _LATIN: Final = re.compile(r"[A-Za-z]")
 _FOREIGN: Final = re.compile(f"[{''.join(_LOOKALIKES)}]")
@@ -101,18 +97,31 @@ def restore(text: str) -> Restored:
     Returns:
         The restored text with the way back to the characters of the found one.
     """
-    return rewrite(text, [*_signs(text), *_lookalikes(text)], KINDS)
+    done = rewrite(text, _hidden(text), KINDS)
+    shown = done.text
+    return done.then(rewrite(shown, [*_signs(shown), *_lookalikes(shown)], KINDS))
+
+
+def _hidden(text: str) -> list[Change]:
+    """Leave out what shows nothing, however little of it; what looks like a blank becomes one."""
+    found: list[Change] = []
+    for match in _HIDDEN.finditer(text):
+        start, end = match.span()
+        if match["c2pa"]:
+            found.append(Change(start, end, "", "provenance-characters"))
+            continue
+        kind = hidden.kind_of_hidden(match[0])
+        amid = bool(_AMID.match(text[start - 1 : start]) and _AMID.match(text[end : end + 1]))
+        blank = "\n" if match["page"] else " " if kind == hidden.BLANK_LETTERS else ""
+        found.append(Change(start, end, blank if amid else "", kind))
+    return found
 
 
 def _signs(text: str) -> list[Change]:
     found: list[Change] = []
     for match in _PATTERN.finditer(text):
         start, end = match.span()
-        if match["c2pa"] or match["bare"]:
-            found.append(Change(start, end, "", "provenance-characters"))
-        elif match["joiner"]:
-            found.append(Change(start, end, "", "invisible-characters"))
-        elif match["marks"]:
+        if match["marks"]:
             composed = unicodedata.normalize("NFC", match[0])
             if composed != match[0]:
                 found.append(Change(start, end, composed, "decomposed-letters"))

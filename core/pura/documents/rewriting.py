@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.documents.hidden import kind_of_hidden
+
 I64 = npt.NDArray[np.int64]
 MAX_PLACES: Final = 20  # places that are listed of one kind of change
 _MAX_EXAMPLES: Final = 8
@@ -159,7 +161,10 @@ def _visible(piece: str) -> str:
     """Write characters without a picture by their code points; long runs are cut."""
     shown = [
         char
-        if char.isprintable() and not char.isspace() and not unicodedata.combining(char)
+        if char.isprintable()
+        and not char.isspace()
+        and not unicodedata.combining(char)
+        and not kind_of_hidden(char)
         else f"U+{ord(char):04X}"
         for char in piece[:6]
     ]

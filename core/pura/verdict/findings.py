@@ -54,7 +54,8 @@ class Circumstances:
         repaired: Codeword positions that were repaired.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
-        handled: Signs of handling beyond what was measured: ``case``, ``lines``, ``typing``.
+        handled: Signs of handling beyond what was measured, of :mod:`pura.audit.handling`.
+        hidden: Kind and number of characters that show nothing and have no use where they stand.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         scheme: Of the mark that the findings are about.
         schemes: How many schemes were tried.
@@ -82,6 +83,7 @@ class Circumstances:
     repaired: int = 0
     unlike: str = ""
     handled: tuple[str, ...] = ()
+    hidden: tuple[tuple[str, int], ...] = ()
     epochs: str = ""
     scheme: str = SCHEME
     schemes: int = 1
@@ -360,10 +362,14 @@ def cautions(
     few = outcome.needed is not None and outcome.usable < outcome.needed
     decided = outcome.verdict in ("mark", "indication")
     unknown = not c.prompt_known and c.candidates < 2
+    hidden: list[tuple[bool, str, dict[str, str | int | float]]] = [
+        (True, f"hidden-{kind}", {"k": count}) for kind, count in c.hidden
+    ]
     # Each row: whether it applies, the sentence, what fills it.
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
+        *hidden,
         *((True, f"handled-{sign}", {}) for sign in c.handled),
         # A text unlike those of the study is one reason why no rate holds for it.
         (outcome.power is None and not c.unlike, "unmeasured", {}),

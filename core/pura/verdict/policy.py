@@ -46,6 +46,8 @@ class Policy:
             faults of the software outweigh chance.
         power_needed: "No mark" needs at least this power at the text's number of usable positions.
         min_usable: Fewer usable positions than this are too little evidence, whatever they say.
+        odd_characters: From this share of odd characters on (pictures, letters of other scripts,
+            code points without a character) "no mark" is not said.
         single_weight: A candidate stands alone from this posterior weight on …
         single_runner_up: … if the next one has at most this.
         prior_none: Prior weight of "not in the register".
@@ -77,6 +79,7 @@ class Policy:
     lr_cap: float = 1e6
     power_needed: float = 0.95
     min_usable: int = 12
+    odd_characters: float = 0.02
     single_weight: float = 0.999
     single_runner_up: float = 0.0005
     prior_none: float = 0.1
@@ -299,6 +302,7 @@ RULES: Final[dict[str, Rule]] = {
     "lr_cap": _number(1e4, 1e9),
     "power_needed": _number(0.5, 1.0),
     "min_usable": _whole(1, 10_000),
+    "odd_characters": _number(0.001, 1.0),
     "single_weight": _number(0.9, 1.0),
     "single_runner_up": _number(0.0, 0.1),
     "prior_none": _number(0.001, 0.999),

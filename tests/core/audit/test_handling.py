@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 import string
+import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +14,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.audit.handling import CASE, LINES, TYPING, handling_signs, pieces_of
+from pura.audit.handling import (
+    CASE,
+    CHARACTERS,
+    LINES,
+    TYPING,
+    WORDS,
+    handling_signs,
+    odd_share,
+    one_beside_gaps,
+    pieces_of,
+)
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
+from pura.documents.hidden import kind_of_hidden
+from pura.documents.restore import restore
 from pura.model.tokenise import usual_spelling
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
@@ -24,6 +38,7 @@ from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
 pytestmark = pytest.mark.model
+ODD = Policy().odd_characters
 OTHER_KEY = SecretKey(bytes(range(7, 39)))
 
 
@@ -120,7 +135,7 @@ def test_no_mark_is_not_said_of_a_handled_text(
         found = audited(handled(sample["text"]), key=OTHER_KEY)
         assert found.verdict == "insufficient"
         assert found.evidence.power is None
-        [caution] = [s for s in found.cautions if s.key.startswith("caution.handled")]
+        caution = next(s for s in found.cautions if s.key.startswith("caution.handled"))
         assert caution.key == f"caution.handled-{sign}"
         assert fill(caution, "en") != fill(caution, "de")
 
@@ -130,7 +145,7 @@ def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
     texts = [t["text"] for t in samples["marked-tbcc"]["texts"][:5]]
 
     def signs(change: Callable[[str], str], **options: Any) -> list[tuple[str, ...]]:
-        return [handling_signs(change(text), pieces, **options) for text in texts]
+        return [handling_signs(change(text), pieces, odd=ODD, **options) for text in texts]
 
     assert signs(str) == [()] * 5
     assert signs(wrapped) == [()] * 5  # joined by their column: measured (docs/study.md)
@@ -143,7 +158,7 @@ def test_signs(builtin_model: Any, samples: dict[str, Any]) -> None:
 
 def test_german_is_not_full_of_typing_errors(builtin_model: Any) -> None:
     german = "Der Ausschuss hat sich gestern mit der Frage befasst, ob die Regeln angewendet "
-    assert handling_signs(german * 12, pieces_of(builtin_model)) == ()
+    assert handling_signs(german * 12, pieces_of(builtin_model), odd=ODD) == ()
 
 
 def test_the_readings_do_not_depend_on_key_or_phases(
@@ -173,3 +188,114 @@ def test_a_vocabulary_is_a_lexicon(builtin_model: Any) -> None:
     assert found["london"] == "London"
     assert (found["the"], found["harbour"], found["zzyzxq"]) == ("the", "harbour", "zzyzxq")
     assert usual_spelling(builtin_model.tokenizer, []) == {}
+
+
+PROSE = (
+    "The committee met on Tuesday in the old town hall and heard three reports, none of which was "
+    "long. The first one spoke of the harbour, where the new pier has cost more than anyone had "
+    "said before; the second was about the library and its roof. Nobody asked for the third, and "
+    "so the mayor read it aloud to those who had stayed, until it was dark outside."
+)
+
+
+def silent(text: str, char: str) -> bool:
+    """Whether "no mark" cannot follow: a restored reading is the text again, or a sign shows."""
+    put = text.replace(" ", f" {char}")
+    readings = {variant.text for variant in variants_of(put)}
+    return text in readings or bool(handling_signs(put, lambda words: [1] * len(words), odd=ODD))
+
+
+def test_no_character_behind_every_blank_leads_to_no_mark() -> None:
+    """Over all code points: what restoring drops or changes by itself, the rest by one rule."""
+    every = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c <= 0xDFFF]
+    hidden = [char for char in every if kind_of_hidden(char)]
+    dropped = restore("".join(f"word {char}" for char in hidden))
+    assert dropped.text == "word " * len(hidden)
+    shown = [char for char in every if not kind_of_hidden(char)]
+    kept = set(restore(" ".join(shown)).text)
+    special = [char for char in shown if char.isascii() or char.isspace() or char not in kept]
+    assert len(special) > 200
+    tried = [*special, *hidden[::100]]
+    assert [hex(ord(char)) for char in tried if not silent(PROSE, char)] == []
+    # Restoring leaves all others as they are, and none is a blank: the rule sees each at each gap,
+    # and asks for nothing but how often it stands there.
+    others = sorted(set(shown) - set(special))
+    assert len(others) > 1_100_000
+    assert re.fullmatch(r"\S+", "".join(others))
+    gaps = " ".join(["word"] * 60)
+    put = others[:3_000] + others[3_000::101]
+    assert [hex(ord(c)) for c in put if not one_beside_gaps(gaps.replace(" ", f" {c}"))] == []
+    assert all(silent(PROSE, char) for char in others[:: len(others) // 200])
+
+
+def test_ordinary_prose_has_no_odd_characters() -> None:
+    def signs(text: str) -> tuple[str, ...]:
+        return handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+
+    chat = PROSE.replace("long.", "long 🙂.").replace("roof.", "roof ❤️!").replace("so ", "so 👍🏽 ")
+    german = "„Größe ist nicht alles“, sagte sie – und schwieg … bis 20 % für 5 € fehlten. "
+    russian = "Комитет собрался во вторник в старой ратуше и выслушал три доклада о гавани. "
+    japanese = "委員会は火曜日に開かれ、港の報告を聞いた。「長かった」と市長は言った。"
+    for text in (PROSE, chat, german * 4, russian * 4, japanese * 4):
+        assert signs(text) == ()
+        assert odd_share(text) < ODD / 2 or text == chat
+    for odd in ("ꙮ", "🙂", "\ue000", "\U000e1fff", "𝐱", "\u0378"):
+        assert signs(PROSE.replace(" of", f" {odd}of").replace(" the", f" {odd}the")) == (
+            CHARACTERS,
+        )
+
+
+HIDING = {
+    "\u2063": "invisible-characters",
+    "\ufe0f": "variation-selectors",
+    "\x01": "control-characters",
+    "\u3164": "blank-letters",
+    "\u202e": "direction-marks",
+    "\U000e0041": "tag-characters",
+}
+
+
+@pytest.mark.parametrize("char", [*HIDING, "ꙮ", "🙂", "*", ","])
+def test_a_mark_stays_one_behind_characters_of_any_kind(
+    audited: Callable[..., Any], sample: dict[str, Any], char: str
+) -> None:
+    found = audited(sample["text"].replace(" ", f" {char}"))
+    if char in HIDING:
+        assert found.verdict == "mark"
+        assert found.payload.bits == sample["payload"]
+        caution = next(s for s in found.cautions if s.key == f"caution.hidden-{HIDING[char]}")
+        assert caution.values == {"k": sample["text"].count(" ")}
+        assert fill(caution, "en") != fill(caution, "de")
+    else:
+        assert found.verdict != "no-mark"
+        assert f"caution.handled-{CHARACTERS}" in {s.key for s in found.cautions}
+
+
+def test_mixed_capitals_are_told_and_undone(
+    audited: Callable[..., Any], sample: dict[str, Any]
+) -> None:
+    dice = random.Random(5)
+
+    def swapped(text: str) -> str:
+        return re.sub(
+            r"[^\W\d_]+",
+            lambda m: m[0][0].swapcase() + m[0][1:] if dice.random() < 0.3 else m[0],
+            text,
+        )
+
+    def titled(text: str) -> str:
+        return re.sub(r"[^\W\d_]+", lambda m: m[0].capitalize(), text)
+
+    for change in (titled, swapped):
+        text = change(sample["text"])
+        found = audited(text)
+        check_shown(found, text, CAPITALS, sample["payload"])
+        assert audited(text, key=OTHER_KEY).verdict == "insufficient"
+
+
+def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str, Any]) -> None:
+    dice, pool = random.Random(5), PROSE.split()
+    words = [dice.choice(pool) if dice.random() < 0.4 else w for w in sample["text"].split(" ")]
+    found = audited(" ".join(words), key=OTHER_KEY)
+    assert found.verdict == "insufficient"
+    assert f"caution.handled-{WORDS}" in {s.key for s in found.cautions}

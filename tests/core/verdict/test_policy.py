@@ -20,6 +20,7 @@ BAD = {
     "lr_cap": [9_999, 2e9, -1e6],
     "power_needed": [0.4, 1.1, "0.95"],
     "min_usable": [0, 10_001, 3.0],
+    "odd_characters": [0.0, 1.1, "0.02"],
     "single_weight": [0.89, 1.01],
     "single_runner_up": [-0.1, 0.2],
     "prior_none": [0.0, 1.0, "0.1"],

@@ -96,10 +96,6 @@
         <translation>wahrscheinlicher als nach den Einstellungen des Profils</translation>
     </message>
     <message>
-        <source>{k:plural(one hidden character|{k:text} hidden characters)}</source>
-        <translation>{k:plural(ein verborgenes Zeichen|{k:text} verborgene Zeichen)}</translation>
-    </message>
-    <message>
         <source>published decoder</source>
         <translation>veröffentlichtes Verfahren</translation>
     </message>
@@ -142,6 +138,34 @@
     <message>
         <source>unusual small letters or capitals</source>
         <translation>ungewöhnliche Groß- oder Kleinschreibung</translation>
+    </message>
+    <message>
+        <source>{k:plural(one invisible character|{k:text} invisible characters)}</source>
+        <translation>{k:plural(ein unsichtbares Zeichen|{k:text} unsichtbare Zeichen)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one mark of direction|{k:text} marks of direction)}</source>
+        <translation>{k:plural(ein Richtungszeichen|{k:text} Richtungszeichen)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one variation selector|{k:text} variation selectors)}</source>
+        <translation>{k:plural(ein Variantenwähler|{k:text} Variantenwähler)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one tag character|{k:text} tag characters)}</source>
+        <translation>{k:plural(ein Tag-Zeichen|{k:text} Tag-Zeichen)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one control character|{k:text} control characters)}</source>
+        <translation>{k:plural(ein Steuerzeichen|{k:text} Steuerzeichen)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one letter like a blank|{k:text} letters like blanks)}</source>
+        <translation>{k:plural(ein Buchstabe wie ein Leerzeichen|{k:text} Buchstaben wie Leerzeichen)}</translation>
+    </message>
+    <message>
+        <source>{k:plural(one soft hyphen|{k:text} soft hyphens)}</source>
+        <translation>{k:plural(ein weicher Trennstrich|{k:text} weiche Trennstriche)}</translation>
     </message>
     <message>
         <source>What this compares</source>

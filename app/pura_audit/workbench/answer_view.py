@@ -74,13 +74,29 @@ def caution_words(sentence: Sentence) -> str:
         "handled-characters": translate("Answer", "many unusual characters"),
         "handled-words": translate("Answer", "many improbable words"),
         "handled-settings": translate("Answer", "more probable than the profile's sampling"),
-        "hidden": translate(
-            "Answer", "{k:plural(one hidden character|{k:text} hidden characters)}"
+        "hidden-invisible-characters": translate(
+            "Answer", "{k:plural(one invisible character|{k:text} invisible characters)}"
+        ),
+        "hidden-direction-marks": translate(
+            "Answer", "{k:plural(one mark of direction|{k:text} marks of direction)}"
+        ),
+        "hidden-variation-selectors": translate(
+            "Answer", "{k:plural(one variation selector|{k:text} variation selectors)}"
+        ),
+        "hidden-tag-characters": translate(
+            "Answer", "{k:plural(one tag character|{k:text} tag characters)}"
+        ),
+        "hidden-control-characters": translate(
+            "Answer", "{k:plural(one control character|{k:text} control characters)}"
+        ),
+        "hidden-blank-letters": translate(
+            "Answer", "{k:plural(one letter like a blank|{k:text} letters like blanks)}"
+        ),
+        "hidden-soft-hyphens": translate(
+            "Answer", "{k:plural(one soft hyphen|{k:text} soft hyphens)}"
         ),
         "paper-decoder": translate("Answer", "published decoder"),
     }
-    if name.startswith("hidden-"):
-        name = "hidden"
     said = words.get(name, name.replace("-", " "))
     count = sentence.values.get("k")
     return filled(said, k=count if isinstance(count, int) else 0)

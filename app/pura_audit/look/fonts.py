@@ -10,7 +10,7 @@ import logging
 from functools import cache
 from typing import Final
 
-from PySide6.QtGui import QFont, QFontDatabase, QFontInfo
+from PySide6.QtGui import QFont, QFontDatabase, QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
 from pura.base.resources import resource
@@ -69,9 +69,12 @@ def face(size: int, *, strong: bool = False, medium: bool = False) -> QFont:
 def mono(size: int, *, strong: bool = False) -> QFont:
     """Return the monospaced face, for payloads and fingerprints only."""
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-    if not QFontInfo(font).fixedPitch():
+    # Measured, since some monospaced faces (Noto Sans Mono) do not say that they are.
+    widths = QFontMetricsF(font)
+    if widths.horizontalAdvance("i") != widths.horizontalAdvance("m"):
         font.setFamily("DejaVu Sans Mono")
     font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFixedPitch(True)
     font.setPixelSize(size)
     if strong:
         font.setWeight(QFont.Weight.DemiBold)

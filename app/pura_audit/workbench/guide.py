@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from PySide6.QtCore import QTimer, QUrl
 from PySide6.QtGui import (
     QFont,
-    QFontInfo,
     QGuiApplication,
     QImage,
     QResizeEvent,
@@ -18,7 +16,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
-    QTextFragment,
+    QTextFormat,
     QTextImageFormat,
     QTextTable,
     QTextTableFormat,
@@ -125,8 +123,7 @@ class Pages(QTextBrowser):
         block = document.begin()
         cursor = self.textCursor()
         while block.isValid():
-            for fragment in _fragments(block):
-                found = fragment.charFormat()
+            for first, end, found in pieces(block):
                 if not found.isImageFormat():
                     continue
                 picture = QTextImageFormat(found.toImageFormat())
@@ -140,11 +137,8 @@ class Pages(QTextBrowser):
                     continue
                 picture.setWidth(width)
                 picture.setHeight(image.height() * width / image.width())
-                cursor.setPosition(fragment.position())
-                cursor.setPosition(
-                    fragment.position() + fragment.length(),
-                    cursor.MoveMode.KeepAnchor,
-                )
+                cursor.setPosition(first)
+                cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
                 cursor.setCharFormat(picture)
             block = block.next()
 
@@ -224,8 +218,13 @@ def dress(document: QTextDocument) -> None:
         shape.setLineHeight(125 if level else 135, height.value)
         cursor.setPosition(block.position())
         cursor.setBlockFormat(shape)
-        for fragment in _fragments(block):
-            _dress_piece(cursor, fragment, level)
+        for first, end, look in pieces(block):
+            if look.isImageFormat():
+                continue
+            _dress_piece(look, level)
+            cursor.setPosition(first)
+            cursor.setPosition(end, cursor.MoveMode.KeepAnchor)
+            cursor.setCharFormat(look)
         block = block.next()
     cursor.endEditBlock()
     for frame in document.rootFrame().childFrames():
@@ -233,30 +232,35 @@ def dress(document: QTextDocument) -> None:
             _dress_table(frame)
 
 
-def _fragments(block: QTextBlock) -> Iterator[QTextFragment]:
+def pieces(block: QTextBlock) -> list[tuple[int, int, QTextCharFormat]]:
+    """Return the runs of one look: first position, end, look.
+
+    Plain numbers and copies, gathered before any look is changed: neighbours of one look become
+    one run, and then Qt's iterators and fragments point into memory that is gone.
+    """
+    found = []
     place = block.begin()
     while not place.atEnd():
-        yield place.fragment()
+        piece = place.fragment()
+        first = piece.position()
+        found.append((first, first + piece.length(), QTextCharFormat(piece.charFormat())))
         place += 1
+    return found
 
 
-def _dress_piece(cursor: QTextCursor, fragment: QTextFragment, level: int) -> None:
+def _dress_piece(look: QTextCharFormat, level: int) -> None:
     """Set the size: headings by their rank, code a little smaller than the text around it."""
-    look = QTextCharFormat(fragment.charFormat())
-    if look.isImageFormat():
-        return
     if level:
         size = {1: fonts.ANSWER, 2: 17}.get(level, fonts.READING)
         font = fonts.face(size, strong=True)
-    elif QFontInfo(look.font()).fixedPitch():
+    elif look.fontFixedPitch():
         font = fonts.mono(fonts.BODY)
     else:
         font = fonts.face(fonts.READING, strong=look.fontWeight() > QFont.Weight.Medium.value)
         font.setItalic(look.fontItalic())
     look.setFont(font, QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesAll)
-    cursor.setPosition(fragment.position())
-    cursor.setPosition(fragment.position() + fragment.length(), cursor.MoveMode.KeepAnchor)
-    cursor.setCharFormat(look)
+    # Markdown makes words of a heading larger than their font, but not those it sets apart.
+    look.clearProperty(QTextFormat.Property.FontSizeAdjustment.value)
 
 
 def _dress_table(table: QTextTable) -> None:

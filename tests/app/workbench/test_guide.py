@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QTextDocument
+from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
 from pura.base.resources import resource
+from pura_audit.look import fonts
 from pura_audit.workbench import dialogs, guide
-from pura_audit.workbench.guide import Pages
+from pura_audit.workbench.guide import Pages, pieces
 
 
 def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:
@@ -53,6 +54,33 @@ def test_in_german_the_guide_is_german_and_its_pictures_are_there(
     assert dialog.pages.follow(QUrl("../custody.md"))
     dialog.home.click()
     assert dialog.pages.source().toLocalFile().endswith("docs/de/guide.md")
+
+
+def test_neighbours_that_come_to_look_alike_are_dressed(qtbot: Any, tmp_path: Path) -> None:
+    # All words of a heading get one look: its pieces become one, under whoever walks over them.
+    title = "Title {n} **strong** more *slanted* words and some `code` behind"
+    lines = [f"# {title}\n\n{title}, **strong** *slanted*.\n" for _ in range(40)]
+    page = tmp_path / "page.md"
+    page.write_text("\n".join(line.format(n=n) for n, line in enumerate(lines)), "utf-8")
+    pages = Pages(tmp_path)
+    qtbot.addWidget(pages)
+    pages.open_page(page)
+    pages.redress()  # as after a step back
+    block = pages.document().begin()
+    seen: dict[int, list[tuple[str, QTextCharFormat]]] = {0: [], 1: []}
+    while block.isValid():
+        level = block.blockFormat().headingLevel()
+        whole, first = block.text(), block.position()
+        seen[level] += [(whole[a - first : b - first], look) for a, b, look in pieces(block)]
+        block = block.next()
+    sizes = {look.font().pixelSize() for _, look in seen[1]}
+    weights = {look.fontWeight() for _, look in seen[1]}
+    assert (sizes, weights) == ({fonts.ANSWER}, {QFont.Weight.DemiBold.value})
+    fixed = {words for words, look in seen[0] if look.fontFixedPitch()}
+    assert fixed == {"code"}
+    strong = {words for words, look in seen[0] if look.fontWeight() > QFont.Weight.Medium.value}
+    slanted = {words for words, look in seen[0] if look.fontItalic()}
+    assert (strong, slanted) == ({"strong"}, {"slanted"})
 
 
 @pytest.mark.parametrize(

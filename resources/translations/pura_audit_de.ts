@@ -100,12 +100,16 @@
         <translation>veröffentlichtes Verfahren</translation>
     </message>
     <message>
-        <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
-        <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
+        <source>the passage, not its words</source>
+        <translation>die Passage, nicht ihre Wörter</translation>
     </message>
     <message>
-        <source>Not decided between {n:count} payloads</source>
-        <translation>Nicht entschieden zwischen {n:count} Nutzlasten</translation>
+        <source>edited here?</source>
+        <translation>hier bearbeitet?</translation>
+    </message>
+    <message>
+        <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
+        <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
     </message>
     <message>
         <source>{rank:text}. {payload:text} · weight {weight:text}</source>
@@ -2340,8 +2344,8 @@
 <context>
     <name>Marks</name>
     <message>
-        <source>Not decided between {n:count} payloads</source>
-        <translation>Nicht entschieden zwischen {n:count} Nutzlasten</translation>
+        <source>L {ratio:text}</source>
+        <translation>L {ratio:text}</translation>
     </message>
     <message>
         <source>Mark {n:text}, {payload:text}: {facts:text}</source>
@@ -2350,10 +2354,6 @@
     <message>
         <source>Show its bits, and where it begins</source>
         <translation>Ihre Bits zeigen, und wo sie beginnt</translation>
-    </message>
-    <message>
-        <source>{share:text} of the positions, in {k:plural(one passage|{k:count} passages)}</source>
-        <translation>{share:text} der Stellen, in {k:plural(einer Passage|{k:count} Passagen)}</translation>
     </message>
     <message>
         <source>key {key:text}</source>
@@ -3730,6 +3730,10 @@
     <message>
         <source>Interrupted</source>
         <translation>Unterbrochen</translation>
+    </message>
+    <message>
+        <source>at least {n:count} marks</source>
+        <translation>mindestens {n:count} Markierungen</translation>
     </message>
     <message>
         <source>{n:count} marks</source>

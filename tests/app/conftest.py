@@ -26,13 +26,11 @@ from pura.keys import Place, State
 from pura.record.audit import (
     Audit,
     BitEvidence,
-    CandidateFacts,
     DeviceFacts,
     EvidenceFacts,
     InputFacts,
     KeyFacts,
     ModelFacts,
-    Passage,
     PayloadFacts,
     PromptFacts,
     Sentence,
@@ -40,6 +38,7 @@ from pura.record.audit import (
     StepReport,
     TokenEvidence,
 )
+from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import default_policy
 from pura_audit import application
@@ -137,11 +136,11 @@ def make_audit(text: str, profile: Profile, key: SecretKey, *, verdict: str = "m
             llr_nats=local.llr_nats,
         ),
         bits=bits,
-        payload=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
+        decoded=PayloadFacts(bits=payload, posterior=np.ones(len(payload)), repaired=1),
         decoder="exact",
         candidates=(
-            CandidateFacts(bits=payload, posterior=0.98),
-            CandidateFacts(bits=payload[::-1], posterior=0.02),
+            CandidateFacts(bits=payload, posterior=0.995),
+            CandidateFacts(bits=payload[::-1], posterior=0.005),
         ),
         evidence=EvidenceFacts(
             log10_e=12.0 if found_mark else 0.1,

@@ -162,8 +162,11 @@ def test_an_exported_case_goes_into_another_log_and_on_from_there(tmp_path: Path
 def test_records_are_read_without_loss(name: str) -> None:
     text = (OLD / name).read_text(encoding="utf-8")
     audit = json_io.from_json(text)
-    assert audit.to_dict() == json.loads(text)
-    jsonschema.validate(json.loads(text), json.loads(resource("audit.schema.json").read_text()))
+    # What is decoded has a name of its own today: it need not be the payload.
+    data = json.loads(text)
+    data["decoded"] = data.pop("payload")
+    assert audit.to_dict() == data
+    jsonschema.validate(data, json.loads(resource("audit.schema.json").read_text()))
 
 
 def test_a_record_names_what_was_found() -> None:

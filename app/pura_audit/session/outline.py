@@ -7,11 +7,25 @@ from typing import Any, Final
 
 from pura.record.audit import Audit
 from pura.record.marks import standing
-from pura.record.plain import undecided
 from pura.verdict.expect import language_of
 from pura.words.sentences import title
 
 SAMPLE: Final = 20_000  # characters that the language is told from
+
+
+@dataclass(frozen=True, kw_only=True)
+class OutlinePayload:
+    """What may be said of one payload.
+
+    Attributes:
+        fields: Name and value of each field that is identified.
+        bits: The payload where it is identified; else empty.
+        in_question: How many payloads remain in question; 0 where one is identified.
+    """
+
+    fields: tuple[tuple[str, str], ...]
+    bits: str
+    in_question: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,32 +37,30 @@ class Outline:
         created: UTC, ISO 8601.
         verdict: The outcome.
         marks: How many marks it counts; 0 where the record knows one mark only.
-        fields: Name and value of each field of the first payload; empty without a layout or mark.
-        payload: Bits of the first payload; empty without a mark, or where it is not decided.
-        candidates: Payloads that remain in question; 0 where one is decided, or without a mark.
+        payloads: What may be said of the payload of each mark, in the order of the text.
         log10_e: The evidence.
         places: Start and end of each passage as parts of the text, and the number of its mark.
         share: Part of the tokens inside passages; None without a mark.
         tokens: Tokens of the text.
         language: What its words look like; empty when there are too few to tell.
+        at_least: There may be more marks.
     """
 
     audit: str
     created: str
     verdict: str
     marks: int
-    fields: tuple[tuple[str, str], ...]
-    payload: str
-    candidates: int
+    payloads: tuple[OutlinePayload, ...]
     log10_e: float
     places: tuple[tuple[float, float, int], ...]
     share: float | None
     tokens: int
     language: str
+    at_least: bool = False
 
     def title(self, language: str) -> str:
         """Return the headline."""
-        return title(self.verdict, language, self.marks)
+        return title(self.verdict, language, self.marks, at_least=self.at_least)
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
@@ -62,9 +74,20 @@ class Outline:
             TypeError: It is something else.
             ValueError: The same.
         """
-        fields = tuple((str(name), str(value)) for name, value in data.pop("fields"))
+        if "payloads" not in data:  # of an earlier version: of the first payload, by its own rule
+            old = {"fields": data.pop("fields"), "bits": data.pop("payload")}
+            old["in_question"] = data.pop("candidates")
+            data["payloads"] = [old] if data.get("verdict") == "mark" else []
+        payloads = tuple(
+            OutlinePayload(
+                fields=tuple((str(name), str(value)) for name, value in one["fields"]),
+                bits=str(one["bits"]),
+                in_question=int(one["in_question"]),
+            )
+            for one in data.pop("payloads")
+        )
         places = tuple((float(a), float(b), int(n)) for a, b, n in data.pop("places"))
-        return cls(fields=fields, places=places, **data)
+        return cls(payloads=payloads, places=places, **data)
 
 
 def marked_share(audit: Audit) -> float | None:
@@ -80,18 +103,20 @@ def outline(audit: Audit) -> Outline:
     found = audit.verdict == "mark"
     tokens = max(1, audit.input.tokens)
     passages = standing(audit) if found else ()
-    open_payloads = undecided(audit)
-    decided = found and not open_payloads
     return Outline(
         audit=audit.id,
         created=audit.created,
         verdict=audit.verdict,
         marks=len(audit.marks),
-        fields=tuple((f.name, f.text if f.known else f"{f.raw} ?") for f in audit.payload.fields)
-        if decided
-        else (),
-        payload=audit.payload.bits if decided else "",
-        candidates=open_payloads,
+        at_least=audit.marks_limited,
+        payloads=tuple(
+            OutlinePayload(
+                fields=tuple((f.name, f.text) for f in mark.payload.fields if f.identified),
+                bits=mark.payload.bits or "",
+                in_question=0 if mark.payload.identified else max(2, mark.payload.in_question),
+            )
+            for mark in audit.named_marks
+        ),
         log10_e=audit.evidence.log10_e,
         places=tuple(
             (p.first_token / tokens, (p.last_token + 1) / tokens, number) for number, p in passages

@@ -25,7 +25,7 @@ from PySide6.QtCore import (
 from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import decimal, filled, number, translate
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.outline import Outline
+from pura_audit.session.outline import Outline, OutlinePayload
 from pura_audit.session.queue_model import (
     QueueModel,
     outcome_words,
@@ -129,9 +129,16 @@ def _payload(row: PileRow) -> str:
         return _error(row)  # where one looks for the answer stands why there is none
     if found.verdict != "mark":
         return ""
-    if found.candidates:
-        return filled(translate("Pile", "not decided ({n:count} payloads)"), n=found.candidates)
-    return ", ".join(f"{name} {value}" for name, value in found.fields) or found.payload
+    return "; ".join(_named(one) for one in found.payloads)
+
+
+def _named(payload: OutlinePayload) -> str:
+    """Name what is identified; that a payload is in question is no name."""
+    parts = [f"{name} {value}" for name, value in payload.fields]
+    if payload.in_question:
+        words = translate("Pile", "not decided ({n:count} payloads)")
+        parts.append(filled(words, n=payload.in_question))
+    return ", ".join(parts) or payload.bits
 
 
 def _error(row: PileRow) -> str:
@@ -380,10 +387,8 @@ def _opened(row: Row, source: str) -> PileRow:
             audit="",
             created="",
             verdict=row.verdict,
-            marks=0,
-            fields=tuple((row.fields or {}).items()),
-            payload=row.payload or "",
-            candidates=0,
+            marks=row.marks or 0,
+            payloads=_opened_payloads(row),
             log10_e=row.log10_e or 0.0,
             places=(),
             share=row.share if row.verdict == "mark" else None,
@@ -392,6 +397,17 @@ def _opened(row: Row, source: str) -> PileRow:
         )
     part = " · ".join(filter(None, (row.part, source)))
     return PileRow(name=name, part=part, outline=outline, error=row.message or "")
+
+
+def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
+    if row.payload_best is None:  # several marks, or none; their fields are in the records
+        return tuple(
+            OutlinePayload(fields=(), bits=bits or "", in_question=0 if bits else 2)
+            for bits in row.marks_payloads
+        )
+    fields = tuple((name, value) for name, value in (row.fields or {}).items() if value is not None)
+    open_payloads = 0 if row.payload else max(2, row.payloads_in_question or 0)
+    return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=open_payloads),)
 
 
 def table_text(rows: Sequence[PileRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

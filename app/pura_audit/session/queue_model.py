@@ -47,7 +47,9 @@ def verdict_words(item: Item) -> str:
 def outcome_words(outline: Outline) -> str:
     """Return the outcome in a few words, for lists; its headline stands with the answer."""
     if outline.verdict == "mark" and outline.marks > 1:
-        return filled(translate("Queue", "{n:count} marks"), n=outline.marks)
+        least = translate("Queue", "at least {n:count} marks")
+        words = least if outline.at_least else translate("Queue", "{n:count} marks")
+        return filled(words, n=outline.marks)
     return {
         "mark": translate("Queue", "Mark found"),
         "indication": translate("Queue", "Indication only"),

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
-from pura.record.audit import Audit, BitEvidence, Passage
+from pura.record.audit import Audit, BitEvidence
 from pura.record.marks import bits_of, mark_at, standing
+from pura.record.naming import Passage
 
 
 class Selection(QObject):
@@ -53,7 +54,7 @@ class Selection(QObject):
         elif audit is not None and audit.tokens.ids.size:
             self.token = 0
         self.mark = None
-        if audit is not None and len(audit.marks) > 1:
+        if audit is not None and len(audit.named_marks) > 1:
             self.mark = (mark_at(audit, self.token) if self.token is not None else None) or 0
         self.audit_changed.emit()
         self.changed.emit()
@@ -78,7 +79,7 @@ class Selection(QObject):
         """Select a mark of several: its bits are shown, and the text from where it begins."""
         if self.audit is None or self.mark is None:
             return
-        passages = self.audit.marks[mark].passages
+        passages = self.audit.named_marks[mark].passages
         if passages:
             self.select_token(passages[0].first_token)
             self.shown_from.emit(passages[0].first_token)

@@ -72,19 +72,20 @@ class Stressed:
 
     @classmethod
     def of(cls, audit: Audit, text: str | None) -> Stressed | None:
-        """Return the text of an audit that found a mark; None where it found none.
+        """Return the text of an audit that identified a payload; None where it did not.
 
         Args:
-            audit: The audit; what it decided on is taken for what the text carries.
+            audit: The audit; what it identified is taken for what the text carries.
             text: The text, where the record leaves it out.
         """
         known = audit.text if audit.text is not None else text
-        if audit.verdict != "mark" or known is None or not audit.payload.bits:
+        bits = None if audit.payload is None else audit.payload.bits
+        if known is None or bits is None:
             return None
         return cls(
             name=audit.input.name,
             text=known,
-            payload=Payload.from_bits([int(bit) for bit in audit.payload.bits]),
+            payload=Payload(text=bits),
             key=KeyRef(fingerprint=audit.key.fingerprint, label=audit.key.label),
             profile=audit.profile,
             model=audit.model.name,

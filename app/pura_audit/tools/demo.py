@@ -61,7 +61,7 @@ def main() -> int:
         return 1
     _report(console, audit, payload)
     _keep(profile, paths)
-    right = audit.payload.bits == payload.text
+    right = audit.decoded.bits == payload.text
     if _has_display():
         return _show(audit, paths, {label: key}) or int(not right)
     pictures = _paint(audit, paths, text, {label: key})
@@ -198,7 +198,7 @@ def _report(console: Console, audit: Audit, payload: Payload) -> None:
     console.print()
     for words, style in audit_lines(audit, "en"):
         console.print(words, style=style, markup=False)
-    same = audit.payload.bits == payload.text
+    same = audit.decoded.bits == payload.text
     is_same = "is" if same else "is NOT"
     console.print(f"The payload that was read {is_same} the one that was written.", style="bold")
 

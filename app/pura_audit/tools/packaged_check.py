@@ -108,7 +108,7 @@ def window(picture: Path) -> str:
             raise RuntimeError(f"the sample was not read: {item.failure or item.state}")
         settle()
         paint(shown, picture)
-        return f"read: {item.audit.payload.bits}; picture: {picture}"
+        return f"read: {item.audit.decoded.bits}; picture: {picture}"
     finally:
         shown.session.close()
         shown.close()

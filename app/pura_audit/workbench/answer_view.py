@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
@@ -18,15 +16,8 @@ from PySide6.QtWidgets import (
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.record.plain import (
-    answer,
-    config_named,
-    keys_named,
-    payload_words,
-    propositions,
-    undecided,
-)
-from pura.scheme import FieldValue
+from pura.record.plain import answer, config_named, keys_named, propositions
+from pura.record.spoken import whom_words
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
@@ -96,6 +87,8 @@ def caution_words(sentence: Sentence) -> str:
             "Answer", "{k:plural(one soft hyphen|{k:text} soft hyphens)}"
         ),
         "paper-decoder": translate("Answer", "published decoder"),
+        "passage-whole": translate("Answer", "the passage, not its words"),
+        "edited-here": translate("Answer", "edited here?"),
     }
     said = words.get(name, name.replace("-", " "))
     count = sentence.values.get("k")
@@ -198,23 +191,22 @@ class AnswerView(Card):
         tip = "".join(f"<p>{_escape(one)}</p>" for one in propositions(audit, tongue))
         self.compared.setToolTip(tip)
         keys = ("register.", "text.edited", "stopped.", "verifier.", "way-out.", "foreign.")
-        others = [fill(s, tongue) for s in audit.sentences if s.key.startswith(keys)]
+        others = [fill(s, tongue) for s in audit.sentences_said if s.key.startswith(keys)]
         if failure is not None:
             others.insert(0, failure.message)
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
-        several = len(audit.marks) > 1
-        # A mark by others carries no payload.
-        carries = bool(audit.payload.bits)
-        self.payload.setVisible(audit.verdict == "mark" and not several and carries)
+        # Without a mark, and in a mark by others, there is no payload to speak of.
+        marks = audit.named_marks
+        self.payload.setVisible(len(marks) == 1)
         self.payload.show_audit(audit)
         self.marks.show_audit(audit)
         self._fill_pills(audit)
-        # Without a mark there is no payload to speak of, so no candidates either.
-        self._candidates.setVisible(audit.verdict == "mark" and len(audit.candidates) > 1)
-        count = len(audit.candidates)
-        self._candidates.setText(filled(translate("Answer", "Candidates ({n:text})"), n=count))
+        self._candidates.setVisible(any(len(mark.candidates) > 1 for mark in marks))
+        count = len(marks[0].candidates) if len(marks) == 1 else 0
+        words = translate("Answer", "Candidates ({n:text})") if count else ""
+        self._candidates.setText(filled(words, n=count) or translate("Answer", "Candidates"))
         self.scroll_area.verticalScrollBar().setValue(0)
 
     def show_standing(self, item: Item) -> None:
@@ -222,11 +214,9 @@ class AnswerView(Card):
         self.steps.show_item(item)
 
     def payload_text(self) -> str:
-        """Return the payload that the card names as found; "" without one, or when undecided."""
-        audit = self.audit
-        if audit is None or audit.verdict != "mark" or undecided(audit):
-            return ""
-        return audit.marks[0].bits if len(audit.marks) > 1 else audit.payload.bits
+        """Return the payload that the card names as found; "" without one, or in question."""
+        payload = None if self.audit is None else self.audit.payload
+        return "" if payload is None else payload.bits or ""
 
     def _fill_pills(self, audit: Audit) -> None:
         self._pills.clear()
@@ -273,24 +263,26 @@ class PayloadBox(QFrame):
     def show_audit(self, audit: Audit) -> None:
         """Show the payload of a text with one mark."""
         _empty(self._column)
-        open_payloads = undecided(audit)
-        if open_payloads:
-            words = translate("Answer", "Not decided between {n:count} payloads")
-            self._add(label(filled(words, n=open_payloads), "value"))
-            for rank, found in enumerate(audit.candidates[:RANKED], start=1):
-                named = _payload_named(audit, found.fields, found.bits)
-                share = numerals.weight(found.posterior, language())
-                line = translate("Answer", "{rank:text}. {payload:text} · weight {weight:text}")
-                self._add(label(filled(line, rank=str(rank), payload=named, weight=share), "muted"))
+        payload = audit.payload
+        if payload is None:
             return
-        named = _payload_named(audit, audit.payload.fields, audit.payload.bits)
+        tongue = language()
+        named = whom_words(audit.profile, payload, grouped(payload.best), tongue)
         value = label(named, "value", wrap=True)
-        value.setObjectName("payload")
-        if not audit.payload.fields:
-            value.setFont(fonts.mono(fonts.BODY, strong=True))
-        value.setToolTip(grouped(audit.payload.bits))
         value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._add(value)
+        if not payload.identified:
+            for rank, found in enumerate(audit.candidates[:RANKED], start=1):
+                words = ", ".join(f"{f.name} {f.text}" for f in found.fields) or grouped(found.bits)
+                share = numerals.weight(found.posterior, tongue)
+                line = translate("Answer", "{rank:text}. {payload:text} · weight {weight:text}")
+                filled_line = filled(line, rank=str(rank), payload=words, weight=share)
+                self._add(label(filled_line, "muted", wrap=True))
+            return
+        value.setObjectName("payload")
+        if not payload.fields:
+            value.setFont(fonts.mono(fonts.BODY, strong=True))
+        value.setToolTip(grouped(payload.best))
         where = translate(
             "Answer",
             "{share:text} of the tokens, in {k:plural(one passage|{k:count} passages)} · "
@@ -302,30 +294,26 @@ class PayloadBox(QFrame):
                     where,
                     share=numerals.share(marked_share(audit) or 0.0, language()),
                     k=len(audit.passages),
-                    n=str(len(audit.payload.bits)),
+                    n=str(len(payload.best)),
                 ),
                 "muted",
             )
         )
         if audit.register is not None:
-            matches = audit.register.matches
+            match = audit.register_match
             words = (
                 filled(
                     translate("Answer", "Register entry {n:count}: {who:text}"),
-                    n=matches[0].entry,
-                    who=matches[0].who,
+                    n=match.entry,
+                    who=match.who,
                 )
-                if matches
+                if match is not None
                 else translate("Answer", "No entry of the register has this payload")
             )
             self._add(label(words, "muted", wrap=True))
 
     def _add(self, line: QLabel) -> None:
         self._column.addWidget(line)
-
-
-def _payload_named(audit: Audit, fields: Sequence[FieldValue], bits: str) -> str:
-    return payload_words(audit.profile, fields, language()) or grouped(bits)
 
 
 def _link(words: str, signal: object) -> QPushButton:

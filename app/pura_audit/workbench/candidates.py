@@ -8,10 +8,17 @@ from pura_audit.platform.i18n import language, translate
 from pura_audit.workbench.mark_list import grouped
 
 
-def candidate_table(audit: Audit) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
-    """Return headers, rows and the sentence above them."""
+def candidate_table(
+    audit: Audit, number: int = 0
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], str]:
+    """Return headers, rows and the sentence above them.
+
+    Args:
+        audit: The record.
+        number: Of which mark, in the order of the text.
+    """
     names = [field.name for field in audit.profile.fields]
-    matches = {m.payload: m for m in audit.register.matches} if audit.register else {}
+    match = audit.register_match
     headers = (
         translate("Dialog", "Rank"),
         translate("Dialog", "Weight"),
@@ -20,8 +27,10 @@ def candidate_table(audit: Audit) -> tuple[tuple[str, ...], list[tuple[str, ...]
         *((translate("Dialog", "Register"),) if audit.register else ()),
     )
     rows = []
-    for rank, found in enumerate(audit.candidates, start=1):
-        entry = matches.get(found.bits)
+    mark = audit.named_marks[number]
+    for rank, found in enumerate(mark.candidates, start=1):
+        # A payload in question is nobody's, so no entry stands beside it.
+        entry = match if match is not None and match.payload == found.bits else None
         rows.append(
             (
                 str(rank),

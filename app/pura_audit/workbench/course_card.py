@@ -12,8 +12,8 @@ from PySide6.QtCore import QLine, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPen
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from pura.record.audit import Passage
 from pura.record.marks import standing
+from pura.record.naming import Passage
 from pura_audit.look import fonts
 from pura_audit.look.icons import icon
 from pura_audit.look.marks import BADGE, mark_pen

@@ -57,9 +57,9 @@ def show_candidates(host: Host) -> QDialog | None:
     from pura_audit.workbench.candidates import candidate_table
 
     audit = host.selection.audit
-    if audit is None:
+    if audit is None or not audit.named_marks:
         return None
-    headers, rows, words = candidate_table(audit)
+    headers, rows, words = candidate_table(audit, host.selection.mark or 0)
     return _open(TableDialog(translate("Dialog", "Candidates"), headers, rows, words, host.frame))
 
 

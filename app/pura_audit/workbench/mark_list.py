@@ -6,9 +6,9 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from pura.base import numerals
-from pura.record.audit import Audit, MarkFacts
-from pura.record.plain import payload_words, undecided
+from pura.record.audit import Audit
+from pura.record.naming import NamedMark
+from pura.record.spoken import evidence_ratio, place_words, whom_words
 from pura.words.sentences import fill
 from pura_audit.look import fonts
 from pura_audit.look.marks import BADGE, mark_pen, paint_badge
@@ -41,20 +41,24 @@ class MarkList(QWidget):
             row.hide()
             row.deleteLater()
         self.rows = []
-        several = len(audit.marks) > 1
+        marks = audit.named_marks
+        several = len(marks) > 1
         self.setVisible(several)
         if not several:
             return
-        said = next((s for s in audit.sentences if s.key == "marks.several"), None)
+        said = next((s for s in audit.sentences_said if s.key == "marks.counted"), None)
         self.caption.setText(fill(said, language()) if said is not None else "")
         labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
-        for number, mark in enumerate(audit.marks):
+        for number, mark in enumerate(marks):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""
-            named = payload_words(audit.profile, mark.fields, language())
-            if number == 0 and (open_payloads := undecided(audit)):
-                words = translate("Marks", "Not decided between {n:count} payloads")
-                named = filled(words, n=open_payloads)
-            row = MarkRow(number, mark, key, named, self._theme)
+            written = grouped(mark.payload.best)
+            named = whom_words(audit.profile, mark.payload, written, language())
+            words = [place_words(mark.passages[0], audit.text, language())] if mark.passages else []
+            if ratio := evidence_ratio(mark, language(), audit.lr_cap):
+                words.append(filled(translate("Marks", "L {ratio:text}"), ratio=ratio))
+            if key:
+                words.append(filled(translate("Marks", "key {key:text}"), key=key))
+            row = MarkRow(number, mark, named, " · ".join(words), self._theme)
             row.clicked.connect(lambda _=False, n=number: self._selection.select_mark(n))
             self.rows.append(row)
             self._column.addWidget(row)
@@ -69,19 +73,18 @@ class MarkList(QWidget):
 class MarkRow(QPushButton):
     """A mark: its number and line as in the text, its payload, and where it stands."""
 
-    def __init__(self, number: int, mark: MarkFacts, key: str, named: str, theme: Theme) -> None:
+    def __init__(self, number: int, mark: NamedMark, named: str, words: str, theme: Theme) -> None:
         super().__init__()
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
         self.setCheckable(True)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.payload = ElidedLabel(named or grouped(mark.bits))
+        self.payload = ElidedLabel(named)
         self.payload.setProperty("role", "value")
-        if not named:
+        if mark.payload.identified and not mark.payload.fields:
             self.payload.setFont(fonts.mono(fonts.BODY, strong=True))
         if number == 0:
             self.payload.setObjectName("payload")
-        words = _words(mark, key)
         facts = ElidedLabel(words)
         facts.setProperty("role", "small")
         facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -92,8 +95,7 @@ class MarkRow(QPushButton):
         row.addWidget(self.payload, 3)
         row.addWidget(facts, 2)
         name = translate("Marks", "Mark {n:text}, {payload:text}: {facts:text}")
-        said = named or mark.bits
-        self.setAccessibleName(filled(name, n=number + 1, payload=said, facts=words))
+        self.setAccessibleName(filled(name, n=number + 1, payload=named, facts=words))
         self.setToolTip(translate("Marks", "Show its bits, and where it begins"))
         theme.changed.connect(self.update)
 
@@ -115,17 +117,6 @@ class MarkRow(QPushButton):
         painter.drawLine(GRID, 7, GRID, self.height() - 7)
         box = QRectF(2 * GRID, (self.height() - BADGE) / 2, BADGE, BADGE)
         paint_badge(painter, self._theme, self._number, box)
-
-
-def _words(mark: MarkFacts, key: str) -> str:
-    where = translate(
-        "Marks", "{share:text} of the positions, in {k:plural(one passage|{k:count} passages)}"
-    )
-    share = numerals.share(mark.share, language())
-    parts = [filled(where, share=share, k=len(mark.passages))]
-    if key:
-        parts.append(filled(translate("Marks", "key {key:text}"), key=key))
-    return " · ".join(parts)
 
 
 def grouped(bits: str) -> str:

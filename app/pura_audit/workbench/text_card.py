@@ -265,9 +265,9 @@ def _facts(text: str, audit: Audit | None) -> str:
             n=audit.evidence.usable,
         ),
     ]
-    if len(audit.marks) > 1:
+    if len(audit.named_marks) > 1:
         marks = translate("Text", "{n:count} {n:plural(mark|marks)}")
-        parts.append(filled(marks, n=len(audit.marks)))
+        parts.append(filled(marks, n=len(audit.named_marks)))
     if passages := len(standing(audit)):
         words = translate("Text", "{n:count} {n:plural(passage|passages)}")
         parts.append(filled(words, n=passages))

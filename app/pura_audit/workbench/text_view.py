@@ -16,7 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
-from pura.record.audit import Audit, Passage
+from pura.record.audit import Audit
+from pura.record.naming import Passage
 from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.audit.trial import Trial
-from pura.decode.exact import Mark
+from pura.decode.exact import Candidate, Mark
 from pura.record.audit import (
     BitEvidence,
-    CandidateFacts,
     MarkFacts,
-    Passage,
     PayloadFacts,
     StepEvidence,
     TokenEvidence,
 )
-from pura.record.marks import bit_evidence
+from pura.record.marks import bit_evidence, edited_here
+from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, encode, unpack
+
+_FEW_CANDIDATES: Final = 8
+_NEARLY_ALL: Final = 0.9999  # of the weight; what is left changes no marginal of a field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,14 +125,25 @@ def candidates(found: Findings) -> tuple[CandidateFacts, ...]:
     """Return the most probable payloads, strongest first; none when nothing was read."""
     if not found.trial.exact.usable:
         return ()
-    return tuple(
-        CandidateFacts(
-            bits=candidate.payload.text,
-            posterior=candidate.posterior,
-            fields=unpack(found.profile.fields, candidate.payload),
+    return _candidates(found.trial.exact.candidates, found.profile)
+
+
+def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[CandidateFacts, ...]:
+    """Return payloads until hardly any weight is left, a few in any case."""
+    kept: list[CandidateFacts] = []
+    total = 0.0
+    for candidate in listed:
+        if len(kept) >= _FEW_CANDIDATES and total >= _NEARLY_ALL:
+            break
+        total += candidate.posterior
+        kept.append(
+            CandidateFacts(
+                bits=candidate.payload.text,
+                posterior=candidate.posterior,
+                fields=unpack(profile.fields, candidate.payload),
+            )
         )
-        for candidate in found.trial.exact.candidates
-    )
+    return tuple(kept)
 
 
 def passages(found: Findings) -> tuple[Passage, ...]:
@@ -189,16 +203,16 @@ def _meet(mark: Mark, other: Mark) -> bool:
 
 
 def mark_facts(
-    marks: Sequence[SeparateMark], found: Findings, keys: Sequence[str], log10_e: float
+    marks: Sequence[SeparateMark], found: Findings, keys: Sequence[str]
 ) -> tuple[MarkFacts, ...]:
-    """Return what the record holds of marks.
+    """Return what the record holds of marks, each read from its own passages.
 
     Args:
         marks: Of :func:`separate_marks`.
         found: What the record is about.
         keys: Fingerprints of the keys.
-        log10_e: Of the text as a whole; no share is larger.
     """
+    several = len(marks) > 1  # what is said of one mark is said of the text
     return tuple(
         MarkFacts(
             key=keys[one.trial.number],
@@ -206,10 +220,30 @@ def mark_facts(
             fields=unpack(found.profile.fields, one.mark.payload),
             passages=_passages(one.mark.ranges, found.spans),
             share=_share(one.mark.ranges, one.trial),
-            log10_e=min(one.log10_e, log10_e),
+            candidates=_candidates(one.mark.candidates, found.profile) if several else (),
+            own_log10_e=one.log10_e,
         )
         for one in marks
     )
+
+
+def edited(found: Findings, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
+    """Return the stretches inside marked text that speak against its payload.
+
+    Returns:
+        First and last character of each, from 1, in order.
+    """
+    steps = step_evidence(found)
+    spans = found.spans
+    tokens = [
+        stretch
+        for one in marks
+        if one.trial is found.trial
+        for stretch in edited_here(
+            steps, one.mark.payload.text, _passages(one.mark.ranges, spans), found.profile
+        )
+    ]
+    return tuple((int(spans[first, 0]) + 1, int(spans[last, 1])) for first, last in sorted(tokens))
 
 
 def _passages(

@@ -254,7 +254,7 @@ class _Walk:
             tokens=self._token_evidence(best),
             steps=StepEvidence.none(),
             bits=(),
-            payload=PayloadFacts(bits="", posterior=np.zeros(0), repaired=0),
+            decoded=PayloadFacts(bits="", posterior=np.zeros(0), repaired=0),
             decoder=options.decoder,
             candidates=(),
             evidence=evidence,

@@ -54,7 +54,7 @@ class Options:
     decoder: str = "exact"
     policy: Policy = field(default_factory=default_policy)
     register: Register | None = None
-    candidates: int = 8
+    candidates: int = 32
     keep_text: bool = True
     restore: bool = True
     alternatives: tuple[tuple[str, str], ...] = ()

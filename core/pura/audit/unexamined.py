@@ -133,7 +133,7 @@ def unexamined(
         ),
         steps=StepEvidence.none(),
         bits=(),
-        payload=PayloadFacts(bits="", posterior=floats, repaired=0),
+        decoded=PayloadFacts(bits="", posterior=floats, repaired=0),
         decoder=means.decoder,
         candidates=(),
         evidence=outcome.facts(keys_tried=len(means.keys)),

@@ -52,7 +52,8 @@ from pura.record.audit import (
     StopFacts,
     VariantFacts,
 )
-from pura.scheme import Profile, Schedule, SecretKey
+from pura.record.naming import NamedPayload, name_payload
+from pura.scheme import Profile, Schedule, SecretKey, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -227,7 +228,7 @@ class Walk:
             note.append(f"{len(found.ranges)} found")
         outcome = self._decide(strong, best)
         marks = self._marks(found, trials, outcome)
-        register = self._ask_register(found, outcome)
+        register = self._ask_register(found, outcome, self._named(found, marks))
         power = facts.power_facts(self._claim(best, self._parts))
         variants = variant_facts(
             self._variants, tokens, trials, best, self._weights, self._verdict_alone
@@ -463,7 +464,20 @@ class Walk:
             return ()
         return assemble.separate_marks(trials, found, self._options.policy.t_found)
 
-    def _ask_register(self, found: assemble.Findings, outcome: Outcome) -> RegisterFacts | None:
+    def _named(
+        self, found: assemble.Findings, marks: Sequence[assemble.SeparateMark]
+    ) -> NamedPayload | None:
+        """Say what may be said of the payload of a text with one mark."""
+        if len(marks) != 1:
+            return None
+        listed = assemble.candidates(found)
+        fields = unpack(self._profile.fields, found.payload)
+        level = self._options.policy.single_weight
+        return name_payload(found.payload.text, fields, listed, level)
+
+    def _ask_register(
+        self, found: assemble.Findings, outcome: Outcome, named: NamedPayload | None
+    ) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
         if register is None:
             self._log.skip(11, "the register was not asked")
@@ -482,7 +496,7 @@ class Walk:
                 score,
                 exact.log_e_alike,
                 self._options.policy.prior_none,
-                decoded=found.payload,
+                decoded=found.payload if named is not None and named.identified else None,
                 checkpoint=self._checkpoint,
             )
             note.append(f"{facts_found.entries} entries")
@@ -509,21 +523,22 @@ class Walk:
             draws=strong.draws,
             seed=strong.seed,
         )
-        listed = assemble.candidates(found)
-        around = self._circumstances(found, power)
+        around = self._circumstances(found, power, marks)
         keys = [key.fingerprint for key, _ in self._keys]
-        separate = assemble.mark_facts(marks, found, keys, outcome.log10_e)
+        separate = assemble.mark_facts(marks, found, keys)
+        more = len(separate) > 1 and found.trial.exact.at_least
         with self._log.step(12) as note:
             said = findings(
                 outcome,
                 evidence,
                 policy,
                 around,
-                candidates=listed,
+                payload=self._named(found, marks),
                 power=power,
                 prior=prior,
                 register=register,
                 marks=separate,
+                more_marks=more,
                 stopped=self._stopped,
                 again=again,
             )
@@ -545,9 +560,9 @@ class Walk:
             ),
             steps=assemble.step_evidence(found),
             bits=assemble.bits(found),
-            payload=assemble.payload_facts(found),
+            decoded=assemble.payload_facts(found),
             decoder=options.decoder,
-            candidates=listed,
+            candidates=assemble.candidates(found),
             evidence=evidence,
             power=power,
             verdict=outcome.verdict,
@@ -556,6 +571,7 @@ class Walk:
             # Passages are shown with a finding only: without one they would point at chance.
             passages=assemble.passages(found) if outcome.verdict == "mark" else (),
             marks=separate,
+            more_marks=more,
             variants=readings if options.keep_text else without_text(readings),
             prompts=prompts,
             prior=prior,
@@ -583,13 +599,17 @@ class Walk:
         )
         return own, *(replace(one, shown=not own.shown and one.log10_e == best) for one in beside)
 
-    def _circumstances(self, found: assemble.Findings, power: PowerFacts | None) -> Circumstances:
+    def _circumstances(
+        self,
+        found: assemble.Findings,
+        power: PowerFacts | None,
+        marks: Sequence[assemble.SeparateMark],
+    ) -> Circumstances:
         readings = found.trial.paper.readings
         shown = self._openings[found.trial.reading]
         return Circumstances(
             tokens=found.spans.shape[0],
             key=self._keys[found.trial.number][0].fingerprint,
-            payload=found.payload.text,
             decoder=self._options.decoder,
             prompt_known=len(self._options.prompts) == 1,
             beginning_known=self._profile.chat_template is not None,
@@ -601,8 +621,10 @@ class Walk:
             retokenised=self._variants[found.trial.variant].ids is None,
             readings=len(self._variants),
             positions=readings.size,
-            erasures=int((readings == 0).sum()),
-            repaired=int(found.repaired.sum()),
+            # With several marks each has bits of its own, told beside it.
+            erasures=int((readings == 0).sum()) if len(marks) < 2 else 0,
+            repaired=int(found.repaired.sum()) if len(marks) < 2 else 0,
+            edited=assemble.edited(found, marks),
             # Nothing stands against a rate that was measured on texts of this kind.
             unlike="" if power is not None else unlike_study(self._document.text),
             handled=self._handled,

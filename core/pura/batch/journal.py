@@ -147,8 +147,10 @@ class Journal(Handle):
                 columns = json.loads(row if error is None else error)
                 # Tuples became lists on their way through JSON.
                 columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
+                columns["marks_payloads"] = tuple(columns.get("marks_payloads", ()))
                 mark = None if chosen is None else bool(chosen[number])
-                yield Row(**json.loads(source), digest=digest, chosen=mark, **columns)
+                more = {"digest": digest, "chosen": mark}
+                yield Row.of(json.loads(source) | columns | more)
 
     def strengths(self) -> npt.NDArray[np.float64]:
         """Return float64 [rows]: log10 of the e-value of each; NaN where there is none."""

@@ -14,8 +14,17 @@ from typing import Any, Final, Self
 
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
+from pura.record.marks import standing
 
 NOT_EXAMINABLE: Final = "not-examinable"
+_LATER: Final[dict[str, Any]] = {
+    "payload_best": None,
+    "payload_posterior": None,
+    "payloads_in_question": None,
+    "marks": None,
+    "marks_payloads": (),
+}
+"""What rows of earlier versions do not have."""
 MAX_ROW_BYTES: Final = 64 << 20
 """Longest line of a file of rows; passages and fields are what makes one long."""
 
@@ -34,15 +43,20 @@ class Row:
         digest: SHA-256 of the text in UTF-8; None where there is no text.
         verdict: As in the record; ``not-examinable`` for all that no text could be made of.
         log10_e: log10 of the e-value.
-        payload: Bits, where the verdict is ``mark``.
-        fields: What the profile's layout makes of them, by name.
+        payload: Bits, where the text has one mark and its payload is identified.
+        payload_best: The most probable payload of a text with one mark, identified or not.
+        payload_posterior: Its weight.
+        payloads_in_question: The fewest payloads that together have the weight that identifies.
+        fields: What the profile's layout says, by name; null where a field is not identified.
+        marks: How many marks were found.
+        marks_payloads: Payload of each, in the order of the text; null where it is in question.
         passages: First character and the one after the last, of all marks.
         share: Part of the tokens that lies in passages.
         tokens: Length of the text.
         usable: Steps that carry bits.
-        register_entry: Number of the most probable entry of the register.
-        register_who: To whom its payload was issued.
-        register_posterior: Its weight.
+        register_entry: Number of the entry of the register that has the identified payload.
+        register_who: To whom that was issued.
+        register_posterior: Its weight among all entries.
         key: Fingerprint of the key that the finding is about.
         profile: Fingerprint of the profile.
         model: Fingerprint of the model.
@@ -62,7 +76,12 @@ class Row:
     verdict: str
     log10_e: float | None = None
     payload: str | None = None
-    fields: Mapping[str, str] | None = None
+    payload_best: str | None = None
+    payload_posterior: float | None = None
+    payloads_in_question: int | None = None
+    fields: Mapping[str, str | None] | None = None
+    marks: int | None = None
+    marks_payloads: tuple[str | None, ...] = ()
     passages: tuple[tuple[int, int], ...] = ()
     share: float | None = None
     tokens: int | None = None
@@ -85,16 +104,32 @@ class Row:
             RecordError: It is none of ours.
         """
         names = {field.name for field in fields(cls)}
-        if not isinstance(data, dict) or data.keys() != names:
+        if not isinstance(data, dict) or data.keys() not in (names, names - set(_LATER)):
             raise RecordError("batch.row", code="batch-row")
+        data = _LATER | data
         _check_types(data)
         spans = tuple((int(start), int(end)) for start, end in data["passages"])
-        return cls(**(data | {"passages": spans}))
+        return cls.of(data | {"passages": spans, "marks_payloads": tuple(data["marks_payloads"])})
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Any]) -> Self:
+        """Make a row of its columns, also of one that an earlier version wrote.
+
+        Such a row states a payload and its fields without saying how probable they are, so they are
+        taken for the most probable ones, and for nothing more.
+        """
+        stated = columns.get("payload")
+        if stated is not None and columns.get("payload_best") is None:
+            open_columns = ("payload", "register_entry", "register_who", "register_posterior")
+            columns = {**columns, **dict.fromkeys(open_columns), "payload_best": stated}
+            columns["fields"] = dict.fromkeys(columns["fields"]) if columns["fields"] else None
+        return cls(**columns)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values, in the order of the columns."""
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["passages"] = [list(span) for span in self.passages]
+        found["marks_payloads"] = list(self.marks_payloads)
         return found
 
     def to_json(self) -> bytes:
@@ -109,14 +144,21 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         audit: The record.
         error: Why the text could not be examined.
     """
-    marked = audit.verdict == "mark"
     passages = sorted({(p.first_token, p.last_token, p.start, p.end) for p in _passages(audit)})
-    match = audit.register.matches[0] if audit.register and audit.register.matches else None
+    payload, marks = audit.payload, audit.named_marks
+    match = audit.register_match
     return {
         "verdict": audit.verdict,
         "log10_e": audit.evidence.log10_e if error is None else None,
-        "payload": audit.payload.bits or None if marked else None,
-        "fields": {f.name: f.text for f in audit.payload.fields} if marked else None,
+        "payload": payload.bits if payload is not None else None,
+        "payload_best": payload.best if payload is not None else None,
+        "payload_posterior": payload.posterior if payload is not None else None,
+        "payloads_in_question": payload.in_question if payload is not None else None,
+        "fields": {f.name: f.text if f.identified else None for f in payload.fields}
+        if payload is not None
+        else None,
+        "marks": max(len(marks), int(audit.verdict == "mark")) if error is None else None,
+        "marks_payloads": [mark.payload.bits for mark in marks],
         "passages": [[start, end] for _, _, start, end in passages],
         "share": _share(passages, audit.input.tokens) if error is None else None,
         "tokens": audit.input.tokens,
@@ -140,7 +182,7 @@ def failed(error: PuraError | None) -> dict[str, Any]:
 def _passages(audit: Audit) -> list[Any]:
     if audit.verdict != "mark":
         return []
-    return [p for mark in audit.marks for p in mark.passages] or list(audit.passages)
+    return [p for _, p in standing(audit)]
 
 
 def _share(passages: list[tuple[int, int, int, int]], tokens: int) -> float:
@@ -176,8 +218,11 @@ def _check_types(data: dict[str, Any]) -> None:
     )
     strings = named is None or (
         isinstance(named, dict)
-        and all(isinstance(k, str) and isinstance(v, str) for k, v in named.items())
+        and all(isinstance(k, str) and (v is None or isinstance(v, str)) for k, v in named.items())
     )
+    payloads = data["marks_payloads"]
+    strings = strings and isinstance(payloads, list | tuple)
+    strings = strings and all(one is None or isinstance(one, str) for one in payloads)
     if not whole or not strings:
         raise RecordError("batch.row", code="batch-row")
 
@@ -192,7 +237,8 @@ def json_schema() -> dict[str, Any]:
             properties[field.name] = {"type": [words[base], "null"] if rest else words[base]}
     span = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
     properties["passages"] = {"type": "array", "items": span}
-    strings = {"type": "string"}
+    strings = {"type": ["string", "null"]}
+    properties["marks_payloads"] = {"type": "array", "items": strings}
     properties["fields"] = {"type": ["object", "null"], "additionalProperties": strings}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -134,6 +134,7 @@ def arrow_schema() -> Any:
     special = {
         "fields": pyarrow.map_(pyarrow.string(), pyarrow.string()),
         "passages": pyarrow.list_(span),
+        "marks_payloads": pyarrow.list_(pyarrow.string()),
     }
     return pyarrow.schema(
         [

@@ -264,7 +264,7 @@ class _Reader:
             name=about.get("name"),
             sha256=about.get("sha256"),
             log10_e=about.get("log10_e"),
-            payload=about.get("payload"),
+            payload=about.get("identified"),
             record=self._record(entry, "record"),
         )
 

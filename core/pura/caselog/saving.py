@@ -219,7 +219,8 @@ def _about(audit: Audit) -> Mapping[str, Any]:
         "name": audit.input.name,
         "sha256": audit.input.sha256,
         "log10_e": round(audit.evidence.log10_e, 3),
-        "payload": audit.payload.bits if audit.verdict == "mark" else "",
+        # Earlier versions wrote "payload", identified or not.
+        "identified": (audit.payload.bits or "") if audit.payload is not None else "",
         "seed": audit.evidence.seed,
     }
 

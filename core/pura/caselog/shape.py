@@ -15,7 +15,14 @@ from pura.caselog.saving import REPORT_ACTIONS, TEXT_MODES
 from pura.verdict.outcome import VERDICTS
 
 _BYTES: Final = ("record", "sealed")
-_ITEM: Final = {"name": str, "sha256": str, "payload": str, "log10_e": float, "seed": int}
+_ITEM: Final = {
+    "name": str,
+    "sha256": str,
+    "payload": str,
+    "identified": str,
+    "log10_e": float,
+    "seed": int,
+}
 MAX_WORDS: Final = 200_000
 
 

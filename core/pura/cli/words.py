@@ -9,11 +9,13 @@ from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
 from pura.documents import c2pa
 from pura.record.audit import Audit
-from pura.record.marks import standing
+from pura.record.naming import NamedMark
 from pura.record.plain import propositions
+from pura.record.spoken import place_words
 from pura.words.sentences import fill, scale
 
 _OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
+_CANDIDATES: Final = 5  # of each mark that are printed
 Line = tuple[str, str]
 """Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
 
@@ -38,8 +40,7 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
             yield catalogue("command").fill(answer, language, first.values), ""
         else:
             yield fill(first, language), ""
-    if audit.verdict in ("mark", "indication"):
-        yield from _payload(audit, language, explain=explain)
+    yield from _marks(audit, language, explain=explain)
     if audit.cautions:
         yield _word("cautions", language), "bold"
         for sentence in audit.cautions:
@@ -56,7 +57,7 @@ def _explained(audit: Audit, language: str) -> Iterator[Line]:
     if audit.verdict != "not-examinable":
         for proposition in propositions(audit, language):
             yield proposition, ""
-    for sentence in audit.sentences:
+    for sentence in audit.sentences_said:
         # A report numbers its sections; here the text is named by its digest.
         scope = sentence.key == "scope"
         yield _word("scope", language) if scope else fill(sentence, language), ""
@@ -66,23 +67,24 @@ def _explained(audit: Audit, language: str) -> Iterator[Line]:
             yield f"  {row.range}: {row.word}", ""
 
 
-def _payload(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
-    if not audit.payload.bits:  # a mark by others
-        return
-    yield f"{_word('payload', language)}: {audit.payload.bits}", "bold"
-    for value in audit.payload.fields:
-        yield f"  {value.name}: {value.text}", ""
-    if not explain:
-        return
-    if len(audit.candidates) > 1 and audit.decoder == "exact":
+def _marks(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
+    """Say of each mark where it stands, and its payload where that is identified."""
+    for mark, lines in zip(audit.named_marks, audit.mark_lines(language), strict=True):
+        for number, line in enumerate(lines):
+            yield line, "" if number else "bold"
+        if explain:
+            yield from _details(audit, mark, language)
+
+
+def _details(audit: Audit, mark: NamedMark, language: str) -> Iterator[Line]:
+    if len(mark.candidates) > 1 and audit.decoder == "exact":
         yield f"{_word('candidates', language)}:", ""
-        for candidate in audit.candidates[:5]:
+        for candidate in mark.candidates[:_CANDIDATES]:
             yield f"  {candidate.bits}  {weight(candidate.posterior, language)}", ""
-    several = len(audit.marks) > 1
-    for number, passage in standing(audit):
-        mark = f" ({_word('mark', language)} {number + 1})" if several else ""
-        place = f"{passage.start}–{passage.end}{mark}"
-        yield f"{_word('passages', language)}: {place}", ""
+    if len(audit.named_marks) < 2:
+        for passage in mark.passages:
+            place = place_words(passage, audit.text, language)
+            yield f"{_word('passages', language)}: {place}", ""
 
 
 def _facts(audit: Audit, language: str) -> Iterator[Line]:

@@ -10,17 +10,31 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.record.encode import JSON_NAME, encode
+from pura.record.naming import (
+    CandidateFacts,
+    NamedMark,
+    NamedPayload,
+    Passage,
+    identified_from,
+    name_payload,
+)
+from pura.record.spoken import mark_lines, sentences_said
 from pura.scheme import FieldValue, Profile
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, title
 
 SCHEMA = "pura-audit/1"
+OLD_MOST_MARKS = 8
+"""So many marks earlier versions looked for in a text, and no more."""
+LR_CAP = 1e6
+"""Largest likelihood ratio that is printed, where a record's policy does not say."""
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -246,7 +260,7 @@ class BitEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class PayloadFacts:
-    """The decoded payload.
+    """The most probable payload of the strongest mark; whether it may be named is another matter.
 
     Attributes:
         bits: ``L_m`` characters 0 and 1.
@@ -258,22 +272,6 @@ class PayloadFacts:
     bits: str
     posterior: F64
     repaired: int
-    fields: tuple[FieldValue, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class CandidateFacts:
-    """One payload that the evidence leaves in question.
-
-    Attributes:
-        bits: ``L_m`` characters 0 and 1.
-        posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
-            more (:class:`PriorFacts`).
-        fields: What the layout makes of it.
-    """
-
-    bits: str
-    posterior: float
     fields: tuple[FieldValue, ...] = ()
 
 
@@ -332,33 +330,21 @@ class PowerFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Passage:
-    """A stretch of the text that carries the mark.
-
-    Attributes:
-        first_token: Index of its first token.
-        last_token: Index of its last token (inclusive).
-        start: First character.
-        end: Character after the last.
-    """
-
-    first_token: int
-    last_token: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class MarkFacts:
     """One mark of the text: a payload, and the passages that carry it.
 
     Attributes:
         key: Fingerprint of the key under which it was read.
-        bits: ``L_m`` characters 0 and 1.
+        bits: ``L_m`` characters 0 and 1, the most probable payload.
         fields: What the layout makes of them.
         passages: Where it stands; no passage belongs to two marks of one key.
         share: Share of the usable positions inside these passages.
-        log10_e: log10 of its own share of the e-value.
+        candidates: The most probable payloads of these passages alone, strongest first; empty in
+            records of earlier versions.
+        own_log10_e: log10 of the e-value of the statement that these passages carry a mark; None in
+            records of earlier versions.
+        log10_e: In records of earlier versions its share of the evidence of the whole text, which
+            says nothing of this mark alone and is shown nowhere; else None.
     """
 
     key: str
@@ -366,7 +352,9 @@ class MarkFacts:
     fields: tuple[FieldValue, ...]
     passages: tuple[Passage, ...]
     share: float
-    log10_e: float
+    candidates: tuple[CandidateFacts, ...] = ()
+    own_log10_e: float | None = None
+    log10_e: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -579,9 +567,9 @@ class Audit:
         tokens: Evidence per token.
         steps: Evidence per step that carries bits.
         bits: One entry for every codeword position.
-        payload: The decoded payload.
+        decoded: The most probable payload; :attr:`payload` says what may be named of it.
         decoder: ``exact`` or ``paper``.
-        candidates: The most probable payloads, strongest first.
+        candidates: The most probable payloads of the strongest mark, strongest first.
         evidence: How strong the findings are.
         power: The table that the power comes from; None where none speaks of the text, and in
             records of versions that knew one table only.
@@ -589,8 +577,10 @@ class Audit:
         sentences: The findings in words, in the order in which they are read.
         cautions: What weakens the findings.
         passages: Where the strongest mark stands.
-        marks: All marks, the strongest first; empty without a finding, and in records of versions
-            that knew one mark only.
+        marks: All marks in the order of the text, in records of earlier versions the strongest
+            first; empty without a finding, and in records of versions that knew one mark only.
+            :attr:`named_marks` is what is shown.
+        more_marks: There are more marks than these: a limit was reached.
         variants: The readings of the text that the evidence is the mean of.
         prompts: The readings after candidate prompts, where several were given; they and
             ``variants``, which are read without any, are what the evidence is the mean of.
@@ -620,7 +610,7 @@ class Audit:
     tokens: TokenEvidence
     steps: StepEvidence
     bits: tuple[BitEvidence, ...]
-    payload: PayloadFacts
+    decoded: PayloadFacts
     decoder: str
     candidates: tuple[CandidateFacts, ...]
     evidence: EvidenceFacts
@@ -630,6 +620,7 @@ class Audit:
     cautions: tuple[Sentence, ...]
     passages: tuple[Passage, ...]
     marks: tuple[MarkFacts, ...] = ()
+    more_marks: bool = False
     variants: tuple[VariantFacts, ...] = ()
     prompts: tuple[PromptReading, ...] = ()
     prior: PriorFacts | None = None
@@ -645,23 +636,87 @@ class Audit:
     def to_dict(self) -> dict[str, Any]:
         """Return the whole record as plain JSON values (``resources/audit.schema.json``)."""
         whole = {"schema": SCHEMA, **encode(self)}
-        if not self.marks:  # as records of earlier versions, which come out as they went in
-            del whole["marks"]
+        # Records of earlier versions come out as they went in.
         for name in ("prior", "power", "stopped", "rereading", "epochs"):
             if getattr(self, name) is None:
                 del whole[name]
-        for name in ("prompts", "schemes"):
+        for name in ("marks", "more_marks", "prompts", "schemes"):
             if not getattr(self, name):
                 del whole[name]
+        for mark in whole.get("marks", ()):
+            for name in ("candidates", "own_log10_e", "log10_e"):
+                if mark[name] is None or mark[name] == []:
+                    del mark[name]
         return whole
+
+    @cached_property
+    def named_marks(self) -> tuple[NamedMark, ...]:
+        """The marks of the text in its order, each with what may be said of its payload.
+
+        Empty without a finding, and where the mark carries no payload (a mark by others).
+        """
+        if self.verdict != "mark" or not self.decoded.bits:
+            return ()
+        level, decoded = identified_from(self.policy), self.decoded
+        if len(self.marks) < 2:  # the text as a whole is what its one mark was decoded from
+            payload = name_payload(decoded.bits, decoded.fields, self.candidates, level)
+            own = self.marks[0] if self.marks else None
+            return (
+                NamedMark(
+                    number=1,
+                    key=self.key.fingerprint,
+                    payload=payload,
+                    candidates=self.candidates,
+                    passages=self.passages,
+                    share=None if own is None else own.share,
+                    log10_e=None if own is None else own.own_log10_e,
+                ),
+            )
+        placed = sorted(self.marks, key=lambda one: [p.first_token for p in one.passages])
+        named = []
+        for number, mark in enumerate(placed, start=1):
+            # Records of earlier versions hold weights of the strongest mark only.
+            strongest = mark.bits == decoded.bits and mark.key == self.key.fingerprint
+            candidates = mark.candidates or (self.candidates if strongest else ())
+            named.append(
+                NamedMark(
+                    number=number,
+                    key=mark.key,
+                    payload=name_payload(mark.bits, mark.fields, candidates, level),
+                    candidates=candidates,
+                    passages=mark.passages,
+                    share=mark.share,
+                    log10_e=mark.own_log10_e,
+                )
+            )
+        return tuple(named)
+
+    @property
+    def payload(self) -> NamedPayload | None:
+        """What may be said of the payload of a text with one mark; None without one, or with more.
+
+        ``audit.payload.bits`` is None where the payload is in question; of several marks each has
+        a payload of its own (:attr:`named_marks`).
+        """
+        marks = self.named_marks
+        return marks[0].payload if len(marks) == 1 else None
+
+    @property
+    def register_match(self) -> RegisterMatch | None:
+        """The entry of the register that has the identified payload of a text with one mark."""
+        bits = None if self.payload is None else self.payload.bits
+        if bits is None or self.register is None:
+            return None
+        return next((m for m in self.register.matches if m.payload == bits), None)
 
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.
 
-        The payload and its fields (``field.NAME``) are given where the outcome is "mark".
+        ``payload`` and its fields (``field.NAME``) are given where they are identified; the most
+        probable payload stands under ``payload_best`` with its posterior. Of several marks each has
+        a payload of its own, in :attr:`named_marks`.
         """
-        marked = self.verdict == "mark"
-        fields = self.payload.fields if marked else ()
+        payload = self.payload
         return {
             "audit": self.id,
             "created": self.created,
@@ -674,16 +729,52 @@ class Audit:
             "strength": self.evidence.scale_word,
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
-            "payload": self.payload.bits or None if marked else None,
+            "marks": len(self.named_marks) if self.verdict == "mark" else 0,
+            "payload": None if payload is None else payload.bits,
+            "payload_best": None if payload is None else payload.best,
+            "payload_posterior": None if payload is None else payload.posterior,
+            "payloads_in_question": None if payload is None else payload.in_question,
             "key": self.key.fingerprint,
             "profile": self.profile.fingerprint,
             "model": self.model.fingerprint,
-            **{f"field.{found.name}": found.text for found in fields},
+            **{
+                f"field.{one.name}": one.text if one.identified else None
+                for one in (payload.fields if payload is not None else ())
+            },
         }
 
     def title(self, language: str = "en") -> str:
         """Return the headline, e.g. "A mark was found" or "2 marks were found"."""
-        return title(self.verdict, language, len(self.marks))
+        return title(self.verdict, language, len(self.marks), at_least=self.marks_limited)
+
+    @property
+    def marks_limited(self) -> bool:
+        """There may be more marks than the record holds: its version looked for a few only."""
+        old = bool(self.marks) and all(mark.own_log10_e is None for mark in self.marks)
+        return self.more_marks or (old and len(self.marks) >= OLD_MOST_MARKS)
+
+    @property
+    def sentences_said(self) -> tuple[Sentence, ...]:
+        """The sentences as they are said today, also of a record of an earlier version."""
+        return sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
+
+    def mark_lines(self, language: str) -> list[list[str]]:
+        """Return what is said of each mark: where it stands, its payload, its evidence.
+
+        Args:
+            language: ``en`` or ``de``.
+        """
+        marks = self.named_marks
+        return [
+            mark_lines(mark, language, alone=len(marks) < 2, text=self.text, lr_cap=self.lr_cap)
+            for mark in marks
+        ]
+
+    @property
+    def lr_cap(self) -> float:
+        """Largest likelihood ratio that is printed."""
+        cap = self.policy.get("lr_cap", LR_CAP)
+        return float(cap) if isinstance(cap, int | float) else LR_CAP
 
     def to_html(self, language: str = "en") -> str:
         """Return the findings as HTML, in the words of the window and the command.
@@ -693,13 +784,11 @@ class Audit:
         """
         outcome = html.escape(self.title(language))
         name = html.escape(self.input.name)
-        lines = [html.escape(fill(one, language)) for one in self.sentences]
+        lines = [html.escape(fill(one, language)) for one in self.sentences_said]
         limits = [html.escape(fill(one, language)) for one in self.cautions]
         parts = [f"<p><b>{name}: {outcome}</b></p>", *(f"<p>{line}</p>" for line in lines)]
-        if self.verdict == "mark":
-            rows = [f"<code>{html.escape(self.payload.bits)}</code>"]
-            rows += [f"{html.escape(f.name)}: {html.escape(f.text)}" for f in self.payload.fields]
-            parts.append(f"<p>{'<br>'.join(rows)}</p>")
+        marks = self.mark_lines(language)
+        parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in marks]
         if limits:
             parts.append(f"<ul>{''.join(f'<li>{line}</li>' for line in limits)}</ul>")
         return f'<div lang="{language}">{"".join(parts)}</div>'

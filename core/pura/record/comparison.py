@@ -41,9 +41,9 @@ _PARTS: Final[tuple[tuple[str, Callable[[Audit], str]], ...]] = (
     ("device", lambda a: f"{a.device.kind}, {a.device.dtype}"),
     ("decoder", lambda a: a.decoder),
     ("verdict", lambda a: a.verdict),
-    # What is decoded without a mark is nobody's payload.
-    ("payload", lambda a: a.payload.bits if a.verdict == "mark" else "–"),
-    ("repaired", lambda a: str(a.payload.repaired)),
+    # What is decoded without a mark, or is in question, is nobody's payload.
+    ("payload", lambda a: ", ".join(m.payload.bits or "?" for m in a.named_marks) or "–"),
+    ("repaired", lambda a: str(a.decoded.repaired)),
     ("usable", lambda a: str(a.evidence.usable)),
 )
 

@@ -21,7 +21,8 @@ from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record import audit as record
 from pura.record.audit import Audit
-from pura.record.encode import json_name
+from pura.record.encode import encode, json_name
+from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
 
 # What records of earlier versions do not hold; its default stands in for it.
@@ -30,11 +31,14 @@ _LATER: Final = {
         (Audit, name)
         for name in (
             *("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs"),
-            "schemes",
+            *("schemes", "more_marks"),
         )
     ),
     (record.SchemeFacts, "weighed"),
+    *((record.MarkFacts, name) for name in ("candidates", "own_log10_e", "log10_e")),
 }
+_FORMER: Final = {"payload": "decoded"}
+"""What records of earlier versions called otherwise: there a payload in question had that name."""
 _SUMMARY: Final = (
     "schema",
     "id",
@@ -43,13 +47,10 @@ _SUMMARY: Final = (
     "verdict",
     "evidence",
     "power",
-    "payload",
     "bits",
     "key",
     "decoder",
     "passages",
-    "marks",
-    "candidates",
     "prompts",
     "prior",
     "stopped",
@@ -58,7 +59,26 @@ _SUMMARY: Final = (
     "schemes",
     "register",
 )
-FINDING: Final = "pura-finding/1"
+FINDING: Final = "pura-finding/2"
+_OF_FIELDS: Final = {"type": ["object", "null"]}
+_NAMED: Final[dict[str, dict[str, Any]]] = {
+    "payload": {
+        "type": ["string", "null"],
+        "description": "The payload where it is identified, of a text with one mark.",
+    },
+    "payload_best": {
+        "type": ["string", "null"],
+        "description": "The most probable payload, identified or not.",
+    },
+    "payload_posterior": {"type": ["number", "null"], "description": "Its weight."},
+    "payloads_in_question": {
+        "type": ["integer", "null"],
+        "description": "The fewest payloads that together have the weight that identifies.",
+    },
+    "fields": _OF_FIELDS | {"additionalProperties": {"type": ["string", "null"]}},
+    "fields_best": _OF_FIELDS | {"additionalProperties": {"type": "string"}},
+    "fields_posterior": _OF_FIELDS | {"additionalProperties": {"type": ["number", "null"]}},
+}
 _ARRAYS: Final = {"float64": np.float64, "int64": np.int64, "uint8": np.uint8}
 
 
@@ -68,7 +88,19 @@ def summary(audit: Audit) -> dict[str, Any]:
     It is no record, and says so: its schema is ``resources/finding.schema.json``.
     """
     whole = audit.to_dict() | {"schema": FINDING}
-    return {name: whole[name] for name in _SUMMARY if name in whole}
+    found: dict[str, Any] = {name: whole[name] for name in _SUMMARY if name in whole}
+    payload = audit.payload
+    found |= dict.fromkeys(_NAMED) if payload is None else payload.columns()
+    found["marks"] = [
+        {"number": mark.number, "key": mark.key, "log10_e": mark.log10_e}
+        | {"share": mark.share, "passages": encode(mark.passages)}
+        | mark.payload.columns()
+        | {"candidates": encode(mark.candidates)}
+        for mark in audit.named_marks
+    ]
+    if audit.marks_limited:
+        found["more_marks"] = True
+    return found
 
 
 def to_json(audit: Audit) -> str:
@@ -93,7 +125,7 @@ def from_dict(data: object) -> Audit:
     """Read a record from parsed JSON; see :func:`from_json`."""
     if not isinstance(data, dict) or data.get("schema") != record.SCHEMA:
         raise RecordError("record.schema", schema=record.SCHEMA)
-    body = {k: v for k, v in data.items() if k != "schema"}
+    body = {_FORMER.get(k, k): v for k, v in data.items() if k != "schema"}
     audit = _decode(Audit, body, "record")
     assert isinstance(audit, Audit)  # for the type checker; _decode built it
     return audit
@@ -205,16 +237,36 @@ def finding_schema() -> dict[str, Any]:
     item = dict(parts["input"])
     item["properties"] = item["properties"] | {"path": text}
     error = dict.fromkeys(("code", "message", "hint"), text)
+    number = {"type": ["number", "null"]}
+    about = {
+        "number": {"type": "integer", "description": "From 1, in the order of the text."},
+        "key": text,
+        "log10_e": number | {"description": "Of the statement that its passages carry a mark."},
+        "share": number,
+        "passages": {"type": "array", "items": _schema_of(Passage)},
+        **_NAMED,
+        "candidates": {"type": "array", "items": _schema_of(CandidateFacts)},
+    }
+    mark = {
+        "type": "object",
+        "description": "One mark and what may be said of its payload.",
+        "properties": about,
+        "required": sorted(about),
+        "additionalProperties": False,
+    }
     parts |= {
         "schema": {"const": FINDING},
         "input": item,
         "error": {"type": "object", "properties": error, "required": ["code", "message"]},
+        **_NAMED,
+        "marks": {"type": "array", "items": mark},
+        "more_marks": {"const": True, "description": "A limit was reached: there may be more."},
     }
     return whole | {
         "title": "PURA finding",
         "description": "What an audit found, without how it was found.",
         "properties": parts,
-        "required": [name for name in whole["required"] if name in parts],
+        "required": sorted({*whole["required"]} & {*_SUMMARY} | {*_NAMED, "marks"}),
     }
 
 

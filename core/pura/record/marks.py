@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from pura.decode.paper import sum_llrs
-from pura.record.audit import Audit, BitEvidence, Passage
+from pura.record.audit import Audit, BitEvidence, StepEvidence
+from pura.record.naming import Passage
 from pura.scheme import Payload, Profile, encode, parity_mask
 
 # An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
 WEAK_NATS: Final = 3.0
+AGAINST_NATS: Final = 12.0
+AGAINST_STEPS: Final = 3
 
 
 def standing(audit: Audit) -> tuple[tuple[int, Passage], ...]:
     """Return every passage with the number of its mark, from 0 up, in the order of the text.
 
-    The passages of a record that knows one mark only stand under number 0.
+    The passages of a mark by others, and of a record that knows one mark only, stand under 0.
     """
-    several = len(audit.marks) > 1
-    marks = [mark.passages for mark in audit.marks] if several else [audit.passages]
+    marks = [mark.passages for mark in audit.named_marks] or [audit.passages]
     found = [(number, passage) for number, some in enumerate(marks) for passage in some]
     return tuple(sorted(found, key=lambda one: one[1].first_token))
 
@@ -39,23 +42,83 @@ def bits_of(audit: Audit, number: int | None) -> tuple[BitEvidence, ...]:
 
     Args:
         audit: The record.
-        number: Which mark; None stands for the text as a whole.
+        number: Which mark, in the order of the text; None stands for the text as a whole.
 
     Returns:
         The record's own bits where there is one mark only, and for a mark of another key than the
         one that the record's steps are of.
     """
-    if number is None or len(audit.marks) < 2 or audit.marks[number].key != audit.key.fingerprint:
+    marks = audit.named_marks
+    if number is None or len(marks) < 2 or marks[number].key != audit.key.fingerprint:
         return audit.bits
-    mark, steps = audit.marks[number], audit.steps
-    inside = np.zeros(steps.token.size, dtype=bool)
-    for passage in mark.passages:
-        inside |= (steps.token >= passage.first_token) & (steps.token <= passage.last_token)
-    profile = audit.profile
+    mark, steps, profile = marks[number], audit.steps, audit.profile
+    inside = _inside(steps, mark.passages)
     sums, readings = sum_llrs(
         steps.index[inside], steps.arity[inside], steps.llr_nats[inside], profile.codeword_length
     )
-    return bit_evidence(sums, readings, Payload(text=mark.bits), profile)
+    return bit_evidence(sums, readings, Payload(text=mark.payload.best), profile)
+
+
+def edited_here(
+    steps: StepEvidence, bits: str, passages: Sequence[Passage], profile: Profile
+) -> tuple[tuple[int, int], ...]:
+    """Return stretches inside passages whose steps together speak against their payload.
+
+    A step says of its bits of the codeword how much more probable they are than their opposites.
+    Where a word was exchanged, it and the words whose contexts it stands in say what chance says:
+    several of them near each other weigh against the payload. Stretches were chosen after seeing
+    the data, so they serve orientation.
+
+    Args:
+        steps: The steps that carry bits.
+        bits: The payload.
+        passages: Where its mark stands.
+        profile: The profile.
+
+    Returns:
+        First and last token of each stretch, in order.
+    """
+    codeword = encode(Payload(text=bits), profile)
+    if not steps.token.size:
+        return ()
+    place = (steps.index[:, None] + np.arange(3)) % codeword.size
+    read = ~np.isnan(steps.llr_nats)
+    llrs = np.where(read, steps.llr_nats, 0.0)
+    against = np.where(codeword[place] == 1, -llrs, llrs)
+    # log of the probability of the codeword's bit, against one half; 0 for a bit that is not read.
+    gain = np.where(read, np.log(2) - np.logaddexp(0.0, against), 0.0).sum(axis=1)
+    found = []
+    for passage in passages:
+        rows = np.flatnonzero(_inside(steps, [passage]))
+        found += [
+            (int(steps.token[rows[first]]), int(steps.token[rows[last]]))
+            for first, last in _against(-gain[rows])
+        ]
+    return tuple(found)
+
+
+def _against(loss: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the stretches whose losses add up to the most, each above :data:`AGAINST_NATS`."""
+    found: list[tuple[int, int]] = []
+    total, first, best, last = 0.0, 0, 0.0, -1
+    for place, one in enumerate([*loss.tolist(), -np.inf]):
+        if total <= 0.0:
+            total, first, best, last = 0.0, place, 0.0, -1
+        total += one
+        if total > best:
+            best, last = total, place
+        if total <= 0.0 or total < best - AGAINST_NATS:
+            if best >= AGAINST_NATS and last - first + 1 >= AGAINST_STEPS:
+                found.append((first, last))
+            total = 0.0
+    return found
+
+
+def _inside(steps: StepEvidence, passages: Sequence[Passage]) -> npt.NDArray[np.bool_]:
+    inside = np.zeros(steps.token.size, dtype=bool)
+    for passage in passages:
+        inside |= (steps.token >= passage.first_token) & (steps.token <= passage.last_token)
+    return inside
 
 
 def bit_evidence(

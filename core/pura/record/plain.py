@@ -5,24 +5,10 @@ The exact wording, with its numbers and what chance can do, are the record's own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from pura.base import numerals
 from pura.record.audit import Audit
-from pura.scheme import FieldValue, Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
-
-
-def undecided(audit: Audit) -> int:
-    """Return how many payloads remain in question; 0 where one stands alone, or without a mark."""
-    if audit.verdict == "mark":
-        for sentence in audit.sentences:
-            if sentence.key == "candidates.several":
-                count = sentence.values.get("k")
-                return count if isinstance(count, int) else len(audit.candidates)
-    return 0
 
 
 def keys_named(audit: Audit) -> str:
@@ -73,18 +59,3 @@ def propositions(audit: Audit, language: str) -> tuple[str, str]:
 def not_a_probability(language: str) -> str:
     """Return what the number of :func:`answer` is not; it stands with that sentence."""
     return say("plain.n1", language)
-
-
-def payload_words(profile: Profile, values: Sequence[FieldValue], language: str) -> str:
-    """Return what a payload says, field by field, dates written out; "" without a layout."""
-    kinds = {field.name: field.kind for field in profile.fields}
-    parts = []
-    for value in values:
-        text = value.text if value.known else f"{value.raw} ?"
-        if kinds.get(value.name) == "date" and value.known:
-            try:
-                text = numerals.date(value.text, language)
-            except ValueError:
-                text = value.text
-        parts.append(f"{value.name} {text}")
-    return " · ".join(parts)

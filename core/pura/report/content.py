@@ -8,15 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import Audit, MarkFacts
-from pura.record.plain import (
-    answer,
-    config_named,
-    keys_named,
-    not_a_probability,
-    payload_words,
-    undecided,
-)
+from pura.record.audit import Audit
+from pura.record.plain import answer, config_named, keys_named, not_a_probability
+from pura.record.spoken import whom_words
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
     Block,
@@ -214,15 +208,13 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         blocks.append(note(not_a_probability(language)))
     foreign = [s for s in audit.sentences if s.key == "foreign.scheme"]
     blocks += [paragraph(printable(fill(s, language))) for s in foreign]
-    if audit.verdict == "mark" and audit.payload.bits:
+    if marks := audit.named_marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
-        named = undecided(audit) or audit.payload.fields
-        rows = [(labels("page1.payload" if named else "payload"), _for_whom(audit, labels))]
-        if len(audit.marks) > 1:
-            rows = [
-                (labels("mark.n", n=place), _mark_named(audit, mark, labels))
-                for place, mark in enumerate(audit.marks, start=1)
-            ]
+        one = labels("page1.payload" if marks[0].payload.fields else "payload")
+        rows = [
+            (one if len(marks) == 1 else labels("mark.n", n=mark.number), words)
+            for mark, words in zip(marks, _for_whom(audit, labels), strict=True)
+        ]
         blocks.append(_facts(rows))
     blocks += [
         heading(labels("page1.rests")),
@@ -243,19 +235,14 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
     return tuple(blocks)
 
 
-def _for_whom(audit: Audit, labels: Labels) -> str:
-    """Return what the payload says; that it is not decided; "" without a mark."""
-    if audit.verdict != "mark" or not audit.payload.bits:
-        return ""
-    if open_payloads := undecided(audit):
-        return labels("page1.open", n=open_payloads)
-    words = payload_words(audit.profile, audit.payload.fields, labels.language)
-    return words or findings.grouped(audit.payload.bits)
-
-
-def _mark_named(audit: Audit, mark: MarkFacts, labels: Labels) -> str:
-    words = payload_words(audit.profile, mark.fields, labels.language)
-    return words or findings.grouped(mark.bits)
+def _for_whom(audit: Audit, labels: Labels) -> list[str]:
+    """Return what may be said of each mark's payload, in the order of the text."""
+    return [
+        whom_words(
+            audit.profile, mark.payload, findings.grouped(mark.payload.best), labels.language
+        )
+        for mark in audit.named_marks
+    ]
 
 
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
@@ -265,7 +252,7 @@ def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) ->
             printable(audit.input.name),
             audit.title(request.language),
             findings.ratio(audit, labels),
-            _for_whom(audit, labels) or "–",
+            "; ".join(_for_whom(audit, labels)) or "–",
         )
         for place, audit in enumerate(audits, start=1)
     ]
@@ -317,12 +304,12 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     if audit.verdict == "not-examinable":
         return [*blocks, *_unexamined(audit, request, labels)]
     rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
-    if audit.verdict == "mark" and audit.payload.bits:
-        rows.append((labels("payload"), _for_whom(audit, labels)))
-        if audit.payload.fields and not undecided(audit):
-            rows.append((labels("payload.bits"), findings.grouped(audit.payload.bits)))
+    if (payload := audit.payload) is not None:
+        rows.append((labels("payload"), "; ".join(_for_whom(audit, labels))))
+        if payload.fields and payload.bits is not None:
+            rows.append((labels("payload.bits"), findings.grouped(payload.bits)))
     blocks += [_facts(rows), note(say("note.n1", request.language))]
-    for sentence in audit.sentences:
+    for sentence in audit.sentences_said:
         if sentence.key.startswith(
             (
                 "stopped.",
@@ -331,6 +318,7 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
                 "marks.",
                 "register.",
                 "candidates.",
+                "payload.",
                 "text.edited",
                 "verifier.",
             )
@@ -371,7 +359,7 @@ def _evaluation(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels
 ) -> tuple[Block, ...]:
     def sentences(audit: Audit) -> list[Block]:
-        return [paragraph(_said(s, request.language)) for s in audit.sentences]
+        return [paragraph(_said(s, request.language)) for s in audit.sentences_said]
 
     blocks = [note(labels("opinion")), *_each(audits, labels, sentences)]
     if request.remark.strip():

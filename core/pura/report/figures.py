@@ -7,6 +7,7 @@ carry a ring, weak ones a dash, unread ones are hollow, parity bits are hatched.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -119,9 +120,8 @@ def _two_lines(words: str) -> list[str]:
     return [words[:middle], words[middle + 1 :]]
 
 
-def bits_chart(audit: Audit, labels: Labels) -> str:
+def bits_chart(bits: Sequence[BitEvidence], labels: Labels) -> str:
     """Draw one bar a codeword position: its log-likelihood ratio, up for 1 and down for 0."""
-    bits = audit.bits
     rows = math.ceil(len(bits) / ROW)
     high, left = 74, 30
     svg = _Svg(WIDTH, rows * (high + 18) + 20)
@@ -222,7 +222,7 @@ def course_chart(audit: Audit, labels: Labels) -> str:
         svg.line(a, bottom - 2, b, bottom - 2, ink, 2, DASHES[mark % len(DASHES)])
         svg.line(a, bottom - 6, a, bottom - 1, ink, 1.5)
         svg.line(b, bottom - 6, b, bottom - 1, ink, 1.5)
-        if len(audit.marks) > 1:
+        if len(audit.named_marks) > 1:
             svg.text((a + b) / 2, bottom - 6, str(mark + 1), size=8.5, ink=ink, weight=600)
     picked = np.unique(np.linspace(0, values.size - 1, min(values.size, 700)).astype(int))
     points = " ".join(f"{x(t):.1f},{y(float(values[t])):.1f}" for t in picked.tolist())

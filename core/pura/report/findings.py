@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from pura.base import numerals
 from pura.record.audit import Audit, BitEvidence
-from pura.record.marks import standing
+from pura.record.marks import bits_of, standing
+from pura.record.naming import CandidateFacts
+from pura.record.spoken import evidence_ratio, whom_words
 from pura.report import figures
 from pura.report.blocks import Block, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
@@ -13,6 +18,10 @@ from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)
+LISTED: Final = 8
+"""Candidates that are listed; the record holds all that carry weight."""
+_OF_SEVERAL: Final = 3  # candidates of each of several marks
+_CHARTS: Final = 4  # marks whose bits are drawn
 _PROMPTS = 5  # candidate prompts that are named; the record holds all
 
 
@@ -127,7 +136,7 @@ def _figures(audit: Audit, labels: Labels) -> list[Block]:
     course = Block(
         kind="figure",
         svg=figures.course_chart(audit, labels),
-        text=labels("figure.course" if audit.payload.bits else "figure.course-foreign"),
+        text=labels("figure.course" if audit.decoded.bits else "figure.course-foreign"),
         alt=labels(
             "alt.course",
             first=number(float(values[0]), 1, labels),
@@ -221,19 +230,28 @@ def _candidates(audit: Audit, labels: Labels) -> list[Block]:
     blocks = [heading(labels("candidates"))]
     if audit.verdict != "mark":
         return [*blocks, paragraph(labels("candidates.none"))]
+    marks = audit.named_marks
+    most = LISTED if len(marks) < 2 else _OF_SEVERAL
+    for mark in marks:
+        if len(marks) > 1:
+            blocks.append(heading(labels("mark.n", n=mark.number)))
+        blocks.append(_candidate_table(mark.candidates[:most], labels))
+    if audit.register is not None and audit.register.matches:
+        blocks += _register(audit, labels)
+    return blocks
+
+
+def _candidate_table(candidates: Sequence[CandidateFacts], labels: Labels) -> Block:
     rows = [
         (
             grouped(c.bits),
             printable(", ".join(f"{f.name} {f.text}" for f in c.fields)) or "–",
             numerals.weight(c.posterior, labels.language),
         )
-        for c in audit.candidates
+        for c in candidates
     ]
-    head = (labels("payload"), labels("payload.fields"), labels("weight"))
-    blocks.append(table(head, rows, ("left", "left", "right"), (0.5, 0.32, 0.18)))
-    if audit.register is not None and audit.register.matches:
-        blocks += _register(audit, labels)
-    return blocks
+    head = (labels("candidate"), labels("payload.fields"), labels("weight"))
+    return table(head, rows, ("left", "left", "right"), (0.5, 0.32, 0.18))
 
 
 def _register(audit: Audit, labels: Labels) -> list[Block]:
@@ -271,7 +289,7 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
     blocks = [heading(labels("passages"))]
     if not standing(audit):
         return [*blocks, paragraph(labels("passages.none"))]
-    several = len(audit.marks) > 1
+    several = len(audit.named_marks) > 1
     rows = []
     for i, (mark, p) in enumerate(standing(audit), start=1):
         place = labels("from-to", a=p.first_token + 1, b=p.last_token + 1, c=p.start + 1, d=p.end)
@@ -285,37 +303,57 @@ def _passages(audit: Audit, labels: Labels) -> list[Block]:
 
 
 def _marks(audit: Audit, labels: Labels) -> list[Block]:
-    """Return what each of several marks says."""
-    if len(audit.marks) < 2:
+    """Return what may be said of each of several marks."""
+    marks = audit.named_marks
+    if len(marks) < 2:
         return []
-    rows = [
-        (
-            str(i),
-            grouped(mark.bits),
-            printable(", ".join(f"{f.name} {f.text}" for f in mark.fields)) or "–",
-            mark.key,
-            numerals.share(mark.share, labels.language),
-            number(mark.log10_e, 1, labels),
+    language, cap = labels.language, audit.lr_cap
+    rows = []
+    for mark in marks:
+        bits = bits_of(audit, mark.number - 1)
+        repaired = sum(bit.repaired for bit in bits) if mark.key == audit.key.fingerprint else None
+        rows.append(
+            (
+                str(mark.number),
+                printable(
+                    whom_words(audit.profile, mark.payload, grouped(mark.payload.best), language)
+                ),
+                mark.key,
+                "–" if mark.share is None else numerals.share(mark.share, language),
+                "–" if repaired is None else str(repaired),
+                evidence_ratio(mark, language, cap) or "–",
+            )
         )
-        for i, mark in enumerate(audit.marks, start=1)
-    ]
     head = (
         labels("mark"),
         labels("payload"),
-        labels("payload.fields"),
         labels("mark.key"),
         labels("mark.share"),
-        "L",
+        labels("mark.repaired"),
+        labels("lr"),
     )
-    sides = ("left", "left", "left", "left", "right", "right")
-    return [table(head, rows, sides, (0.1, 0.34, 0.16, 0.2, 0.1, 0.1))]
+    sides = ("left", "left", "left", "right", "right", "right")
+    return [table(head, rows, sides, (0.1, 0.34, 0.2, 0.1, 0.1, 0.16))]
 
 
 def _bits(audit: Audit, labels: Labels) -> list[Block]:
-    bits = audit.bits
+    marks = audit.named_marks
+    if len(marks) < 2:
+        return [heading(labels("bits")), *_bits_of(audit.bits, labels)]
+    # Of several marks each has bits of its own; the record holds those of all.
+    blocks = [heading(labels("bits"))]
+    for mark in marks[:_CHARTS]:
+        if mark.key == audit.key.fingerprint:
+            blocks.append(heading(labels("mark.n", n=mark.number)))
+            blocks.append(_bits_of(bits_of(audit, mark.number - 1), labels)[0])
+    return blocks
+
+
+def _bits_of(bits: Sequence[BitEvidence], labels: Labels) -> list[Block]:
+    """Return the chart of a codeword's positions, and their table under its heading."""
     chart = Block(
         kind="figure",
-        svg=figures.bits_chart(audit, labels),
+        svg=figures.bits_chart(bits, labels),
         text=labels("figure.bits"),
         alt=labels(
             "alt.bits",
@@ -336,7 +374,7 @@ def _bits(audit: Audit, labels: Labels) -> list[Block]:
     head = (labels("bits.head"), labels("bits.bit"), "LLR", labels("bits.state")) * len(columns)
     sides = ("right", "right", "right", "left") * len(columns)
     table_ = table(head, rows, sides, (0.28, 0.12, 0.2, 0.4) * len(columns))
-    return [heading(labels("bits")), chart, heading(labels("bits.llr")), table_]
+    return [chart, heading(labels("bits.llr")), table_]
 
 
 def _bit(bit: BitEvidence, labels: Labels) -> list[str]:

@@ -76,10 +76,11 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
         heading(labels("pair.source")),
         *(paragraph(words) for words in source_propositions(audit, language)),
     ]
-    if audit.verdict == "mark" and audit.payload.bits:
+    bits = None if audit.payload is None else audit.payload.bits
+    if bits is not None:
         blocks += [
             heading(labels("pair.payload")),
-            paragraph(say("proposition.h1p", language, payload=grouped(audit.payload.bits))),
+            paragraph(say("proposition.h1p", language, payload=grouped(bits))),
             paragraph(say("proposition.h2p", language)),
         ]
     blocks += [
@@ -128,7 +129,7 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
     ]
     if register is not None:
         rows.append((labels("prior"), number(register.prior_none, 2, labels)))
-    if audit.payload.bits:
+    if audit.decoded.bits:
         rows.append((labels("payloads"), _payload_weights(audit, labels)))
     if request.item.disclosed.strip():
         rows.append((labels("disclosed"), request.item.disclosed))

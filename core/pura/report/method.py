@@ -39,7 +39,7 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         ),
         (labels("tokenizer"), model.tokenizer),
         (labels("device"), f"{device.name}, {device.dtype}"),
-        (labels("decoder"), audit.decoder if audit.payload.bits else "–"),
+        (labels("decoder"), audit.decoder if audit.decoded.bits else "–"),
         *_power(audit, labels),
         (labels("seed"), labels("seed.value", seed=str(found.seed), n=found.draws)),
         (labels("counted"), labels("counted.value", k=len(audit.keys), r=readings, n=entries)),

@@ -12,7 +12,7 @@ version does not know.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -22,9 +22,10 @@ from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError, RecordError
 from pura.decode.paper import sum_llrs
 from pura.decode.significance import combine
-from pura.record.audit import Audit, MarkFacts, Passage, PayloadFacts
+from pura.record.audit import Audit, MarkFacts, PayloadFacts
 from pura.record.marks import bit_evidence
-from pura.scheme import FieldValue, Gate, Payload, unpack
+from pura.record.naming import CandidateFacts, Passage
+from pura.scheme import FieldValue, Gate, Payload, Profile, unpack
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.policy import Policy
@@ -115,6 +116,7 @@ def _fields(audit: Audit) -> Iterator[Phrase]:
     named: list[tuple[str, tuple[FieldValue, ...]]] = [
         *((one.bits, one.fields) for one in audit.candidates),
         *((mark.bits, mark.fields) for mark in audit.marks),
+        *((one.bits, one.fields) for mark in audit.marks for one in mark.candidates),
     ]
     payload = _payload(audit)
     if payload.bits:
@@ -128,17 +130,15 @@ def _fields(audit: Audit) -> Iterator[Phrase]:
 def _candidates(audit: Audit) -> Iterator[Phrase]:
     """Hold weights against each other, and the first one against the payload and its bits."""
     listed, payload = audit.candidates, _payload(audit)
-    if not listed:
-        return
-    weights = [one.posterior for one in listed]
-    fits = (
-        all(0 <= weight <= 1 for weight in weights)
-        and weights == sorted(weights, reverse=True)
-        and math.fsum(weights) <= 1 + _ROUNDING
-        and len({one.bits for one in listed}) == len(listed)
-        and all(len(one.bits) == audit.profile.payload_bits for one in listed)
+    fits = all(
+        _weights_fit(candidates, audit.profile)
+        for candidates in (listed, *(mark.candidates for mark in audit.marks))
     )
-    if fits and audit.decoder == "exact":
+    fits = fits and all(
+        not mark.candidates or mark.candidates[0].bits == mark.bits for mark in audit.marks
+    )
+    if fits and listed and audit.decoder == "exact":
+        weights = [one.posterior for one in listed]
         # No payload is more probable than each of its bits, nor less than all of them together.
         least = 1 - float((1 - payload.posterior).sum())
         fits = listed[0].bits == payload.bits
@@ -146,6 +146,17 @@ def _candidates(audit: Audit) -> Iterator[Phrase]:
         fits = fits and weights[0] >= least - _ROUNDING
     if not fits:
         yield phrase("differs.candidates")
+
+
+def _weights_fit(listed: Sequence[CandidateFacts], profile: Profile) -> bool:
+    weights = [one.posterior for one in listed]
+    return (
+        all(0 <= weight <= 1 for weight in weights)
+        and weights == sorted(weights, reverse=True)
+        and math.fsum(weights) <= 1 + _ROUNDING
+        and len({one.bits for one in listed}) == len(listed)
+        and all(len(one.bits) == profile.payload_bits for one in listed)
+    )
 
 
 def _marks(audit: Audit) -> Iterator[Phrase]:
@@ -301,8 +312,21 @@ def _wanted(audit: Audit, sentence: Sentence) -> Mapping[str, str | int | float]
             return {"k": len(audit.variants)}
         case "several-schemes":
             return {"k": len(audit.schemes)}
+        case _:
+            return _wanted_of_marks(audit, key)
+
+
+def _wanted_of_marks(audit: Audit, key: str) -> Mapping[str, str | int | float]:
+    match key:
         case "marks.several":
             return {"k": len(audit.marks)}
+        case "marks.counted":
+            return {"k": len(audit.marks), "more": int(audit.more_marks)}
+        case "payload.several" if audit.payload is not None:
+            named = audit.payload
+            return {"k": named.in_question, "more": int(named.more), "sum": named.weight}
+        case "register.match" if audit.register_match is not None:
+            return {"entry": str(audit.register_match.entry)}
         case "stopped.early" if audit.stopped is not None:
             return {"n": audit.stopped.read, "all": audit.stopped.tokens}
         case _:
@@ -345,7 +369,7 @@ def _said_ratio(audit: Audit) -> dict[str, str | int | float]:
 
 def _payload(audit: Audit) -> PayloadFacts:
     """Return what was decoded."""
-    return audit.payload
+    return audit.decoded
 
 
 def _pura(audit: Audit) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import (
-    CandidateFacts,
     EvidenceFacts,
     MarkFacts,
     PowerFacts,
@@ -18,6 +16,8 @@ from pura.record.audit import (
     RereadingFacts,
     StopFacts,
 )
+from pura.record.naming import NamedPayload
+from pura.record.spoken import marks_counted, payload_several
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME
 from pura.verdict.outcome import Outcome
@@ -28,6 +28,7 @@ from pura.words.sentences import scale_word
 REFERENCE_TOKENS: Final = 200  # the length for which error rates are usually stated
 _SHORT: Final = 150  # a few tokens below the reference make no difference worth a sentence
 _WHOLE_TEXT: Final = 0.9  # passages that hold so much of the evidence are not "concentrated"
+_MOST_PLACES: Final = 8  # that one sentence names; the views show all
 _NEAREST_WEIGHT: Final = 0.01  # an entry with less is not worth a sentence
 
 
@@ -38,7 +39,6 @@ class Circumstances:
     Attributes:
         tokens: ``L``.
         key: Fingerprint of the key that the findings are about.
-        payload: The decoded payload, characters 0 and 1; empty when nothing was decoded.
         decoder: ``exact`` or ``paper``.
         prompt_known: The verifier knew the prompt.
         beginning_known: The profile holds what stands before the prompt at the generator.
@@ -52,6 +52,8 @@ class Circumstances:
         positions: ``n``, length of the codeword.
         erasures: Codeword positions that no step read.
         repaired: Codeword positions that were repaired.
+        edited: Stretches inside the marked text that speak against its payload, as first and last
+            character from 1, in the order of the text.
         unlike: In what the text differs from those of the study: ``signs``, ``language`` or
             nothing; see :func:`~pura.verdict.expect.unlike_study`.
         handled: Signs of handling beyond what was measured, of :mod:`pura.audit.handling`.
@@ -67,7 +69,6 @@ class Circumstances:
 
     tokens: int
     key: str
-    payload: str = ""
     decoder: str = "exact"
     prompt_known: bool = False
     beginning_known: bool = False
@@ -81,6 +82,7 @@ class Circumstances:
     positions: int = 0
     erasures: int = 0
     repaired: int = 0
+    edited: tuple[tuple[int, int], ...] = ()
     unlike: str = ""
     handled: tuple[str, ...] = ()
     hidden: tuple[tuple[str, int], ...] = ()
@@ -104,11 +106,12 @@ def findings(
     policy: Policy,
     circumstances: Circumstances,
     *,
-    candidates: Sequence[CandidateFacts] = (),
+    payload: NamedPayload | None = None,
     power: PowerFacts | None = None,
     prior: PriorFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
+    more_marks: bool = False,
     stopped: StopFacts | None = None,
     again: RereadingFacts | None = None,
 ) -> tuple[Sentence, ...]:
@@ -122,11 +125,13 @@ def findings(
         evidence: How strong it is; see :meth:`Outcome.facts`.
         policy: The decision rule.
         circumstances: What else must be known.
-        candidates: The most probable payloads, strongest first.
+        payload: What may be said of the payload of a text with one mark; None without one, or with
+            more.
         power: The table that the power comes from, or None.
         prior: How issued payloads entered the evidence, or None.
         register: What the register says, or None when it was not asked.
-        marks: The marks of the text, strongest first; one is not worth a sentence of its own.
+        marks: The marks of the text; one is not worth a sentence of its own.
+        more_marks: There may be more than these.
         stopped: Where reading was stopped early, if it was.
         again: How windows that were read a second time entered the evidence, or None.
     """
@@ -140,10 +145,11 @@ def findings(
         out.append(_stopped(stopped))
     if outcome.verdict == "mark":
         out += _again(again)
-        out += _marks(marks)
-        out += _several(candidates, policy)
+        out += _marks(marks, more=more_marks)
+        out += payload_several(payload)
         if register is not None:
-            out += _register(register, circumstances)
+            of_one = len(marks) < 2
+            out += _register(register, circumstances, payload) if of_one else _register_of(register)
         # With several marks each sentence says where its own one stands.
         out += _edited(circumstances) if len(marks) < 2 else []
     if circumstances.proxy:
@@ -272,54 +278,18 @@ def _prior(prior: PriorFacts | None) -> list[Sentence]:
     return [Sentence(key="note.prior", values=values)]
 
 
-def _marks(marks: Sequence[MarkFacts]) -> list[Sentence]:
-    if len(marks) < 2:
-        return []
-    out = [Sentence(key="marks.several", values={"k": len(marks)})]
-    for number, mark in enumerate(marks, start=1):
-        values: dict[str, str | int | float] = {
-            "i": number,
-            "key": mark.key,
-            "payload": mark.bits,
-            "k": len(mark.passages),
-            "share": mark.share,
-            "e": max(0, math.floor(mark.log10_e)),
-        }
-        out.append(Sentence(key="marks.each", values=values))
-    return out
+def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
+    """Count the marks; each is listed with what may be said of its payload."""
+    return [marks_counted(len(marks), more=more)] if len(marks) > 1 else []
 
 
-def _several(candidates: Sequence[CandidateFacts], policy: Policy) -> list[Sentence]:
-    if not candidates or single_candidate([c.posterior for c in candidates], policy):
-        return []
-    in_question = [c.posterior for c in candidates if c.posterior > policy.single_runner_up]
-    if len(in_question) < 2:  # many with tiny weights: name all that are listed
-        in_question = [c.posterior for c in candidates]
-    if len(in_question) < 2:
-        return []
-    return [
-        Sentence(
-            key="candidates.several",
-            values={"k": len(in_question), "sum": min(1.0, sum(in_question))},
-        )
-    ]
-
-
-def single_candidate(weights: Sequence[float], policy: Policy) -> bool:
-    """Return whether the policy lets the strongest candidate stand alone.
-
-    Args:
-        weights: Posterior weights, strongest first.
-        policy: Its ``single_weight`` and ``single_runner_up``.
-    """
-    if not weights or weights[0] < policy.single_weight:
-        return False
-    return len(weights) < 2 or weights[1] <= policy.single_runner_up
-
-
-def _register(register: RegisterFacts, circumstances: Circumstances) -> list[Sentence]:
+def _register(
+    register: RegisterFacts, circumstances: Circumstances, payload: NamedPayload | None
+) -> list[Sentence]:
+    if payload is None or not payload.identified:
+        return [Sentence(key="register.in-question", values={"ver": register.version})]
     for match in register.matches:
-        if match.payload == circumstances.payload:
+        if match.payload == payload.bits:
             values = {"key": circumstances.key, **_entry(register, match)}
             return [Sentence(key="register.match", values=values)]
     out = [Sentence(key="register.none", values={"ver": register.version, "date": register.date})]
@@ -327,6 +297,16 @@ def _register(register: RegisterFacts, circumstances: Circumstances) -> list[Sen
         nearest = _entry(register, register.matches[0])
         out.append(Sentence(key="register.nearest", values=nearest))
     return out
+
+
+def _register_of(register: RegisterFacts) -> list[Sentence]:
+    """Say what a register shows; the entries stand with the marks."""
+    values: dict[str, str | int | float] = {
+        "ver": register.version,
+        "date": register.date,
+        "N": register.entries,
+    }
+    return [Sentence(key="register.marks", values=values)]
 
 
 def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int | float]:
@@ -367,6 +347,11 @@ def cautions(
     ]
     # Each row: whether it applies, the sentence, what fills it.
     rows: list[tuple[bool, str, dict[str, str | int | float]]] = [
+        (
+            outcome.verdict == "mark" and bool(c.edited),
+            "edited-here",
+            {"k": len(c.edited), "places": _places(c.edited)},
+        ),
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
         (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
         *hidden,
@@ -402,7 +387,14 @@ def cautions(
         (decided and c.erasures > 0, "erasures", {"k": c.erasures, "n": c.positions}),
         (decided and c.repaired > 0, "repaired", {"k": c.repaired, "n": c.positions}),
         (decided and c.decoder == "paper", "paper-decoder", {}),
+        (outcome.verdict == "mark", "passage-whole", {}),
     ]
     return tuple(
         Sentence(key=f"caution.{name}", values=values) for applies, name, values in rows if applies
     )
+
+
+def _places(stretches: Sequence[tuple[int, int]]) -> str:
+    """Write stretches of characters; no more of them than a sentence holds."""
+    named = ", ".join(f"{a}\N{EN DASH}{b}" for a, b in stretches[:_MOST_PLACES])
+    return f"{named}, …" if len(stretches) > _MOST_PLACES else named

@@ -22,6 +22,7 @@ from pura.base.errors import PolicyError, naming
 from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
 from pura.base.strict import TwiceError, read_json
+from pura.record.naming import IDENTIFIED, LEAST_IDENTIFIED
 from pura.scheme.profile import MAX_EPOCHS
 
 SCHEMA: Final = "pura-policy/1"
@@ -29,6 +30,8 @@ MAX_POLICY_BYTES: Final = 1 << 16  # a policy is a page; more is not a policy
 MAX_DRAWS: Final = 99_999
 SEED_RULES: Final = ("input",)
 REDRAW_RULES: Final = ("undecided", "always")
+_FORMER: Final = ("single_runner_up",)
+"""Settings of earlier versions that follow from others today."""
 _SEED_HEX: Final = 13  # 52 bits: every JSON reader holds such a number exactly
 
 
@@ -48,8 +51,8 @@ class Policy:
         min_usable: Fewer usable positions than this are too little evidence, whatever they say.
         odd_characters: From this share of odd characters on (pictures, letters of other scripts,
             code points without a character) "no mark" is not said.
-        single_weight: A candidate stands alone from this posterior weight on …
-        single_runner_up: … if the next one has at most this.
+        single_weight: Posterior from which a payload, or what one of its fields says, is identified
+            and may be named (:mod:`pura.record.naming`).
         prior_none: Prior weight of "not in the register".
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
@@ -72,7 +75,7 @@ class Policy:
     """
 
     name: str = "default"
-    version: int = 1
+    version: int = 2
     organisation: str = ""
     t_found: float = 6.0
     t_review: float = 3.0
@@ -80,8 +83,7 @@ class Policy:
     power_needed: float = 0.95
     min_usable: int = 12
     odd_characters: float = 0.02
-    single_weight: float = 0.999
-    single_runner_up: float = 0.0005
+    single_weight: float = IDENTIFIED
     prior_none: float = 0.1
     register_prior: float = 0.0
     draws: int = 999
@@ -150,7 +152,7 @@ class Policy:
             raise PolicyError("policy.not-object")
         if data.get("schema") != SCHEMA:
             raise _refusal("schema", phrase("policy.schema", schema=SCHEMA))
-        values: dict[str, Any] = {k: v for k, v in data.items() if k != "schema"}
+        values: dict[str, Any] = {k: v for k, v in data.items() if k not in ("schema", *_FORMER)}
         if unknown := sorted(str(k) for k in values.keys() - RULES.keys()):
             raise PolicyError("policy.unknown", name=unknown[0])
         for name in ("languages", "power_tables"):
@@ -303,8 +305,7 @@ RULES: Final[dict[str, Rule]] = {
     "power_needed": _number(0.5, 1.0),
     "min_usable": _whole(1, 10_000),
     "odd_characters": _number(0.001, 1.0),
-    "single_weight": _number(0.9, 1.0),
-    "single_runner_up": _number(0.0, 0.1),
+    "single_weight": _number(LEAST_IDENTIFIED, 1.0),
     "prior_none": _number(0.001, 0.999),
     "register_prior": _number(0.0, 0.9),
     "draws": _whole(0, MAX_DRAWS),

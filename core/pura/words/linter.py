@@ -104,7 +104,7 @@ def out_of_order(sentences: Sequence[Sentence]) -> list[str]:
         if "ratio" in kinds and keys[place + 1 : place + 2] != ["note.n1"]:
             problems.append(f"{key} is not followed by note.n1")
         if (
-            key.startswith(("register.", "candidates.", "marks.", "text."))
+            key.startswith(("register.", "candidates.", "payload.", "marks.", "text."))
             and keys[0] != "outcome.mark"
         ):
             problems.append(f"{key} stands under an outcome other than a mark")

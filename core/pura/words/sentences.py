@@ -86,14 +86,17 @@ def say(key: str, language: str, **values: Value) -> str:
     return fill(Sentence(key=key, values=values), language)
 
 
-def title(verdict: str, language: str, marks: int = 1) -> str:
+def title(verdict: str, language: str, marks: int = 1, *, at_least: bool = False) -> str:
     """Return the headline of an outcome, e.g. "A mark was found".
 
     Args:
         verdict: The outcome's word.
         language: ``en`` or ``de``.
         marks: How many marks the text carries; counts where the outcome is ``mark``.
+        at_least: There may be more: a limit was reached.
     """
+    if verdict == "mark" and at_least and marks > 1:
+        return say("title.mark-at-least", language, n=marks)
     counted = {"n": max(1, marks)} if verdict == "mark" else {}
     return say(f"title.{verdict}", language, **counted)
 

@@ -20,7 +20,8 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QLabel
 
 from pura.base.resources import resource
-from pura.record.audit import Audit, KeyFacts, MarkFacts, Passage, Sentence, StopFacts
+from pura.record.audit import Audit, KeyFacts, MarkFacts, Sentence, StopFacts
+from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura_audit.look import fonts
 from pura_audit.look.marks import mark_pen
@@ -28,8 +29,10 @@ from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
+from pura_audit.workbench import dialogs
 from pura_audit.workbench.answer_view import caution_words
 from pura_audit.workbench.bit_lanes import arrange
+from pura_audit.workbench.mark_list import grouped
 from pura_audit.workbench.text_canvas import MARGIN, levels
 
 
@@ -376,7 +379,7 @@ def several(audit: Audit) -> Audit:
     size = audit.tokens.ids.size
     keys = (audit.key, KeyFacts(fingerprint="f" * 16, label="Archive"))
     marks = []
-    for number, first in enumerate((size // 2, 0, size // 4)):
+    for number, first in enumerate((0, size // 4, size // 2)):
         last = first + size // 5
         place = Passage(
             first_token=first,
@@ -391,7 +394,13 @@ def several(audit: Audit) -> Audit:
                 fields=(),
                 passages=(place,),
                 share=0.2,
-                log10_e=12.0 - number,
+                candidates=(
+                    CandidateFacts(
+                        bits=format(number * 77_777_777, f"0{audit.profile.payload_bits}b"),
+                        posterior=(1.0, 0.6, 0.995)[number],
+                    ),
+                ),
+                own_log10_e=12.0 - number,
             )
         )
     return dataclasses.replace(audit, keys=keys, marks=tuple(marks), passages=marks[0].passages)
@@ -407,7 +416,11 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     rows[0].click()
     assert [row.isChecked() for row in rows] == [True, False, False]
     assert "Archive" in rows[2].accessibleName()
-    assert window.work.answer.payload_text() == several.marks[0].bits
+    # Each mark has a payload of its own: none is that of the text, and one is in question.
+    assert window.work.answer.payload_text() == ""
+    assert rows[0].payload.text() == grouped(several.marks[0].bits)
+    assert rows[1].payload.text() == "payload in question (at least 1 possible)"
+    assert "L at least 1,000,000" in rows[0].accessibleName()
     bits = window.evidence.bits
     shown = bits.table()[1]
     assert bits.aside.text().startswith("mark 1")
@@ -439,14 +452,17 @@ def test_marks_differ_without_their_colours(window: Any, several: Audit) -> None
 
 
 def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) -> None:
-    several = Sentence(key="candidates.several", values={"k": 2, "sum": 0.9})
-    window.session.add_audit(replace(audit, sentences=(*audit.sentences, several)))
+    first, second = audit.candidates
+    shaky = (replace(first, posterior=0.7), replace(second, posterior=0.3))
+    window.session.add_audit(replace(audit, candidates=shaky))
     answer = window.work.answer
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
-    assert "Not decided between 2 payloads" in lines
+    assert lines[0] == "payload in question (2 possible)"
+    assert "weight 0.7" in lines[1]
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
-    assert window.session.current.outline.payload == ""
+    assert [one.bits for one in window.session.current.outline.payloads] == [""]
+    assert dialogs.stress_text(window) is None
 
 
 def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(

@@ -113,7 +113,7 @@ def test_the_digest_sees_every_finding(usual: Audit) -> None:
         replace(usual, text=(usual.text or "") + " "),
         replace(usual, steps=replace(usual.steps, llr_nats=llr)),
         replace(usual, evidence=replace(usual.evidence, seed=usual.evidence.seed + 1)),
-        replace(usual, payload=replace(usual.payload, bits=usual.payload.bits[::-1])),
+        replace(usual, decoded=replace(usual.decoded, bits=usual.payload.bits[::-1])),
     ):
         assert findings_digest(changed) != known
     for same in (

@@ -46,8 +46,10 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
     assert audit.verdict == "mark"
     assert {mark.bits for mark in audit.marks} == {t["payload"] for t in texts}
     assert [mark.bits for mark in audit.marks] == [t["payload"] for t in texts]
-    (strongest,) = (mark for mark in audit.marks if mark.bits == audit.payload.bits)
-    assert audit.candidates[0].bits == audit.payload.bits
+    (strongest,) = (mark for mark in audit.marks if mark.bits == audit.decoded.bits)
+    assert audit.candidates[0].bits == audit.decoded.bits
+    assert audit.payload is None  # which of them would it be
+    assert [mark.payload.bits for mark in audit.named_marks] == [t["payload"] for t in texts]
     assert strongest.passages == audit.passages
     assert audit.text is not None
     for mark in audit.marks:
@@ -57,15 +59,25 @@ def test_two_marks_of_one_text(audit: Audit, samples: dict[str, Any]) -> None:
         assert abs(passage.start - start) < 150
         assert abs(passage.end - (start + len(truth))) < 150
         assert mark.key == audit.key.fingerprint
-        assert mark.log10_e > 6
+        assert mark.own_log10_e is not None
+        assert mark.own_log10_e > 6
+        assert mark.candidates[0].bits == mark.bits
         assert 0.2 < mark.share < 0.6
 
 
-def test_each_mark_has_its_sentence(audit: Audit) -> None:
+def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
     said = [s for s in audit.sentences if s.key.startswith("marks.")]
-    assert [s.key for s in said] == ["marks.several", "marks.each", "marks.each"]
-    for language in ("en", "de"):
-        assert audit.marks[1].bits in fill(said[2], language)
+    assert [s.key for s in said] == ["marks.counted"]
+    assert "2 marks" in fill(said[0], "en")
+    assert audit.text is not None
+    for language, least in (("en", "at least 1,000,000 times"), ("de", "mindestens 1.000.000-mal")):
+        for mark, lines in zip(audit.named_marks, audit.mark_lines(language), strict=True):
+            (passage,) = mark.passages
+            line = audit.text.count("\n", 0, passage.start) + 1
+            assert f" {line}, " in lines[0]
+            assert mark.payload.best in lines[1]
+            # Beyond the policy's cap nothing is printed, however much there is.
+            assert least in lines[-1]
 
 
 def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
@@ -76,7 +88,8 @@ def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
 
 def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) -> None:
     assert json_io.from_json(json_io.to_json(audit)).marks == audit.marks
-    assert json_io.summary(audit)["marks"][1]["bits"] == audit.marks[1].bits
+    assert json_io.summary(audit)["marks"][1]["payload"] == audit.marks[1].bits
+    assert json_io.summary(audit)["payload"] is None
     earlier = audit.to_dict()
     del earlier["marks"]
     opened = json_io.from_dict(earlier)

@@ -50,6 +50,7 @@ from pura.caselog.canonical import entry_hash, pack, written
 from pura.caselog.package import FORM
 from pura.caselog.verify import verify_log
 from pura.record.audit import Audit
+from pura.record.naming import CandidateFacts
 from pura.record.textless import NO_ID, textless
 
 Make = Callable[..., Audit]
@@ -111,7 +112,10 @@ def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit
     three = open_case(log, "Empty", anna)
     item = save_audit(log, one.id, make_audit(1), anna)
     marked = replace(make_audit(2), verdict="mark", id="2" * 32)
-    save_audit(log, two.id, marked, anna)
+    bits = marked.decoded.bits
+    sure = (CandidateFacts(bits=bits, posterior=1.0, fields=marked.decoded.fields),)
+    save_audit(log, two.id, replace(marked, candidates=sure), anna)
+    save_audit(log, one.id, replace(marked, candidates=(), id="3" * 32), anna)
     sign_off(log, item, bela, agree=True, recomputed="from the record")
     set_closed(log, three.id, anna, closed=True)
     set_hold(log, two.id, anna, held=True, reason="court")
@@ -122,7 +126,7 @@ def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit
     assert found() == ["Empty", "Straße", "Thesis"]
     assert found(search="STRASSE") == ["Straße"]
     assert found(search="urgent thesis") == ["Thesis"]
-    assert found(search="010101010101") == ["Thesis"]  # the payload, where a mark was found
+    assert found(search="010101010101") == ["Thesis"]  # a payload, where it is identified
     assert found(search="1" * 64) == ["Straße", "Thesis"]
     assert found(tag="PRESS") == ["Straße"]
     assert found(verdict="mark") == ["Thesis"]

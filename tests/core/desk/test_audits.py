@@ -127,7 +127,7 @@ def test_side_by_side_texts_have_the_records_that_each_has_alone(
                     ready.audit(text)
                 continue
             alone, found = ready.audit(text).audit, beside.audit
-            assert (found.verdict, found.payload.bits) == (alone.verdict, alone.payload.bits)
+            assert (found.verdict, found.decoded.bits) == (alone.verdict, alone.decoded.bits)
             assert found.evidence.log10_e == pytest.approx(alone.evidence.log10_e, abs=1e-3)
             np.testing.assert_allclose(found.tokens.lo, alone.tokens.lo, atol=1e-4)
             assert [v.name for v in found.variants] == [v.name for v in alone.variants]
@@ -473,6 +473,6 @@ def test_the_register_as_prior_finds_more_and_is_needed_again(
 
 
 def test_another_payload_is_found_out(quick: Workplace, recorded: Audit) -> None:
-    bits = recorded.payload.bits
-    flipped = replace(recorded.payload, bits=("1" if bits[0] == "0" else "0") + bits[1:])
-    assert check(quick, replace(recorded, payload=flipped))[0] == BAD
+    bits = recorded.decoded.bits
+    flipped = replace(recorded.decoded, bits=("1" if bits[0] == "0" else "0") + bits[1:])
+    assert check(quick, replace(recorded, decoded=flipped))[0] == BAD

@@ -78,7 +78,7 @@ def lines_of(audit: Audit, record: str) -> list[str]:
     return [
         f"Item: {audit.input.sha256}",
         f"Key: {audit.key.fingerprint}",
-        f"Payload: {audit.payload.bits}",
+        f"Payload: {audit.decoded.bits}",
         f"Record: {digest[:32]}",
         digest[32:],
         f"Findings: {findings_digest(audit)}",
@@ -213,7 +213,7 @@ def test_a_record_that_was_edited_embedded_anew_and_signed_by_a_stranger_is_name
 ) -> None:
     for other, what in (
         (replace(audit, verdict="no-mark"), "outcome is not what its own policy"),
-        (replace(audit, payload=replace(audit.payload, bits="1" * 36)), "bits of the codeword"),
+        (replace(audit, decoded=replace(audit.decoded, bits="1" * 36)), "bits of the codeword"),
         (replace(audit, evidence=replace(audit.evidence, log10_e=1.0)), "mean of its readings"),
     ):
         record = json_io.to_json(other)
@@ -371,7 +371,7 @@ def test_a_fresh_audit_is_held_against_the_record(signed: bytes, audit: Audit) -
     assert compare(audit, moved).state == GOOD
     far = replace(audit, evidence=replace(audit.evidence, log10_e=audit.evidence.log10_e + 1))
     assert compare(audit, far).text("de").endswith("Festgehaltene: Anhaltspunkte.")
-    flipped = replace(audit, payload=replace(audit.payload, bits=audit.payload.bits[::-1] + "1"))
+    flipped = replace(audit, decoded=replace(audit.decoded, bits=audit.payload.bits[::-1] + "1"))
     assert compare(audit, flipped).state == BAD
 
 

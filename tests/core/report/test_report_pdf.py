@@ -17,7 +17,8 @@ from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
-from pura.record.audit import Audit, Passage, RegisterFacts, RegisterMatch
+from pura.record.audit import Audit, RegisterFacts, RegisterMatch
+from pura.record.naming import CandidateFacts, Passage
 from pura.record.plain import answer
 from pura.report import (
     ItemNotes,
@@ -217,7 +218,9 @@ def test_every_mark_of_several_is_told(real: Audit, tmp_path: Path, language: st
     end = real.tokens.ids.size - 1
     start = int(real.tokens.spans[end - 20, 0])
     place = Passage(first_token=end - 20, last_token=end, start=start, end=len(real.text))
+    sure = (CandidateFacts(bits="01" * 18, posterior=0.999),)
     second = replace(first, bits="01" * 18, key="f" * 16, passages=(place,), share=0.13)
+    second = replace(second, candidates=sure)
     audit = replace(real, marks=(replace(first, passages=()), second), passages=())
     report = build_report([audit], ReportRequest(language=language, text="excerpt"))
     text = squeezed(text_of(report.pdf, tmp_path))

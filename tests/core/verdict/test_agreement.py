@@ -162,12 +162,12 @@ def test_a_payload_that_was_exchanged_with_care_is_told(audit: Audit) -> None:
     """Payload, fields, candidate and passages fit one another; the codeword does not."""
     from pura.scheme import Payload, unpack
 
-    bits = flipped(audit.payload.bits)
+    bits = flipped(audit.decoded.bits)
     fields = unpack(audit.profile.fields, Payload(text=bits))
     first = replace(audit.candidates[0], bits=bits, fields=fields)
     forged = replace(
         audit,
-        payload=replace(audit.payload, bits=bits, fields=fields),
+        decoded=replace(audit.decoded, bits=bits, fields=fields),
         candidates=(first, *audit.candidates[1:]),
     )
     assert keys(forged) == {"differs.bits", "differs.repaired"}
@@ -176,11 +176,11 @@ def test_a_payload_that_was_exchanged_with_care_is_told(audit: Audit) -> None:
 def mark(audit: Audit, **changes: Any) -> MarkFacts:
     own = MarkFacts(
         key=audit.key.fingerprint,
-        bits=audit.payload.bits,
-        fields=audit.payload.fields,
+        bits=audit.decoded.bits,
+        fields=audit.decoded.fields,
         passages=audit.passages,
         share=1.0,
-        log10_e=audit.evidence.log10_e,
+        own_log10_e=audit.evidence.log10_e,
     )
     return replace(own, **changes)
 

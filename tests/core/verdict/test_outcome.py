@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 from pura.audit.unexamined import REASONS
 from pura.base.numerals import LANGUAGES
 from pura.record.audit import (
-    CandidateFacts,
     MarkFacts,
-    Passage,
     PowerFacts,
     PriorFacts,
     RegisterFacts,
     RegisterMatch,
 )
+from pura.record.naming import CandidateFacts, Passage, name_payload
 from pura.verdict.findings import (
     Circumstances,
     cautions,
     findings,
-    single_candidate,
     unexamined_findings,
 )
 from pura.verdict.outcome import VERDICTS, bound, decide_outcome, not_examinable
@@ -33,6 +31,7 @@ from pura.words.sentences import fill
 
 POLICY = Policy()
 PAYLOAD = "0110" * 9
+WHOLE = "caution.passage-whole"
 
 
 def decide(log10_e, usable=100, power=0.99, policy=POLICY, needed=None):
@@ -40,14 +39,16 @@ def decide(log10_e, usable=100, power=0.99, policy=POLICY, needed=None):
 
 
 def circumstances(**changes):
-    facts = {"tokens": 300, "key": "k" * 16, "payload": PAYLOAD, "positions": 108}
+    facts = {"tokens": 300, "key": "k" * 16, "positions": 108}
     facts |= {"verifier": "smollm2", "verifier_fingerprint": "a" * 16, "generator": "a" * 16}
     return Circumstances(**(facts | {"prompt_known": True} | changes))
 
 
-def candidates(*weights):
-    rows = enumerate(weights)
-    return [CandidateFacts(bits=format(i, "036b"), posterior=w) for i, w in rows]
+def named(*weights):
+    """What may be said of PAYLOAD, the strongest of payloads with these weights."""
+    bits = [PAYLOAD, *(format(i, "036b") for i in range(1, len(weights)))][: len(weights)]
+    listed = [CandidateFacts(bits=b, posterior=w) for b, w in zip(bits, weights, strict=True)]
+    return name_payload(PAYLOAD, (), listed, POLICY.single_weight)
 
 
 def register(payload=PAYLOAD, posterior=0.9998):
@@ -183,7 +184,7 @@ def test_a_mark_in_full():
         p_redraw=0.001,
         draws=999,
         circ=circumstances(generator="b" * 16, passages=2, passage_share=0.4),
-        candidates=candidates(0.6, 0.3, 0.05),
+        payload=named(0.6, 0.3, 0.095),
         register=register(),
     )
     assert keys_of(out) == [
@@ -191,8 +192,8 @@ def test_a_mark_in_full():
         "note.n1",
         "note.bound",
         "note.n2",
-        "candidates.several",
-        "register.match",
+        "payload.several",
+        "register.in-question",
         "text.edited",
         "verifier.proxy",
         "scope",
@@ -202,8 +203,12 @@ def test_a_mark_in_full():
     assert "extremely strong support" in text
     assert "1 in 1,000,000" in fill(out[2], "en")
     assert "1 in 1,000 (999 control draws)" in fill(out[3], "en")
-    assert "3 payloads" in fill(out[4], "en")
-    assert "register entry 17" in fill(out[5], "en")
+    assert "In question remain 3 payloads" in fill(out[4], "en")
+    assert "17" not in fill(out[5], "en")
+    sure = said(decide(110.0), payload=named(0.991, 0.009), register=register())
+    assert "payload.several" not in keys_of(sure)
+    entry = next(s for s in sure if s.key == "register.match")
+    assert "register entry 17" in fill(entry, "en")
 
 
 def test_without_a_mark_nothing_is_said_of_payload_register_or_passages(subtests):
@@ -214,13 +219,13 @@ def test_without_a_mark_nothing_is_said_of_payload_register_or_passages(subtests
             p_redraw=0.2,
             draws=99,
             circ=circumstances(passages=1, passage_share=0.2),
-            candidates=candidates(0.5, 0.5),
+            payload=named(0.5, 0.5),
             register=register(),
         )
         with subtests.test(log10_e=log10_e, power=power, usable=usable):
             assert out_of_order(out) == []
             keys = keys_of(out)
-            assert not [k for k in keys if k.startswith(("register", "candidates", "text."))]
+            assert not [k for k in keys if k.startswith(("register", "payload", "text."))]
             assert keys[-1] == "scope"
 
 
@@ -245,40 +250,43 @@ def test_no_mark_says_power_and_keys():
     assert "at least 90 usable positions in a row" in whole
 
 
-def mark(bits, log10_e, passages=1):
+def mark(bits, passages=1):
     where = Passage(first_token=3, last_token=90, start=10, end=300)
-    return MarkFacts(
-        key="ab" * 8,
-        bits=bits,
-        fields=(),
-        passages=(where,) * passages,
-        share=0.25,
-        log10_e=log10_e,
-    )
+    return MarkFacts(key="ab" * 8, bits=bits, fields=(), passages=(where,) * passages, share=0.25)
 
 
-def test_one_mark_needs_no_sentence_of_its_own_and_several_have_one_each():
+def test_one_mark_needs_no_sentence_of_its_own_and_several_are_counted():
     out = decide(20.0)
-    one = findings(out, out.facts(keys_tried=1), POLICY, circumstances(), marks=[mark("01", 20.0)])
+    facts = out.facts(keys_tried=1)
+    one = findings(out, facts, POLICY, circumstances(), marks=[mark("01")])
     assert not [k for k in keys_of(one) if k.startswith("marks")]
+    circ = circumstances(passages=1, passage_share=0.4)
     two = findings(
-        out,
-        out.facts(keys_tried=1),
-        POLICY,
-        circumstances(passages=1, passage_share=0.4),
-        marks=[mark("01", 20.0), mark("10", 7.9, passages=2)],
+        out, facts, POLICY, circ, marks=[mark("01"), mark("10", passages=2)], register=register()
     )
-    assert [k for k in keys_of(two) if k.startswith(("marks", "text"))] == [
-        "marks.several",
-        "marks.each",
-        "marks.each",
-    ]
+    # What is said of each stands with it, so no sentence here names a payload or an entry.
+    keys = [k for k in keys_of(two) if k.startswith(("marks", "text", "register", "payload"))]
+    assert keys == ["marks.counted", "register.marks"]
     assert out_of_order(two) == []
-    words = [fill(s, "en") for s in two if s.key.startswith("marks")]
-    assert "carries 2 marks" in words[0]
-    assert "Mark 1: payload 01" in words[1]
-    assert "2 passages" in words[2]
-    assert "10 to the power of 7" in words[2]
+    assert "carries 2 marks" in fill(two[keys_of(two).index("marks.counted")], "en")
+    more = findings(out, facts, POLICY, circ, marks=[mark("01"), mark("10")], more_marks=True)
+    assert "at least 2 marks" in fill(more[keys_of(more).index("marks.counted")], "en")
+
+
+def test_with_every_mark_it_is_said_that_words_are_not_vouched_for():
+    out, facts = decide(20.0), decide(20.0).facts(keys_tried=1)
+    assert keys_of(cautions(out, facts, circumstances())) == [WHOLE]
+    many = tuple((1 + 40 * i, 20 + 40 * i) for i in range(30))
+    weak = cautions(out, facts, circumstances(edited=many))
+    words = fill(weak[0], "en")
+    assert "30 stretches" in words
+    assert "1–20, 41–60" in words
+    assert "…" in words
+    for log10_e in (4.0, 0.0):
+        below = decide(log10_e)
+        none = keys_of(cautions(below, below.facts(keys_tried=1), circumstances(edited=many)))
+        assert WHOLE not in none
+        assert "caution.edited-here" not in none
 
 
 def test_too_little_says_how_much_is_needed_or_that_nobody_knows():
@@ -289,11 +297,13 @@ def test_too_little_says_how_much_is_needed_or_that_nobody_knows():
 
 
 def test_the_register_is_said_with_its_odds():
-    out = said(decide(20.0), register=register(payload="1" * 36, posterior=0.7))
+    sure = named(1.0)
+    out = said(decide(20.0), payload=sure, register=register(payload="1" * 36, posterior=0.7))
     assert "register.none" in keys_of(out)
     assert "register.nearest" in keys_of(out)
     assert "register.match" not in keys_of(out)
-    faint = said(decide(20.0), register=register(payload="1" * 36, posterior=0.001))
+    other = register(payload="1" * 36, posterior=0.001)
+    faint = said(decide(20.0), payload=sure, register=other)
     assert "register.nearest" not in keys_of(faint)
 
 
@@ -341,28 +351,11 @@ def test_a_register_that_the_policy_wants_and_nobody_gave_is_a_caution():
     assert "caution.prior-unused" not in keys_of(cautions(out, facts, circumstances()))
 
 
-@pytest.mark.parametrize(
-    ("weights", "alone"),
-    [
-        ([0.9995, 0.0003], True),
-        ([0.999, 0.0005], True),
-        ([1.0], True),
-        ([0.9989, 0.0005], False),
-        ([0.9991, 0.0006], False),
-        ([0.5, 0.5], False),
-        ([], False),
-    ],
-)
-def test_the_single_candidate_rule(weights, alone):
-    assert single_candidate(weights, POLICY) is alone
-    out = said(decide(20.0), candidates=candidates(*weights))
-    assert ("candidates.several" in keys_of(out)) is (not alone and len(weights) > 1)
-
-
 def test_many_faint_candidates_are_counted_too():
-    out = said(decide(20.0), candidates=candidates(*[1e-5] * 8))
-    several = next(s for s in out if s.key == "candidates.several")
+    out = said(decide(20.0), payload=named(*[1e-5] * 8))
+    several = next(s for s in out if s.key == "payload.several")
     assert several.values["k"] == 8
+    assert "In question remain at least 8 payloads" in fill(several, "en")
 
 
 @pytest.mark.parametrize("reason", sorted(set(REASONS.values())))
@@ -386,7 +379,7 @@ def test_an_unknown_reason_is_refused():
 
 def test_nothing_weakens_a_long_text_read_well():
     out = decide(100.0)
-    assert cautions(out, out.facts(keys_tried=1), circumstances()) == ()
+    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances())) == [WHOLE]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +400,7 @@ def test_nothing_weakens_a_long_text_read_well():
 )
 def test_each_caution_by_itself(changes, key):
     out = decide(100.0)
-    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances(**changes))) == [key]
+    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances(**changes))) == [key, WHOLE]
 
 
 def test_cautions_from_the_evidence():
@@ -415,13 +408,14 @@ def test_cautions_from_the_evidence():
     assert keys_of(cautions(few, few.facts(keys_tried=2), circumstances())) == [
         "caution.few-usable",
         "caution.several-keys",
+        WHOLE,
     ]
     unmeasured = decide(8.0, power=None)
     facts = unmeasured.facts(keys_tried=1)
-    assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured"]
+    assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured", WHOLE]
     # The language is the reason why no rate is stated.
     other = circumstances(unlike="language")
-    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.language"]
+    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.language", WHOLE]
 
 
 @given(
@@ -449,9 +443,9 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
         passages=usable % 4,
         passage_share=0.5,
     )
-    ranked = candidates(*sorted((w / (sum(weights) + 1e-12) for w in weights), reverse=True))
+    ranked = named(*sorted((w / (sum(weights) + 1e-12) for w in weights), reverse=True))
     sentences = findings(
-        out, facts, POLICY, circ, candidates=ranked, register=register() if odd else None
+        out, facts, POLICY, circ, payload=ranked, register=register() if odd else None
     )
     assert out.verdict in VERDICTS
     assert out_of_order(sentences) == []

@@ -9,7 +9,7 @@ import pytest
 
 from pura.base.errors import PolicyError
 from pura.base.resources import resource
-from pura.verdict.policy import RULES, Policy, default_policy, json_schema, load_policy
+from pura.verdict.policy import RULES, SCHEMA, Policy, default_policy, json_schema, load_policy
 
 BAD = {
     "name": ["", 7, "x" * 61, "line\nbreak"],
@@ -22,7 +22,6 @@ BAD = {
     "min_usable": [0, 10_001, 3.0],
     "odd_characters": [0.0, 1.1, "0.02"],
     "single_weight": [0.89, 1.01],
-    "single_runner_up": [-0.1, 0.2],
     "prior_none": [0.0, 1.0, "0.1"],
     "epochs": [0, 401, 1.5, True],
     "signed": [1, "yes", None],
@@ -55,8 +54,8 @@ def test_defaults_are_those_of_the_reporting_conventions():
     assert policy == Policy()
     assert (policy.t_found, policy.t_review, policy.lr_cap) == (6, 3, 1e6)
     assert (policy.power_needed, policy.prior_none) == (0.95, 0.1)
-    assert (policy.single_weight, policy.single_runner_up) == (0.999, 0.0005)
-    assert policy.rule == "default/1"
+    assert policy.single_weight == 0.99
+    assert policy.rule == "default/2"
     assert policy.one_in == 1_000_000
 
 
@@ -177,3 +176,9 @@ def test_the_schema_refuses_what_the_code_refuses():
             if unsayable or (isinstance(value, float) and value.is_integer()):
                 continue
             assert not validator.is_valid(Policy().to_dict() | {name: value}), (name, value)
+
+
+def test_a_setting_of_earlier_versions_that_follows_from_another_is_read_and_forgotten():
+    old = Policy.from_dict({"schema": SCHEMA, "single_weight": 0.999, "single_runner_up": 0.0005})
+    assert old == Policy(single_weight=0.999)
+    assert "single_runner_up" not in old.to_dict()

@@ -237,7 +237,7 @@ def _printed(facts: FileFacts, audits: Sequence[Audit]) -> Check:
             (phrase("missing.key", name=audit.key.fingerprint), audit.key.fingerprint),
         ]
         if audit.verdict == "mark":
-            wanted.append((phrase("missing.payload", name=audit.input.name), audit.payload.bits))
+            wanted.append((phrase("missing.payload", name=audit.input.name), audit.decoded.bits))
         missing += [what for what, value in wanted if _squeezed(value).lower() not in text]
     if missing:
         values = {"what": listed(missing)}

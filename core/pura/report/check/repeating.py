@@ -45,7 +45,7 @@ def compare(audit: Audit, fresh: Audit) -> Check:
     differing = [
         name
         for name, same in (
-            ("differs.payload", audit.payload.bits == fresh.payload.bits),
+            ("differs.payload", audit.decoded.bits == fresh.decoded.bits),
             ("differs.outcome", audit.verdict == fresh.verdict),
             ("differs.tokens", audit.input.tokens == fresh.input.tokens),
             ("differs.evidence", delta <= max(TOLERANCE, 0.005 * abs(audit.evidence.log10_e))),

@@ -1,0 +1,203 @@
+"""What may be said of a payload: it is named as a fact only where it is identified.
+
+The decoder always has a most probable payload. Whether it is the one that the text carries is told
+by its posterior, which is calibrated (docs/study.md). This is the one place that decides: a payload
+is *identified* from the posterior on that the policy asks for, a single field by itself likewise,
+since a customer may be certain while the day is not. Everything that is printed, filed or looked up
+goes by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pura.scheme import FieldValue
+
+IDENTIFIED: Final = 0.99
+"""Posterior from which a payload is identified, where a record's policy does not say."""
+LEAST_IDENTIFIED: Final = 0.9
+"""No policy asks for less."""
+_HAIR: Final = 1e-12  # weights that add up to one leave their last digit in the sum
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateFacts:
+    """One payload that the evidence leaves in question.
+
+    Attributes:
+        bits: ``L_m`` characters 0 and 1.
+        posterior: Weight under the prior of the evidence: all payloads alike, or the issued ones
+            more (:class:`~pura.record.audit.PriorFacts`).
+        fields: What the layout makes of it.
+    """
+
+    bits: str
+    posterior: float
+    fields: tuple[FieldValue, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedField:
+    """What a field of the payload says, and how sure that is by itself.
+
+    Attributes:
+        name: The field's name.
+        value: Its most probable value.
+        posterior: Weight of all payloads with this value; None where the record holds no weights.
+        identified: The value may be stated.
+    """
+
+    name: str
+    value: FieldValue
+    posterior: float | None
+    identified: bool
+
+    @property
+    def text(self) -> str:
+        """The most probable value in words, with a question mark where it has no meaning."""
+        return self.value.text if self.value.known else f"{self.value.raw} ?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedPayload:
+    """The payload of a mark, and how much of it may be stated.
+
+    Attributes:
+        best: The most probable payload, characters 0 and 1 (of the published decoder: its choice).
+        posterior: Its weight among all payloads; None where the record holds no weights.
+        identified: It may be stated.
+        in_question: The fewest payloads that together have the weight that identifies; 1 where one
+            has it alone, 0 where the record holds no weights.
+        more: There are more than that: those that are listed do not have it together.
+        weight: What those that are listed in question have together.
+        fields: What each field says, in the order of the layout; empty without one.
+    """
+
+    best: str
+    posterior: float | None
+    identified: bool
+    in_question: int
+    more: bool
+    weight: float
+    fields: tuple[NamedField, ...] = ()
+
+    @property
+    def bits(self) -> str | None:
+        """The payload where it is identified, else None."""
+        return self.best if self.identified else None
+
+    def columns(self) -> dict[str, object]:
+        """Return it as columns of a row: what is identified apart from what is most probable."""
+        return {
+            "payload": self.bits,
+            "payload_best": self.best,
+            "payload_posterior": self.posterior,
+            "payloads_in_question": self.in_question,
+            "fields": {f.name: f.text if f.identified else None for f in self.fields},
+            "fields_best": {f.name: f.text for f in self.fields},
+            "fields_posterior": {f.name: f.posterior for f in self.fields},
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Passage:
+    """A stretch of the text that carries the mark.
+
+    Attributes:
+        first_token: Index of its first token.
+        last_token: Index of its last token (inclusive).
+        start: First character.
+        end: Character after the last.
+    """
+
+    first_token: int
+    last_token: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedMark:
+    """One mark as it is shown: where it stands and what may be said of its payload.
+
+    Attributes:
+        number: From 1, in the order of the text.
+        key: Fingerprint of the key under which it was read.
+        payload: What may be said of its payload.
+        candidates: The payloads behind that, strongest first.
+        passages: Where it stands, in the order of the text.
+        share: Share of the usable positions inside these passages; None where the record does not
+            say.
+        log10_e: log10 of the e-value of the statement that these passages carry a mark; None where
+            the record has none of its own.
+    """
+
+    number: int
+    key: str
+    payload: NamedPayload
+    candidates: tuple[CandidateFacts, ...]
+    passages: tuple[Passage, ...]
+    share: float | None
+    log10_e: float | None
+
+
+def identified_from(policy: Mapping[str, object]) -> float:
+    """Return the posterior from which a payload is identified under a recorded policy."""
+    level = policy.get("single_weight", IDENTIFIED)
+    return max(LEAST_IDENTIFIED, float(level)) if isinstance(level, int | float) else IDENTIFIED
+
+
+def name_payload(
+    best: str,
+    fields: Sequence[FieldValue],
+    candidates: Sequence[CandidateFacts],
+    level: float,
+) -> NamedPayload:
+    """Decide what may be said of a payload.
+
+    Args:
+        best: The decoded payload.
+        fields: What the layout makes of it.
+        candidates: Payloads with their weights, strongest first; empty where none are known. What
+            is not listed counts against whatever is asked.
+        level: Posterior from which a payload, or the value of a field, is identified.
+    """
+    weights = {c.bits: c.posterior for c in candidates}
+    posterior = weights.get(best, 0.0) if candidates else None
+    total, count = 0.0, 0
+    for candidate in candidates:
+        if total >= level - _HAIR:
+            break
+        total, count = total + candidate.posterior, count + 1
+    return NamedPayload(
+        best=best,
+        posterior=posterior,
+        identified=posterior is not None and posterior >= level,
+        in_question=count,
+        more=bool(candidates) and total < level - _HAIR,
+        weight=min(1.0, total),
+        fields=tuple(_field(place, value, candidates, level) for place, value in enumerate(fields)),
+    )
+
+
+def _field(
+    place: int, value: FieldValue, candidates: Sequence[CandidateFacts], level: float
+) -> NamedField:
+    """Add up what the candidates say of one field: the marginal of its values."""
+    values: dict[int, FieldValue] = {}
+    weights: dict[int, float] = {}
+    for candidate in candidates:
+        if place >= len(candidate.fields) or candidate.fields[place].name != value.name:
+            continue  # of a damaged record; it counts against every value
+        said = candidate.fields[place]
+        values[said.raw] = said
+        weights[said.raw] = weights.get(said.raw, 0.0) + candidate.posterior
+    if not weights:
+        return NamedField(name=value.name, value=value, posterior=None, identified=False)
+    raw = max(weights, key=lambda one: weights[one])
+    weight = min(1.0, weights[raw])
+    return NamedField(
+        name=value.name, value=values[raw], posterior=weight, identified=weight >= level
+    )

@@ -1,0 +1,203 @@
+"""The marks of a record in words: the same lines for command, notebook, window and report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from pura.base import numerals
+from pura.record.naming import NamedField, NamedMark, NamedPayload, Passage
+from pura.scheme import Profile
+from pura.words.sentence import Sentence
+from pura.words.sentences import Value, findings
+
+
+def mark_lines(
+    mark: NamedMark, language: str, *, alone: bool, text: str | None, lr_cap: float
+) -> list[str]:
+    """Return what is said of one mark, a line each.
+
+    Args:
+        mark: The mark.
+        language: ``en`` or ``de``.
+        alone: It is the only one, so that headline and passages speak of it already.
+        text: The text, which tells the lines; None where the record leaves it out.
+        lr_cap: Largest likelihood ratio that is printed.
+    """
+    lines = []
+    if not alone:
+        place = "; ".join(place_words(p, text, language) for p in mark.passages)
+        lines.append(_fill("mark.place", language, i=mark.number, place=place))
+    lines += payload_lines(mark.payload, language)
+    if not alone and (words := evidence_words(mark, language, lr_cap)):
+        lines.append(words)
+    return lines
+
+
+def evidence_words(mark: NamedMark, language: str, lr_cap: float) -> str:
+    """Return the evidence of the statement that a mark's passages carry one; "" where none is kept.
+
+    It is never printed beyond the policy's cap.
+    """
+    values = _ratio(mark, lr_cap)
+    return "" if values is None else _fill("mark.evidence", language, **values)
+
+
+def evidence_ratio(mark: NamedMark, language: str, lr_cap: float) -> str:
+    """Return the same as a number for a table; "" where none is kept."""
+    values = _ratio(mark, lr_cap)
+    return "" if values is None else _fill("mark.ratio", language, **values)
+
+
+def _ratio(mark: NamedMark, lr_cap: float) -> dict[str, Value] | None:
+    if mark.log10_e is None:
+        return None
+    capped = mark.log10_e >= math.log10(lr_cap)
+    return {"capped": int(capped), "lr": lr_cap if capped else 10.0**mark.log10_e}
+
+
+def place_words(passage: Passage, text: str | None, language: str) -> str:
+    """Return where a passage stands: its line, where the text is known, and its characters."""
+    values: dict[str, Value] = {"a": passage.start + 1, "b": passage.end}
+    if text is None:
+        return _fill("mark.characters", language, **values)
+    line = text.count("\n", 0, passage.start) + 1
+    return _fill("mark.line", language, line=line, **values)
+
+
+def payload_lines(payload: NamedPayload, language: str) -> list[str]:
+    """Return the payload and its fields, a line each: as facts only what is identified."""
+    return [
+        payload_words(payload, payload.best, language),
+        *(f"  {field_words(field, language)}" for field in payload.fields),
+    ]
+
+
+def payload_words(payload: NamedPayload, written: str, language: str) -> str:
+    """Return the payload, or that it is in question.
+
+    Args:
+        payload: The payload.
+        written: Its bits as they are to be printed.
+        language: ``en`` or ``de``.
+    """
+    if payload.identified:
+        return _fill("payload.identified", language, bits=written)
+    if payload.posterior is None:
+        return _fill("payload.unweighed", language, bits=written)
+    return _fill(
+        "payload.in-question",
+        language,
+        more=int(payload.more),
+        n=payload.in_question,
+        post=payload.posterior,
+        bits=written,
+    )
+
+
+def in_question_words(payload: NamedPayload, language: str) -> str:
+    """Return in a few words that a payload is not identified."""
+    if not payload.in_question:
+        return _fill("payload.open-unweighed", language)
+    return _fill("payload.open", language, more=int(payload.more), n=payload.in_question)
+
+
+def field_words(field: NamedField, language: str, written: str | None = None) -> str:
+    """Return what a field says; as a fact only where it is identified.
+
+    Args:
+        field: The field.
+        language: ``en`` or ``de``.
+        written: Its value as it is to be printed; as the layout writes it when absent.
+    """
+    value = field.text if written is None else written
+    if field.identified:
+        return _fill("field.identified", language, name=field.name, value=value)
+    if field.posterior is None:
+        return _fill("field.unweighed", language, name=field.name, value=value)
+    return _fill("field.in-question", language, name=field.name, value=value, post=field.posterior)
+
+
+def value_words(profile: Profile, field: NamedField, language: str) -> str:
+    """Return the value of a field as people write it: a date in the words of the language."""
+    kinds = {one.name: one.kind for one in profile.fields}
+    if kinds.get(field.name) == "date" and field.value.known:
+        try:
+            return numerals.date(field.value.text, language)
+        except ValueError:
+            pass
+    return field.text
+
+
+def whom_words(profile: Profile, payload: NamedPayload, written: str, language: str) -> str:
+    """Return for whom and when in one line: the fields that are identified, or the payload.
+
+    Args:
+        profile: Its fields.
+        payload: The payload.
+        written: Its bits as they are to be printed.
+        language: ``en`` or ``de``.
+    """
+    parts = [
+        f"{field.name} {value_words(profile, field, language)}"
+        for field in payload.fields
+        if field.identified
+    ]
+    if payload.identified:
+        return " · ".join(parts) or written
+    return " · ".join([*parts, in_question_words(payload, language)])
+
+
+def sentences_said(
+    sentences: Sequence[Sentence], marks: Sequence[NamedMark], *, more: bool
+) -> tuple[Sentence, ...]:
+    """Return the sentences of a record as they are said today.
+
+    Earlier versions had a sentence a mark, which stated its payload and a share of the evidence,
+    and looked a payload up in the register that was in question; today's rule stands for both.
+
+    Args:
+        sentences: Of the record.
+        marks: Its marks.
+        more: There may be more marks than these.
+    """
+    payload = marks[0].payload if len(marks) == 1 else None
+    in_question = payload is not None and not payload.identified
+    out: list[Sentence] = []
+    for sentence in sentences:
+        match sentence.key:
+            case "marks.each":
+                pass
+            case "marks.several":
+                out.append(marks_counted(len(marks), more=more))
+            case "candidates.several":
+                out += payload_several(payload)
+            case "register.match" | "register.none" if in_question:
+                values = {"ver": sentence.values["ver"]}
+                out.append(Sentence(key="register.in-question", values=values))
+            case "register.nearest" if in_question:
+                pass
+            case _:
+                out.append(sentence)
+    return tuple(out)
+
+
+def payload_several(payload: NamedPayload | None) -> list[Sentence]:
+    """Return the sentence that counts the payloads in question; none where one is identified."""
+    if payload is None or payload.identified or not payload.in_question:
+        return []
+    values: dict[str, str | int | float] = {
+        "more": int(payload.more),
+        "k": payload.in_question,
+        "sum": payload.weight,
+    }
+    return [Sentence(key="payload.several", values=values)]
+
+
+def marks_counted(count: int, *, more: bool) -> Sentence:
+    """Return the sentence that counts the marks of a text."""
+    return Sentence(key="marks.counted", values={"k": count, "more": int(more)})
+
+
+def _fill(key: str, language: str, **values: Value) -> str:
+    return findings().fill(key, language, values)

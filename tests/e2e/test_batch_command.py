@@ -47,6 +47,14 @@ def test_a_pile_becomes_rows_and_shards_become_one(pura: Any, marked: Path, tmp_
     assert merged.returncode == 0, merged.stderr
     assert json.loads(merged.stdout)["outcomes"] == {"insufficient": 1, "mark": 2}
     assert pura("batch", "summary", whole).returncode == 0
+    # A result is not replaced unasked, here one named where the new one should have stood.
+    assert "already" in pura("batch", "merge", *parts).stderr
+    assert parts[0].read_bytes()
+    short = pura("batch", "merge", whole, parts[0], "--force")
+    assert short.returncode == 1
+    first = "row 1 of input 2: the result of a shard is not among these"
+    assert first in short.stderr
+    assert pura("batch", "merge", whole, *parts, "--force").returncode == 0
 
 
 def test_what_a_batch_is_told_wrongly_is_a_usage_error(
@@ -60,7 +68,17 @@ def test_what_a_batch_is_told_wrongly_is_a_usage_error(
         (marked, *settings, *out, "--shard", "3/2"),
         (marked, *settings, *out, "--fdr", "2"),
         (marked, *settings, *out, "--engine", "none"),
+        (marked, *settings, *out, "--encoding", "klingon"),
     ):
         done = pura("batch", "run", *words)
         assert done.returncode == 2, (words, done.stdout, done.stderr)
+    absent = tmp_path / "absent"
+    for words in (
+        ("-o", absent / "out.jsonl"),
+        (*out, "--journal", absent / "j"),
+        (*out, "--records", absent / "r"),
+    ):
+        done = pura("batch", "run", marked, *settings, *words)
+        assert "there is no folder" in done.stderr, words
     assert not any(tmp_path.glob("out*"))
+    assert not absent.exists()

@@ -147,6 +147,81 @@ def test_what_was_found_and_what_failed_is_saved_to_a_case(
     assert pura("caselog", "verify").returncode == 0
 
 
+def test_wrong_use_ends_with_2_before_a_case_is_opened(pura: Any, marked: Path) -> None:
+    call = ("verify", marked / "00.txt", *options(marked), "--save", "Thesis")
+    wrong = (
+        ("--encoding", "klingon"),
+        ("--format", "xyz"),
+        ("--device", "foo"),
+        ("--dtype", "int4"),
+        ("--epochs", "someday"),
+        ("--full",),
+        ("--force",),
+        ("--request", marked / "profile.json"),
+        ("--text-passphrase-file", marked / "key.txt"),
+    )
+    for words in wrong:
+        done = pura(*call, *words)
+        assert done.returncode == 2, (words, done.stdout, done.stderr)
+        assert not done.stdout
+    for words in (("--model", "none"), ("--policy", "none"), ("--prompts", "none")):
+        assert pura(*call, *words).returncode == 1
+    # Without a case, what its texts become has no effect either.
+    assert pura(*call[:-2], "--keep-text", "leave-out").returncode == 2
+    assert not pura("caselog", "list", "--json").stdout
+    german = pura(*call, "--full", "--language", "de").stderr
+    assert "Ohne --json bewirkt es nichts." in german
+    all_german(german.partition("\n")[2].rpartition("\n")[0].replace("--full", ""))
+
+
+def test_no_file_is_replaced_and_no_folder_made_unasked(
+    pura: Any, marked: Path, tmp_path: Path
+) -> None:
+    there, absent = tmp_path / "there", tmp_path / "absent" / "new"
+    there.write_text("precious")
+    bits = ("--payload", "0x1", "--tokens", "8", "--prompt", "The")
+    text = marked / "00.txt"
+    calls: tuple[tuple[Any, ...], ...] = (
+        ("generate", *bits, *options(marked), "-o"),
+        ("generate", *bits, *options(marked), "--ids"),
+        ("verify", text, *options(marked), "-o"),
+        ("verify", text, *options(marked), "--pdf"),
+        ("profile", "new", "-o"),
+        ("lab", "attack", "contractions", text, "-o"),
+    )
+    for call in calls:
+        taken, missing = pura(*call, there), pura(*call, absent)
+        assert taken.returncode == missing.returncode == 1, (call, taken.stderr, missing.stderr)
+        assert "already" in taken.stderr, call
+        assert "there is no folder" in missing.stderr, call
+    assert there.read_text() == "precious"
+    assert not absent.parent.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on a file's size")
+def test_a_row_that_the_disk_does_not_take_is_printed(
+    pura: Any, rows: Any, marked: Path, tmp_path: Path
+) -> None:
+    import resource as limits
+
+    out = tmp_path / "rows.jsonl"
+    call = ("verify", marked / "00.txt", marked / "01.txt", *options(marked), "-o", out)
+    assert pura(*call).returncode == 0
+    first, second = out.read_text().splitlines()
+    out.unlink()
+    before = limits.getrlimit(limits.RLIMIT_FSIZE)
+    limits.setrlimit(limits.RLIMIT_FSIZE, (len(first.encode()) + len(second) // 2, before[1]))
+    try:
+        done = pura(*call)
+    finally:
+        limits.setrlimit(limits.RLIMIT_FSIZE, before)
+    assert done.returncode == 1
+    assert "takes no more: File too large" in done.stderr
+    # What is in the file is whole, and what is not was said.
+    [written], [printed] = rows(out.read_text()), rows(done.stdout)
+    assert [written["input"]["name"], printed["input"]["name"]] == ["00.txt", "01.txt"]
+
+
 def test_standard_input_words_german_and_a_model_folder(
     pura: Any, marked: Path, samples: dict[str, Any], models: Path
 ) -> None:

@@ -233,7 +233,7 @@ class PowerTablesDialog(StoreDialog):
             translate("Power", "Export the table"),
             translate("Power", "Measured tables ({files:text})"),
             lambda path: self._do(
-                lambda: export_power(workplace, name, path), lambda _: _exported(path)
+                lambda: export_power(workplace, name, path, replace=True), lambda _: _exported(path)
             ),
         )
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)

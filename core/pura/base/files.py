@@ -128,7 +128,12 @@ def read_bounded(path: Path, limit: int, error: type[PuraError] = InputError) ->
 
 
 def write_or_refuse(
-    path: Path, data: bytes, error: type[PuraError] = InputError, *, private: bool = False
+    path: Path,
+    data: bytes,
+    error: type[PuraError] = InputError,
+    *,
+    private: bool = False,
+    own: bool = False,
 ) -> None:
     """Write a file in one step, or say in words why not.
 
@@ -137,10 +142,13 @@ def write_or_refuse(
         data: The bytes.
         error: What is raised.
         private: Readable by this user only.
+        own: It is the program's own, whose folder is made; else somebody named it, and none is.
 
     Raises:
         PuraError: It cannot be written; what was there before is untouched.
     """
+    if not own:
+        refuse_no_folder(path, error)
     try:
         write_atomic(path, data, private=private)
     except OSError as problem:
@@ -149,11 +157,24 @@ def write_or_refuse(
         ) from None
 
 
-def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bool = False) -> None:
-    """Refuse to replace a file, unless that was asked for.
+def refuse_no_folder(path: Path, error: type[PuraError] = InputError) -> None:
+    """Refuse to make the folder that a file shall be written into.
 
     Raises:
-        PuraError: It is there already.
+        PuraError: There is none.
     """
+    if not path.parent.is_dir():
+        raise error(
+            "file.no-folder", name=path.name, folder=str(path.parent), code="file-no-folder"
+        )
+
+
+def refuse_taken(path: Path, error: type[PuraError] = InputError, *, replace: bool = False) -> None:
+    """Refuse to replace a file unless that was asked for, and to make its folder; before the work.
+
+    Raises:
+        PuraError: It is there already, or its folder is not.
+    """
+    refuse_no_folder(path, error)
     if path.exists() and not replace:
         raise error("file.there", name=path.name, code="file-exists")

@@ -22,6 +22,7 @@ from pura.batch.tables import STREAMS, Columns, Entry, as_refusal, opened
 from pura.batch.values import Chunk, Item, Refusal, Source, Text
 from pura.documents import Document, choose, endings, read_data, read_document
 from pura.documents.folders import Skipped, WalkOptions, walk
+from pura.documents.formats import FORMATS
 from pura.documents.limits import MAX_FILE_BYTES
 
 ROWS_OF_A_CHUNK: Final = 64
@@ -41,7 +42,7 @@ class Inputs:
         walk: What is taken from folders; there is no limit but the disk.
         columns: Which columns of tables are read, and how files are.
         parts: Which parts of a document; empty takes the usual ones, ``all`` every one.
-        shard: Which part of the chunks is read, from 0, and of how many.
+        shard: Which part of the rows and files is read, from 0, and of how many.
     """
 
     names: tuple[str, ...] = ()
@@ -102,14 +103,19 @@ def chunks(inputs: Inputs, passed: Passed | None = None) -> Iterator[Chunk]:
     Raises:
         InputError: A list of names cannot be read.
     """
-    mine, of = inputs.shard
     for number, path in enumerate(files(inputs, passed), 1):
         stream = STREAMS.get(PurePath(path).suffix.lower())
         if stream is not None and inputs.columns.options.format is None:
             found = _table(path, number, inputs)
         else:
-            found = iter((_file(path, number, inputs),))
-        yield from (chunk for chunk in found if (chunk.input + chunk.slice) % of == mine)
+            found = iter((_file(path, number, inputs),) if _mine(number, 1, inputs) else ())
+        yield from found
+
+
+def _mine(number: int, item: int, inputs: Inputs) -> bool:
+    """Whether an item is of the shard that is read; neighbours are of different ones."""
+    mine, of = inputs.shard
+    return (number + item) % of == mine
 
 
 def _names(inputs: Inputs) -> Iterator[str]:
@@ -169,15 +175,25 @@ def _file(path: str, number: int, inputs: Inputs) -> Chunk:
 
 
 def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
-    """Yield the rows of a table in slices; an error of the file stands where it was met."""
+    """Yield the rows of a table in slices; an error of the file stands where it was met.
+
+    A table without a row is an error as well, so that every input has an item.
+    """
     items, slices = 0, 0
-    stream = STREAMS[PurePath(path).suffix.lower()]
+    ending = PurePath(path).suffix.lower()
+    stream = STREAMS[ending]
     try:
         with opened(path) as file:
             entries = stream(file, PurePath(path).name, inputs.columns)
             for group in _groups(entries):
-                yield _slice(path, number, slices, items, group)
+                first = items + 1
                 items, slices = items + len(group), slices + 1
+                own = [pair for pair in enumerate(group, first) if _mine(number, pair[0], inputs)]
+                if own:
+                    yield _slice(path, number, slices - 1, own)
+        if not items:
+            label = next((f.label for f in FORMATS.values() if ending in f.endings), ending)
+            raise InputError("input.no-text", label=label, code="input-empty")
     except Exception as error:  # a stranger's file may do anything; the others are read
         caught = as_refusal(error)
         source = Source(input=number, item=items + 1, piece=1, path=_full(path))
@@ -186,7 +202,8 @@ def _table(path: str, number: int, inputs: Inputs) -> Iterator[Chunk]:
             return [Refusal(source=source, error=caught)]
 
         mark = f"{_state(path)}|{caught.code}"
-        yield Chunk(input=number, slice=slices, mark=mark, weight=0, read=read)
+        if _mine(number, items + 1, inputs):
+            yield Chunk(input=number, slice=slices, mark=mark, weight=0, read=read)
 
 
 def _groups(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
@@ -203,9 +220,10 @@ def _groups(entries: Iterator[Entry]) -> Iterator[list[Entry]]:
         yield group
 
 
-def _slice(path: str, number: int, slices: int, items: int, group: list[Entry]) -> Chunk:
+def _slice(path: str, number: int, slices: int, entries: list[tuple[int, Entry]]) -> Chunk:
+    """Return some rows of a table, each with its number, as what is read in one go."""
     content = hashlib.sha256()
-    for entry in group:
+    for _, entry in entries:
         for part in (
             entry.part.encode(errors="surrogatepass"),
             (entry.id or "").encode(errors="surrogatepass"),
@@ -215,10 +233,10 @@ def _slice(path: str, number: int, slices: int, items: int, group: list[Entry]) 
 
     def read() -> list[Item]:
         found: list[Item] = []
-        for at, entry in enumerate(group):
+        for item, entry in entries:
             source = Source(
                 input=number,
-                item=items + at + 1,
+                item=item,
                 piece=1,
                 path=_full(path),
                 id=None if entry.id is None else visible(entry.id),
@@ -227,7 +245,7 @@ def _slice(path: str, number: int, slices: int, items: int, group: list[Entry]) 
             found += _items(entry.read, source)
         return found
 
-    weight = sum(entry.weight for entry in group)
+    weight = sum(entry.weight for _, entry in entries)
     return Chunk(input=number, slice=slices, mark=content.hexdigest(), weight=weight, read=read)
 
 

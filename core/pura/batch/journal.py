@@ -79,7 +79,6 @@ class Journal(Handle):
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._db = _KIND.connect(path, create=True, read_only=False, timeout=1.0)
         try:
             with _KIND.guard():

@@ -129,7 +129,9 @@ def csv_rows(file: IO[bytes], name: str, columns: Columns) -> Iterator[Entry]:
     with io.TextIOWrapper(joined, encoding, errors="surrogateescape", newline="") as text:
         rows = csv.reader(text, dialect=dialect)
         try:
-            names = next(rows, [])
+            names = next(rows, None)
+            if names is None:
+                return
             field, id_field = columns.named(names)
             at, id_at = names.index(field), names.index(id_field) if id_field else None
             for number, row in enumerate(rows, 2):

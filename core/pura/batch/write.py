@@ -73,7 +73,6 @@ def written(name: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    path.parent.mkdir(parents=True, exist_ok=True)
     # Always the same name, so that a batch that is killed while it writes leaves one file at most.
     part = path.with_name(f".{path.name}.part")
     try:

@@ -224,6 +224,7 @@ def merge(
     ],
     form: OutputFormat = None,
     fdr: FdrOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -232,7 +233,7 @@ def merge(
     from pura.desk.batch import merge_batch
 
     refuse_rate(fdr)
-    done = merge_batch(output, results, form=form, fdr=fdr)
+    done = merge_batch(output, results, form=form, fdr=fdr, replacing=force)
     _end(done, by_outcome=by_outcome, as_json=as_json)
 
 
@@ -328,12 +329,13 @@ def _end(done: BatchDone, *, by_outcome: bool, as_json: bool) -> None:
                 "examined_now": done.found,
                 "seconds": round(done.seconds, 1),
                 "skipped": dict(sorted(done.skipped.items())),
+                "missing": done.missing,
             },
             "batch",
         )
     else:
         _say(done)
-    code = 1 if done.errors else 0
+    code = 1 if done.errors or done.missing else 0
     if by_outcome and done.outcomes["mark"]:
         code = MARKED
     elif by_outcome and done.outcomes["indication"]:
@@ -350,6 +352,9 @@ def _say(done: BatchDone) -> None:
         out.print(f"  {count}  {title(verdict, language())}")
     for code, count in done.errors.most_common():
         out.print(f"  {count}  {say('batch.error', code=code)}")
+    if done.missing is not None:
+        number, item = done.missing
+        err.print(say("batch.missing", number=number, item=item), style="bold red")
     if done.chosen is not None:
         out.print(say("batch.chosen", count=done.chosen))
     if done.found:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pura.base.errors import PayloadError, naming
-from pura.base.files import write_atomic
+from pura.base.files import refuse_taken, write_or_refuse
 from pura.cli.common import (
     DeviceOption,
     DtypeOption,
@@ -58,13 +58,17 @@ def generate(
         int | None, typer.Option(help="Of the ordinary randomness; left out: fresh.")
     ] = None,
     ids: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the token ids here as JSON.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the token ids to this new file as JSON."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write the text here, not to stdout.")
+        Path | None,
+        typer.Option("--output", "-o", help="Write the text to this new file, not to stdout."),
     ] = None,
 ) -> None:
     """Write a marked text: the payload hides in the sampling, not the probabilities."""
+    for path in filter(None, (ids, output)):
+        refuse_taken(path)  # before the work, not after it
     at = workplace(device, dtype)
     shared = load_profile(at, profile)
     bits = payload_of(shared, payload, field)
@@ -94,9 +98,9 @@ def generate(
         at.session_keys.wipe()
     if ids is not None:
         note = {"ids": made.ids.tolist(), "payload": bits.text, "profile": shared.fingerprint}
-        write_atomic(ids, (json.dumps(note) + "\n").encode())
+        write_or_refuse(ids, (json.dumps(note) + "\n").encode())
     if output is not None:
-        write_atomic(output, made.text.encode())
+        write_or_refuse(output, made.text.encode())
         err.print(say("generated", count=int(made.ids.size)))
     else:
         sys.stdout.write(made.text)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from pura.base import numerals
+from pura.base.errors import PolicyError
+from pura.base.files import refuse_taken
 from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
@@ -89,6 +91,8 @@ def measure(
         show_power,
     )
 
+    if output is not None:
+        refuse_taken(output, PolicyError)  # before the work, not after it
     at = workplace(device, dtype)
     request = MeasurePower(
         name=name,

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO
 
@@ -143,7 +144,39 @@ def say(key: str, /, **values: Value) -> str:
     return catalogue("command").fill(key, language(), values)
 
 
-_rows_into: list[TextIO] = []
+class _Rows:
+    """A new file of rows; each is in it whole, or not at all.
+
+    Args:
+        path: Its name.
+        file: The file, without a buffer.
+    """
+
+    def __init__(self, path: Path, file: FileIO) -> None:
+        self._path, self._file = path, file
+
+    def write(self, line: str) -> None:
+        """Write a row; one that the disk does not take goes to standard output instead.
+
+        Raises:
+            OutputError: The disk takes no more; nothing of the row is in the file.
+        """
+        begun, rest = self._file.tell(), memoryview(line.encode())
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(begun)
+            with _written():
+                sys.stdout.write(line)
+                sys.stdout.flush()
+            raise OutputError(
+                "command.row-printed", name=self._path.name, why=error.errno or 0
+            ) from None
+
+
+_rows_into: list[_Rows] = []
 
 
 @contextmanager
@@ -155,11 +188,11 @@ def rows_into(path: Path) -> Iterator[None]:
     """
     refuse_taken(path, InputError)
     try:
-        file = path.open("x", encoding="utf-8")
+        file = path.open("xb", buffering=0)
     except OSError as error:
         raise InputError("command.rows-file", name=path.name, why=error.errno or 0) from None
     with file:
-        _rows_into.append(file)
+        _rows_into.append(_Rows(path, file))
         try:
             yield
         finally:
@@ -173,16 +206,20 @@ def write_row(row: Mapping[str, Any], kind: str = "") -> None:
         row: The object; it says its ``schema`` itself, or is of this kind:
         kind: Its name in ``resources/rows.schema.json``.
     """
-    stream = _rows_into[-1] if _rows_into else sys.stdout
+    into = _rows_into[-1] if _rows_into else None
+    encoding = sys.stdout.encoding if into is None else "utf-8"
     whole = {"schema": f"pura-{kind}/1", **row} if kind else row
     line = json.dumps(whole, ensure_ascii=False, allow_nan=False)
     try:
-        line.encode(stream.encoding or "utf-8")
+        line.encode(encoding or "utf-8")
     except UnicodeEncodeError:
         line = json.dumps(whole, allow_nan=False)
+    if into is not None:
+        into.write(f"{line}\n")
+        return
     with _written():
-        stream.write(f"{line}\n")
-        stream.flush()
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
 
 
 RowsInto = Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -159,15 +159,22 @@ def verify(
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
     refuse_choices(decoder, fdr)
-    if pdf is not None or json_file is not None:
+    reported = pdf is not None or json_file is not None
+    _refuse_idle("--json", as_json, {"--full": full})
+    _refuse_idle("--pdf, --json-file", reported, {"--force": force, "--request": request})
+    _refuse_idle("--save", save, {"--keep-text": keep_text != "keep"})
+    _refuse_idle(
+        "--keep-text seal", keep_text == "seal", {"--text-passphrase-file": text_passphrase_file}
+    )
+    reading = ReadOptions(encoding=encoding, format=format_name, field=field)
+    if reported:
         from pura.cli.report_build import read_request
         from pura.desk.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    reported = pdf is not None or json_file is not None
     run = _Run(as_json=as_json, full=full, explain=explain, keep=reported, choose=fdr is not None)
-    run.reading = ReadOptions(encoding=encoding, format=format_name, field=field)
+    run.reading = reading
     run.parts = tuple(part or ())
     chosen = WalkOptions(
         recursive=recursive,
@@ -182,9 +189,9 @@ def verify(
         raise InputError("command.no-files")
     with ExitStack() as opened:
         opened.callback(at.session_keys.wipe)
-        if save is not None:
-            to = _save_to(save, auditor, keep_text)
-            run.saver = opened.enter_context(_saving(at, to, text_passphrase_file))
+        to = _save_to(save, auditor, keep_text, text_passphrase_file) if save is not None else None
+        if to is not None and to.passphrase is not None:
+            opened.callback(to.passphrase.wipe)
         try:
             used = load_profile(at, profile, foreign=True)
             keys = tuple(find_keys(at, key, key_file, used))
@@ -211,6 +218,8 @@ def verify(
             else:
                 complain(error)
             raise typer.Exit(exit_code(error)) from None
+        if to is not None:
+            run.saver = opened.enter_context(_saving(at, to))
         run.audit(ready, setup.profile, files, prompts=known, ids=saved)
     if fdr is not None:
         run.choose(fdr)
@@ -219,14 +228,28 @@ def verify(
     raise typer.Exit(1 if run.failed else 0)
 
 
-def _save_to(case: str, auditor: str | None, keep_text: str) -> SaveTo:
-    from pura.caselog import TEXT_MODES
+def _refuse_idle(needed: str, there: object, given: Mapping[str, object]) -> None:
+    """Refuse options that do nothing without another one."""
+    for name, value in given.items():
+        if value and not there:
+            raise typer.BadParameter(say("choose.idle", needed=needed), param_hint=name)
+
+
+def _save_to(
+    case: str, auditor: str | None, keep_text: str, passphrase_file: Path | None
+) -> SaveTo:
+    """Return where to save; ask for the passphrase of the texts where they are sealed."""
+    from pura.caselog import SEAL, TEXT_MODES
     from pura.desk.cases import SaveTo
+    from pura.keys import Secret
 
     if keep_text not in TEXT_MODES:
         known = ", ".join(TEXT_MODES)
         raise typer.BadParameter(say("choose", known=known), param_hint="--keep-text")
-    return SaveTo(case=case, auditor=auditor, text=keep_text)
+    words = None
+    if keep_text == SEAL:
+        words = Secret(passphrase(passphrase_file, say("ask.texts"), new=True))
+    return SaveTo(case=case, auditor=auditor, text=keep_text, passphrase=words)
 
 
 def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
@@ -245,15 +268,10 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
 
 
 @contextmanager
-def _saving(at: Workplace, to: SaveTo, passphrase_file: Path | None) -> Iterator[SavingRun]:
-    """Open the case; ask for the passphrase of the texts where they are sealed."""
-    from pura.caselog import SEAL
+def _saving(at: Workplace, to: SaveTo) -> Iterator[SavingRun]:
+    """Open the case."""
     from pura.desk.cases import saving_run
-    from pura.keys import Secret
 
-    if to.text == SEAL:
-        words = passphrase(passphrase_file, say("ask.texts"), new=True)
-        to = replace(to, passphrase=Secret(words))
     with saving_run(at, to) as run:
         if run.opened:
             err.print(say("case.opened", name=run.case.name or ""))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ModelError, PuraError
-from pura.base.files import refuse_taken, write_or_refuse
+from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.paths import Paths
 from pura.base.progress import Checkpoint, unstopped
 from pura.batch.engine import Engine, Here, Read, failure
@@ -91,6 +91,8 @@ class BatchDone:
         found: Texts that were examined in this run; the others were seen before.
         seconds: How long this run took.
         skipped: What was left out of folders, by reason.
+        missing: Input and item of the first row that is not there, though later ones are: the
+            result of a shard is missing. None where there is none.
     """
 
     output: str
@@ -101,6 +103,7 @@ class BatchDone:
     found: int = 0
     seconds: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
+    missing: tuple[int, int] | None = None
 
 
 def run_batch(
@@ -143,21 +146,50 @@ def run_batch(
 
 
 def merge_batch(
-    output: str, results: Sequence[str], *, form: str | None = None, fdr: float | None = None
+    output: str,
+    results: Sequence[str],
+    *,
+    form: str | None = None,
+    fdr: float | None = None,
+    replacing: bool = False,
 ) -> BatchDone:
     """Put the results of shards together, in the order of the inputs.
+
+    Args:
+        output: Path or address of the result.
+        results: One of each shard.
+        form: ``jsonl`` or ``parquet``; None goes by the name.
+        fdr: Choose among all rows with this false discovery rate; None chooses none.
+        replacing: Replace a file that is there.
 
     Raises:
         InputError: One cannot be read, a row is there twice, or the result cannot be written.
         RecordError: One is no result of a batch.
     """
     chosen = format_of(output, form)
-    if fdr is None:
-        return _written(output, merged(results), chosen, None)
-    strengths = np.array([_strength(row) for row in merged(results)])
-    marks = _chosen(strengths, fdr)
-    rows = (replace(row, chosen=bool(m)) for row, m in zip(merged(results), marks, strict=True))
-    return _written(output, rows, chosen, fdr)
+    if "://" not in output:
+        refuse_taken(Path(output), replace=replacing)
+    gaps: list[tuple[int, int]] = []
+    rows = _watched(merged(results), gaps)
+    if fdr is not None:
+        marks = _chosen(np.array([_strength(row) for row in merged(results)]), fdr)
+        rows = (replace(row, chosen=bool(m)) for row, m in zip(rows, marks, strict=True))
+    done = _written(output, rows, chosen, fdr)
+    return replace(done, missing=next(iter(gaps), None))
+
+
+def _watched(rows: Iterator[Row], gaps: list[tuple[int, int]]) -> Iterator[Row]:
+    """Note where rows are missing: every input has an item 1, and items are counted without gap."""
+    number = item = 0
+    for row in rows:
+        if row.input != number:
+            if row.input != number + 1:
+                gaps.append((number + 1, 1))
+            number, item = row.input, 0
+        if row.item > item + 1:
+            gaps.append((number, item + 1))
+        item = row.item
+        yield row
 
 
 def summary_of(name: str, form: str | None = None) -> BatchDone:
@@ -181,6 +213,14 @@ def journal_of(workplace: Workplace, output: str) -> Path:
 
 
 def _make_room(request: RunBatch, place: Path) -> None:
+    """Refuse what cannot be written, before hours of work; begin anew where that is wanted."""
+    for named in (request.journal, request.records):
+        if named is not None:
+            refuse_no_folder(named)
+    if "://" not in request.output:
+        refuse_no_folder(Path(request.output))
+    elif request.journal is None:
+        make_private(place.parent)
     if not request.replace:
         if "://" not in request.output and not place.exists():
             refuse_taken(Path(request.output))
@@ -222,7 +262,7 @@ def _keeper(folder: Path | None) -> Callable[[str, bytes], None] | None:
         return None
 
     def keep(digest: str, data: bytes) -> None:
-        write_or_refuse(record_path(folder, digest), data)
+        write_or_refuse(record_path(folder, digest), data, own=True)
 
     return keep
 

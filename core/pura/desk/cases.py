@@ -108,7 +108,7 @@ def deposit_head(workplace: Workplace, request: Deposited) -> Path:
             ) from None
     if request.always:
         kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
-        write_or_refuse(workplace.paths.deposit, json.dumps(kept).encode(), CaseLogError)
+        write_or_refuse(workplace.paths.deposit, json.dumps(kept).encode(), CaseLogError, own=True)
     return made
 
 

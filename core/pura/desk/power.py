@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import InputError, PolicyError
-from pura.base.files import read_bounded, write_or_refuse
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
 from pura.desk.workplace import Workplace
@@ -287,12 +287,13 @@ def add_power(workplace: Workplace, path: Path, *, trust: tuple[Path, ...] = ())
     return found
 
 
-def export_power(workplace: Workplace, name: str, path: Path) -> None:
+def export_power(workplace: Workplace, name: str, path: Path, *, replace: bool = False) -> None:
     """Write a stored table to a file.
 
     Raises:
-        PolicyError: There is none, or the file cannot be written.
+        PolicyError: There is none, or the file is there or cannot be written.
     """
+    refuse_taken(path, PolicyError, replace=replace)
     write_or_refuse(path, workplace.power.get(name).to_bytes(), PolicyError)
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError, ReportFileError, SigningError
-from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.caselog import Case, Item
 from pura.caselog.cases import read_case
@@ -220,13 +220,14 @@ def write_report(
         InputError: One cannot be written; those before it are named.
     """
     files = _files(request)
-    refuse_replacing([path for path, _, _ in files], replace=request.replace)
+    paths = [path for path, _, _ in files]
+    refuse_replacing(paths, replace=request.replace, made=request.tables)
     checkpoint()  # from here on all of them are written: half a set of files helps nobody
     written: list[WrittenFile] = []
     for path, data, private in files:
         progress(Stage(name="files", done=len(written), total=len(files)))
         try:
-            write_or_refuse(path, data, private=private)
+            write_or_refuse(path, data, private=private, own=path.parent == request.tables)
         except InputError as error:
             if not written:
                 raise
@@ -239,13 +240,24 @@ def write_report(
     return Written(files=tuple(written), annex=annex)
 
 
-def refuse_replacing(paths: Sequence[Path | None], *, replace: bool) -> None:
-    """Refuse to replace files, unless that was asked for.
+def refuse_replacing(
+    paths: Sequence[Path | None], *, replace: bool, made: Path | None = None
+) -> None:
+    """Refuse to replace files unless that was asked for, and to make folders.
+
+    Args:
+        paths: Files that shall be written.
+        replace: Those that are there are replaced.
+        made: The one folder that was asked for and is made; what holds it has to be there.
 
     Raises:
         FilesTakenError: Some are there.
+        InputError: The folder of one is not there.
     """
-    taken = [path for path in paths if path is not None and path.exists()]
+    named = [path for path in paths if path is not None]
+    for path in named:
+        refuse_no_folder(path if path.parent != made else made)
+    taken = [path for path in named if path.exists()]
     if taken and not replace:
         raise FilesTakenError.of(taken)
 

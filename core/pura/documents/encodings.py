@@ -188,11 +188,19 @@ def not_text() -> InputError:
     return InputError("input.not-text", code="input-format")
 
 
+def check_encoding(name: str) -> None:
+    """Refuse an encoding that is none of text.
+
+    Raises:
+        InputError: There is none of this name.
+    """
+    if _name(name) is None:
+        known = ", ".join(choice for choice, _ in CHOICES)
+        raise InputError("input.encoding", known=known, code="usage")
+
+
 def _by_choice(data: bytes, chosen: str) -> str:
-    if _name(chosen) is None:
-        raise InputError(
-            "input.encoding", known=", ".join(name for name, _ in CHOICES), code="input-encoding"
-        )
+    check_encoding(chosen)
     text = _try(data, chosen)
     if text is None:
         raise InputError("input.wrong-encoding", code="input-encoding")

@@ -117,8 +117,6 @@ def choose(extraction: Extraction, parts: Sequence[str]) -> tuple[Document, ...]
 def _format(data: bytes, name: str, options: ReadOptions) -> Format:
     if options.format is None:
         return tell(data, name)
-    if options.format not in FORMATS:
-        raise InputError("input.format", known=", ".join(FORMATS), code="input-format")
     return FORMATS[options.format]
 
 

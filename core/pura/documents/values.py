@@ -8,6 +8,8 @@ from typing import Final, Protocol
 
 from pura.base.errors import InputError
 from pura.base.visible import visible
+from pura.documents.encodings import check_encoding
+from pura.documents.formats import FORMATS
 
 MAIN: Final = "main"
 ATTACHMENT: Final = "attachment"
@@ -67,11 +69,20 @@ class ReadOptions:
         encoding: Use this one; None chooses by :mod:`.encodings`.
         format: A name of :data:`.formats.FORMATS`; None looks at the content, then at the name.
         field: For JSON: the field that holds the text; None takes the first known name.
+
+    Raises:
+        InputError: There is no such encoding or format: wrong use, no fault of a file.
     """
 
     encoding: str | None = None
     format: str | None = None
     field: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding is not None:
+            check_encoding(self.encoding)
+        if self.format is not None and self.format not in FORMATS:
+            raise InputError("input.format", known=", ".join(FORMATS), code="usage")
 
 
 class Reader(Protocol):

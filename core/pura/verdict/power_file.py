@@ -156,7 +156,7 @@ class PowerFolder:
             PolicyError: The folder cannot be written.
         """
         path = self.folder / f"{sealed.fingerprint[:SHORT]}.json"
-        write_or_refuse(path, sealed.to_bytes(), PolicyError)
+        write_or_refuse(path, sealed.to_bytes(), PolicyError, own=True)
         return path
 
     def remove(self, name: str) -> None:

@@ -16,7 +16,7 @@ from pura.base.errors import InputError
 from pura.batch.inputs import Inputs, Passed, chunks, files
 from pura.batch.tables import Columns
 from pura.batch.values import Refusal, Text
-from pura.documents import ReadOptions
+from pura.documents import ReadOptions, read_document
 from pura.documents.folders import WalkOptions
 
 
@@ -177,5 +177,22 @@ def test_shards_share_the_inputs_without_gap_or_overlap(tmp_path: Path) -> None:
     other.write_text("b")
     whole = read(rows, other)
     shards = [read(rows, other, shard=(number, 3)) for number in range(3)]
-    assert all(shards)
+    # By rows: each has a third of one table, none the whole.
+    assert [len(shard) for shard in shards] in ([101, 100, 100], [100, 101, 100], [100, 100, 101])
     assert sorted(row for shard in shards for row in shard) == sorted(whole)
+
+
+def test_a_file_of_texts_without_a_row_is_an_item_with_the_error_of_one_text(
+    tmp_path: Path,
+) -> None:
+    tables = {"head.csv": "text,id\n", "no.csv": "", "no.jsonl": "\n", "no.mbox": ""}
+    for name, content in tables.items():
+        path = tmp_path / name
+        path.write_text(content)
+        assert read(path) == [((1, 1, 1), None, "", "input-empty")]
+        with pytest.raises(InputError) as caught:
+            read_document(path)
+        assert caught.value.code == "input-empty"
+    both = [tmp_path / "head.csv", tmp_path / "no.mbox"]
+    shards = [read(*both, shard=(number, 2)) for number in range(2)]
+    assert [[row[0][0] for row in shard] for shard in shards] == [[1], [2]]

@@ -401,10 +401,14 @@ def test_the_user_has_the_last_word() -> None:
     shown = {p.encoding: p.sample for p in previews(data, characters=6)}
     assert shown["iso-8859-2"] == "Příliš"
     assert "utf-8" not in shown
-    for wrong in ("utf-8", "base64", "utf-7", "no-such-thing"):
+    codes = {"utf-8": "input-encoding", "base64": "usage", "utf-7": "usage", "no-such": "usage"}
+    for wrong, code in codes.items():
         with pytest.raises(InputError) as caught:
             read(data, "x.txt", encoding=wrong)
-        assert caught.value.code == "input-encoding"
+        assert caught.value.code == code
+    with pytest.raises(InputError) as caught:
+        read(data, "x.txt", format="xyz")
+    assert caught.value.code == "usage"
 
 
 def test_every_format_has_a_line_in_the_page() -> None:

@@ -86,7 +86,7 @@ def dialect_of(text: str) -> type[csv.Dialect]:
 
 def _head(rows: list[list[str]]) -> tuple[dict[int, str], list[list[str]], int]:
     """Take the first row as names when it looks like it: several short, different words."""
-    if len(rows) < 2:
+    if not rows:
         return {}, rows, 1
     names = [cell.strip() for cell in rows[0]]
     plain = all(0 < len(n) <= 40 and len(n.split()) < MIN_WORDS for n in names)

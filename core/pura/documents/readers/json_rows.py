@@ -76,7 +76,7 @@ def _extracts(
         extracts.append(
             Extract(text=text, part=part, encoding=decoded.encoding, encoding_source=decoded.source)
         )
-    if not extracts:
+    if not extracts and decoded.text.strip():
         looked = quoted([options.field]) if options.field else ", ".join(FIELDS)
         raise InputError("json.no-field", looked=looked, code="input-field")
     return extracts

@@ -16,6 +16,8 @@ _QUOTED_FROM: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the texts of all messages; parts are ``message 1, body`` and so on."""
     # A "From " inside a body stands after a blank line only when the writer forgot to quote it.
+    if not data.strip():
+        return []
     marks = _marks(data)
     extracts: list[Extract] = []
     ends = [m.start() for m in marks[1:]] + [len(data)]

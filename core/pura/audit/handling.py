@@ -63,6 +63,11 @@ sign, those that end sentences and parts of them or hold them together, letters.
 
 Every sixth English word begins with the same letter, every fifth ends with one."""
 _STOPS: Final = frozenset(",.\"'()")
+JOINED_ENGLISH, JOINED = 6.5, 7.5
+"""Characters that stand between two blanks, on average, from which words count as joined: blanks
+were left out, or other signs put there. English prose has 5, German up to 6.2."""
+FIGURED: Final = 0.04
+"""Share of words in which figures stand for letters from which they are a sign."""
 _LEAST_PROBABLE: Final = 2.0**-40  # a token outside the nucleus is less probable than any number
 _USUAL: Final = frozenset(map(chr, range(0x21, 0x7F))) | frozenset(
     "¡¢£¥§©«®°±²³·»¼½¾¿×÷‐‑–—‘’‚“”„†‡•…‰′″‹›⁄€№™−≤≥≈→"
@@ -100,7 +105,13 @@ def handling_signs(
         (CASE, bool(case_of(text))),
         (LINES, BROKEN in changes or (WRAPPED in changes and unmeasured)),
         (TYPING, _split_words(text, pieces) >= SPLIT_WORDS),
-        (CHARACTERS, odd_share(shown) >= odd or one_beside_gaps(shown)),
+        (
+            CHARACTERS,
+            odd_share(shown) >= odd
+            or one_beside_gaps(shown)
+            or _joined(shown)
+            or _figured_words(shown) >= FIGURED,
+        ),
     )
     return tuple(name for name, applies in signs if applies)
 
@@ -144,21 +155,51 @@ def odd_share(text: str) -> float:
 
     Usual are letters and marks of the script that most letters are of, Latin letters, their
     figures, blanks, and what keyboards and word processors put between words. Pictures, letters of
-    other scripts, private and unassigned code points and characters that show nothing are odd.
+    other scripts, private and unassigned code points and characters that show nothing are odd; in
+    English so are letters with accents.
 
     Args:
         text: The text; of a long one the beginning counts.
     """
     counts = Counter(text[:_SAMPLE])
+    main = _main_script(counts)
+    english = language_of(text) == "English"
+    odd = sum(
+        count
+        for char, count in counts.items()
+        if not _usual(char, main) or (english and char.isalpha() and not char.isascii())
+    )
+    return odd / max(1, counts.total())
+
+
+def _joined(text: str) -> bool:
+    """Whether words are joined, in a language whose words are known to be no longer."""
+    pieces = text[:_SAMPLE].split()
+    letters, language = sum(map(len, pieces)), language_of(text)
+    if letters < _LEAST_WORDS * JOINED or language not in _MEASURED:
+        return False
+    return letters >= (JOINED_ENGLISH if language == "English" else JOINED) * len(pieces)
+
+
+def _figured_words(text: str) -> float:
+    """Return the share of words in which figures stand for letters; 0 where that tells nothing."""
+    words = _ANY_WORD.findall(text[:_SAMPLE])
+    if len(words) < _LEAST_WORDS:
+        return 0.0
+    return sum(bool(_FIGURED.search(word)) for word in words) / len(words)
+
+
+def _main_script(counts: Counter[str]) -> str:
     scripts = Counter[str]()
     for char, count in counts.items():
         if char.isalpha():
             scripts[_script(char)] += count
-    main = scripts.most_common(1)[0][0] if scripts else "LATIN"
-    odd = sum(count for char, count in counts.items() if not _usual(char, main))
-    return odd / max(1, counts.total())
+    return scripts.most_common(1)[0][0] if scripts else "LATIN"
 
 
+_MEASURED: Final = ("", "English", "German", "French", "Spanish", "Italian", "Portuguese", "Dutch")
+_ANY_WORD: Final = re.compile(r"\w+")
+_FIGURED: Final = re.compile(r"[^\W\d_]\d+[^\W\d_]|^\d[^\W\d_]{3}|[^\W\d_]{3}\d$")
 _EAST_ASIA: Final = frozenset(
     ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "HANGUL", "BOPOMOFO", "IDEOGRAPHIC")
 )

@@ -245,6 +245,23 @@ def test_ordinary_prose_has_no_odd_characters() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("found", "put"),
+    [
+        (r" ", "_"),
+        (r" ", "."),
+        (r" ", "\u2063"),
+        (r" (?=[a-m])", "\u2063"),
+        (r" (?=[a-m])", "-"),
+        (r"(?<=[b-z])[ae](?=[b-z]{2})", "á"),
+        (r"(?<=[b-z])[eo](?=[b-z]{2})", "0"),
+    ],
+)
+def test_joined_and_disguised_words_are_told(found: str, put: str) -> None:
+    text = re.sub(found, put, PROSE * 2)
+    assert CHARACTERS in handling_signs(text, lambda words: [1] * len(words), odd=ODD)
+
+
 HIDING = {
     "\u2063": "invisible-characters",
     "\ufe0f": "variation-selectors",

@@ -228,7 +228,7 @@ class Walk:
             note.append(f"{len(found.ranges)} found")
         outcome = self._decide(strong, best)
         marks = self._marks(found, trials, outcome)
-        register = self._ask_register(found, outcome, self._named(found, marks))
+        register = self._ask_register(found, outcome, marks)
         power = facts.power_facts(self._claim(best, self._parts))
         variants = variant_facts(
             self._variants, tokens, trials, best, self._weights, self._verdict_alone
@@ -476,7 +476,10 @@ class Walk:
         return name_payload(found.payload.text, fields, listed, level)
 
     def _ask_register(
-        self, found: assemble.Findings, outcome: Outcome, named: NamedPayload | None
+        self,
+        found: assemble.Findings,
+        outcome: Outcome,
+        marks: Sequence[assemble.SeparateMark],
     ) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
         if register is None:
@@ -485,7 +488,18 @@ class Walk:
         if outcome.verdict != "mark":
             self._log.skip(11, "without a mark there is no payload to look up")
             return None
-        exact = found.trial.exact
+        policy, exact = self._options.policy, found.trial.exact
+        named = self._named(found, marks)
+        if named is None or not named.identified:
+            with self._log.step(11) as note:
+                best = [one.mark.candidates[0] for one in marks] if len(marks) > 1 else []
+                asked = register.entries_of(
+                    [(c.payload, c.posterior) for c in best if c.posterior >= policy.single_weight],
+                    profile.payload_bits,
+                    policy.prior_none,
+                )
+                note.append(f"{asked.entries} entries, asked for identified payloads only")
+            return asked
 
         def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
             return exact.log_ratios(rows, profile)
@@ -495,8 +509,8 @@ class Walk:
                 profile.payload_bits,
                 score,
                 exact.log_e_alike,
-                self._options.policy.prior_none,
-                decoded=found.payload if named is not None and named.identified else None,
+                policy.prior_none,
+                decoded=found.payload,
                 checkpoint=self._checkpoint,
             )
             note.append(f"{facts_found.entries} entries")

@@ -22,6 +22,7 @@ from pura.record.naming import (
     NamedMark,
     NamedPayload,
     Passage,
+    RegisterMatch,
     identified_from,
     name_payload,
 )
@@ -491,7 +492,8 @@ class RegisterFacts:
         version: Which state of the register (a digest of its content and its size).
         date: When it was last changed, ISO 8601.
         entries: Its size ``N``.
-        matches: The entries that carry posterior weight, strongest first.
+        matches: The entries that carry posterior weight, strongest first; of several marks the
+            entry of each identified payload. Empty where the payload is in question.
         none_weight: Posterior of "not in the register".
         prior_none: Prior of "not in the register", from the policy.
         chance: Probability that a random payload agrees with some entry, ``N / 2**L_m``.
@@ -504,27 +506,6 @@ class RegisterFacts:
     none_weight: float
     prior_none: float
     chance: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class RegisterMatch:
-    """One entry of the register.
-
-    Attributes:
-        entry: Its number.
-        payload: Its bits.
-        who: To whom it was issued.
-        when: Date of issue, as imported.
-        model: Model it was issued for.
-        posterior: Its weight among all entries and "not in the register".
-    """
-
-    entry: int
-    payload: str
-    who: str
-    when: str
-    model: str
-    posterior: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -658,6 +639,8 @@ class Audit:
         if self.verdict != "mark" or not self.decoded.bits:
             return ()
         level, decoded = identified_from(self.policy), self.decoded
+        matches = () if self.register is None else self.register.matches
+        entries = {match.payload: match for match in matches}
         if len(self.marks) < 2:  # the text as a whole is what its one mark was decoded from
             payload = name_payload(decoded.bits, decoded.fields, self.candidates, level)
             own = self.marks[0] if self.marks else None
@@ -670,6 +653,7 @@ class Audit:
                     passages=self.passages,
                     share=None if own is None else own.share,
                     log10_e=None if own is None else own.own_log10_e,
+                    entry=entries.get(payload.bits or ""),
                 ),
             )
         placed = sorted(self.marks, key=lambda one: [p.first_token for p in one.passages])
@@ -678,15 +662,17 @@ class Audit:
             # Records of earlier versions hold weights of the strongest mark only.
             strongest = mark.bits == decoded.bits and mark.key == self.key.fingerprint
             candidates = mark.candidates or (self.candidates if strongest else ())
+            payload = name_payload(mark.bits, mark.fields, candidates, level)
             named.append(
                 NamedMark(
                     number=number,
                     key=mark.key,
-                    payload=name_payload(mark.bits, mark.fields, candidates, level),
+                    payload=payload,
                     candidates=candidates,
                     passages=mark.passages,
                     share=mark.share,
                     log10_e=mark.own_log10_e,
+                    entry=entries.get(payload.bits or ""),
                 )
             )
         return tuple(named)
@@ -704,10 +690,8 @@ class Audit:
     @property
     def register_match(self) -> RegisterMatch | None:
         """The entry of the register that has the identified payload of a text with one mark."""
-        bits = None if self.payload is None else self.payload.bits
-        if bits is None or self.register is None:
-            return None
-        return next((m for m in self.register.matches if m.payload == bits), None)
+        marks = self.named_marks
+        return marks[0].entry if len(marks) == 1 else None
 
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -15,8 +16,14 @@ from pura.scheme import Payload, Profile, encode, parity_mask
 
 # An LLR below this stands for odds under 20 : 1, too little for a bit to stand alone.
 WEAK_NATS: Final = 3.0
-AGAINST_NATS: Final = 12.0
+AGAINST_NATS: Final = 18.0
+"""Loss from which a stretch speaks against the payload.
+
+Of 22 unedited samples of 200 tokens, read without their prompts, 2 have such a stretch; of as
+many with two and four words in a row exchanged in the middle, 6 and 9 have it there."""
+MISREAD: Final = 0.05
 AGAINST_STEPS: Final = 3
+BEGINNING: Final = 24
 
 
 def standing(audit: Audit) -> tuple[tuple[int, Passage], ...]:
@@ -66,8 +73,9 @@ def edited_here(
 
     A step says of its bits of the codeword how much more probable they are than their opposites.
     Where a word was exchanged, it and the words whose contexts it stands in say what chance says:
-    several of them near each other weigh against the payload. Stretches were chosen after seeing
-    the data, so they serve orientation.
+    several of them near each other weigh against the payload. So do the first words of a passage,
+    which were read without what stood before them at the generator; they are left out. Stretches
+    were chosen after seeing the data, so they serve orientation.
 
     Args:
         steps: The steps that carry bits.
@@ -86,10 +94,13 @@ def edited_here(
     llrs = np.where(read, steps.llr_nats, 0.0)
     against = np.where(codeword[place] == 1, -llrs, llrs)
     # log of the probability of the codeword's bit, against one half; 0 for a bit that is not read.
-    gain = np.where(read, np.log(2) - np.logaddexp(0.0, against), 0.0).sum(axis=1)
+    # A step may have been read wrongly altogether, so no bit is surer than that.
+    right = (1 - MISREAD) * np.exp(-np.logaddexp(0.0, against)) + MISREAD / 2
+    gain = np.where(read, np.log(2 * right), 0.0).sum(axis=1)
     found = []
     for passage in passages:
-        rows = np.flatnonzero(_inside(steps, [passage]))
+        later = replace(passage, first_token=passage.first_token + BEGINNING)
+        rows = np.flatnonzero(_inside(steps, [later]))
         found += [
             (int(steps.token[rows[first]]), int(steps.token[rows[last]]))
             for first, last in _against(-gain[rows])

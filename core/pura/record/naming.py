@@ -119,6 +119,27 @@ class Passage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RegisterMatch:
+    """One entry of the register.
+
+    Attributes:
+        entry: Its number.
+        payload: Its bits.
+        who: To whom it was issued.
+        when: Date of issue, as imported.
+        model: Model it was issued for.
+        posterior: Its weight among all entries and "not in the register".
+    """
+
+    entry: int
+    payload: str
+    who: str
+    when: str
+    model: str
+    posterior: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class NamedMark:
     """One mark as it is shown: where it stands and what may be said of its payload.
 
@@ -132,6 +153,8 @@ class NamedMark:
             say.
         log10_e: log10 of the e-value of the statement that these passages carry a mark; None where
             the record has none of its own.
+        entry: The entry of the register that has its identified payload; None where there is none,
+            and where the register was not asked.
     """
 
     number: int
@@ -141,6 +164,7 @@ class NamedMark:
     passages: tuple[Passage, ...]
     share: float | None
     log10_e: float | None
+    entry: RegisterMatch | None
 
 
 def identified_from(policy: Mapping[str, object]) -> float:

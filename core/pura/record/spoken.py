@@ -29,6 +29,8 @@ def mark_lines(
         place = "; ".join(place_words(p, text, language) for p in mark.passages)
         lines.append(_fill("mark.place", language, i=mark.number, place=place))
     lines += payload_lines(mark.payload, language)
+    if mark.entry is not None:
+        lines.append(_fill("mark.entry", language, entry=mark.entry.entry, who=mark.entry.who))
     if not alone and (words := evidence_words(mark, language, lr_cap)):
         lines.append(words)
     return lines

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -24,7 +24,8 @@ from pura.base.catalogue import phrase
 from pura.base.database import Handle
 from pura.base.errors import RegisterError
 from pura.base.files import make_private
-from pura.record.audit import RegisterFacts, RegisterMatch
+from pura.record.audit import RegisterFacts
+from pura.record.naming import RegisterMatch
 from pura.register.register_schema import connect, guard, transaction
 from pura.register.rows import (
     DIGEST_BYTES,
@@ -260,6 +261,40 @@ class Register(Handle):
                 entries=size,
                 matches=tuple(matches),
                 none_weight=math.exp(log_none - total),
+                prior_none=prior_none,
+                chance=_chance(size, payload_bits),
+            )
+
+    def entries_of(
+        self, payloads: Sequence[tuple[Payload, float]], payload_bits: int, prior_none: float
+    ) -> RegisterFacts:
+        """Look up identified payloads, each that of a mark of its own.
+
+        An entry's weight is that of its payload, reweighed for equal prior weight of all entries
+        beside that of "not in the register"; whatever weight the payload leaves counts against it.
+
+        Args:
+            payloads: Each with its weight among all payloads.
+            payload_bits: ``L_m``.
+            prior_none: Prior weight of "not in the register", in (0, 1).
+
+        Raises:
+            RegisterError: The register cannot be read.
+        """
+        with self.held():
+            size = self.count(payload_bits)
+            against = math.ldexp(prior_none / (1 - prior_none) * size, -payload_bits)
+            found = [(self.find(payload), weight) for payload, weight in payloads]
+            return RegisterFacts(
+                version=self.version(),
+                date=self.changed() or self._now(),
+                entries=size,
+                matches=tuple(
+                    self._match(entry.number, weight / (1 + against))
+                    for entry, weight in found
+                    if entry is not None
+                ),
+                none_weight=0.0,
                 prior_none=prior_none,
                 chance=_chance(size, payload_bits),
             )

@@ -236,7 +236,7 @@ def _candidates(audit: Audit, labels: Labels) -> list[Block]:
         if len(marks) > 1:
             blocks.append(heading(labels("mark.n", n=mark.number)))
         blocks.append(_candidate_table(mark.candidates[:most], labels))
-    if audit.register is not None and audit.register.matches:
+    if audit.register_match is not None:
         blocks += _register(audit, labels)
     return blocks
 

@@ -89,8 +89,8 @@ def _nameless(register: RegisterFacts) -> RegisterFacts:
 def names(audits: Sequence[Audit]) -> list[tuple[str, int, str, str]]:
     """Return item, register entry, to whom and when, for the sealed annex."""
     return [
-        (audit.input.name, match.entry, match.who, match.when)
+        (audit.input.name, mark.entry.entry, mark.entry.who, mark.entry.when)
         for audit in audits
-        if audit.register is not None
-        for match in audit.register.matches
+        for mark in audit.named_marks
+        if mark.entry is not None
     ]

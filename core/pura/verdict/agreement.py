@@ -261,7 +261,9 @@ def _register(audit: Audit) -> Iterator[Phrase]:
     if register is None:
         return
     weights = [register.none_weight, *(one.posterior for one in register.matches)]
-    fits = all(0 <= one <= 1 for one in weights) and math.fsum(weights) <= 1 + _ROUNDING
+    fits = all(0 <= one <= 1 for one in weights)
+    # Of several marks each has an entry of its own; else they share the weight.
+    fits = fits and (len(audit.marks) > 1 or math.fsum(weights) <= 1 + _ROUNDING)
     if not fits or audit.verdict != "mark":
         yield phrase("differs.register")
 

@@ -12,11 +12,10 @@ from pura.record.audit import (
     PowerFacts,
     PriorFacts,
     RegisterFacts,
-    RegisterMatch,
     RereadingFacts,
     StopFacts,
 )
-from pura.record.naming import NamedPayload
+from pura.record.naming import NamedPayload, RegisterMatch
 from pura.record.spoken import marks_counted, payload_several
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.scheme.profile import SCHEME

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import QMessageBox
 
 from pura.desk.reports import BuildReport, Built
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts, RegisterMatch
+from pura.record.audit import Audit, RegisterFacts
+from pura.record.naming import RegisterMatch
 from pura.report import ItemNotes, ReportRequest
 from pura.report.compile import page_count
 from pura.report.request import MAX_LOGO

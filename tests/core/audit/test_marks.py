@@ -16,6 +16,8 @@ from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
 from pura.record.marks import bits_of, mark_at, standing
+from pura.register.rows import Issue
+from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
@@ -193,3 +195,56 @@ def test_a_text_without_a_named_generator_is_never_called_unmarked(
     assert verdict(named, proxy) == "insufficient"
     other = replace(proxy, fingerprint="0123456789abcdef")
     assert verdict(profile.with_(model=other.fingerprint), other) == "insufficient"
+
+
+def issued(tmp_path: Path, payloads: list[str]) -> Register:
+    register = Register(tmp_path / "register.sqlite3", create=True)
+    for number, bits in enumerate(payloads):
+        register.add(Issue(payload=Payload(text=bits), who=f"Customer {number}"))
+    return register
+
+
+def test_the_register_is_asked_for_each_identified_payload(
+    builtin_model: Any, samples: dict[str, Any], audit: Audit, tmp_path: Path
+) -> None:
+    sample = samples["marked-tbcc"]
+    with issued(tmp_path, [mark.bits for mark in audit.marks]) as register:
+        assert audit.text is not None
+        found = audit_text(
+            audit.text,
+            model=builtin_model,
+            keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+            profile=Profile.from_dict(sample["profile"]),
+            options=Options(register=register),
+        )
+    entries = [mark.entry for mark in found.named_marks]
+    assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
+    assert "register.marks" in [s.key for s in found.sentences]
+    assert all("Customer" in " ".join(lines) for lines in found.mark_lines("en"))
+
+
+def test_a_payload_in_question_is_not_looked_up(
+    builtin_model: Any, samples: dict[str, Any], tmp_path: Path
+) -> None:
+    sample = samples["marked"]
+    keys = [(SecretKey.from_hex(sample["key_hex"]), None)]
+    profile = Profile.from_dict(sample["profile"])
+    piece = sample["texts"][1]["text"][300:560]
+
+    def audited(**more: Any) -> Audit:
+        return audit_text(piece, model=builtin_model, keys=keys, profile=profile, **more)
+
+    alone = audited()
+    assert alone.verdict == "mark"
+    assert alone.payload is not None
+    assert alone.payload.bits is None
+    assert alone.decoded.bits != sample["texts"][1]["payload"]  # and rightly so
+    with issued(tmp_path, [alone.decoded.bits]) as register:
+        found = audited(options=Options(register=register))
+    assert found.register is not None
+    assert found.register.matches == ()
+    keys_said = [s.key for s in found.sentences]
+    assert "register.in-question" in keys_said
+    assert "payload.several" in keys_said
+    assert not {"register.match", "register.none", "register.nearest"} & set(keys_said)
+    assert "Customer" not in json_io.to_json(found)

@@ -13,7 +13,7 @@ import pytest
 from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.record.naming import Passage
+from pura.record.naming import CandidateFacts, Passage
 from pura.report.hiding import BLOCK, NO_ID, names, public_audit, public_audits
 from pura.report.request import OMITTED, REDACTED, ReportRequest, check_request
 from pura.report.tables import table_files
@@ -65,8 +65,18 @@ def test_a_text_left_out_takes_its_tokens_along(audit: Audit) -> None:
 
 
 def test_names_are_kept_for_the_annex_alone(audit: Audit) -> None:
-    assert names([audit])[0][2] == "w"
-    shown = public_audit(audit, ReportRequest())
+    assert names([audit]) == []  # the payload is in question: the entry is nobody's
+    assert audit.register is not None
+    bits = audit.register.matches[0].payload
+    sure = replace(
+        audit,
+        verdict="mark",
+        marks=(),
+        decoded=replace(audit.decoded, bits=bits),
+        candidates=(CandidateFacts(bits=bits, posterior=1.0, fields=audit.decoded.fields),),
+    )
+    assert names([sure])[0][2] == "w"
+    shown = public_audit(sure, ReportRequest())
     assert shown.register is not None
     assert all(match.who == "" for match in shown.register.matches)
 

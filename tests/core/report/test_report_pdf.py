@@ -17,8 +17,8 @@ from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.base.errors import InputError
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts, RegisterMatch
-from pura.record.naming import CandidateFacts, Passage
+from pura.record.audit import Audit, RegisterFacts
+from pura.record.naming import CandidateFacts, Passage, RegisterMatch
 from pura.record.plain import answer
 from pura.report import (
     ItemNotes,

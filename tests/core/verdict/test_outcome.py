@@ -15,9 +15,8 @@ from pura.record.audit import (
     PowerFacts,
     PriorFacts,
     RegisterFacts,
-    RegisterMatch,
 )
-from pura.record.naming import CandidateFacts, Passage, name_payload
+from pura.record.naming import CandidateFacts, Passage, RegisterMatch, name_payload
 from pura.verdict.findings import (
     Circumstances,
     cautions,

@@ -1,0 +1,212 @@
+"""One audit whose payload is in question, through every output: none of them states it.
+
+The customer is certain (99.6 % of the weight), the day is not; so the customer may be said, and the
+day, the whole payload and the entry of the register may not.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QLabel
+
+from pura.batch.rows import Row, finding_of
+from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
+from pura.cli.words import audit_lines
+from pura.record import json_io
+from pura.record.audit import Audit, RegisterFacts
+from pura.record.comparison import compare_audits
+from pura.record.naming import CandidateFacts, RegisterMatch
+from pura.report.build import build_report
+from pura.report.hiding import names
+from pura.report.request import ReportRequest
+from pura.scheme import Payload, pack, parse_layout, unpack
+from pura_audit.platform.i18n import set_language
+from pura_audit.session.outline import Outline, outline
+from pura_audit.session.pile import table_text
+from pura_audit.stress.dialog import Stressed
+
+LAYOUT = parse_layout(
+    [
+        {"name": "customer", "bits": 16, "kind": "integer"},
+        {"name": "issued", "bits": 14, "kind": "date", "epoch": "2020-01-01", "unit": "day"},
+        {"name": "release", "bits": 6, "kind": "version", "parts": [2, 4]},
+    ],
+    36,
+)
+DAYS = {"iso": "2026-11-21", "en": "21 November 2026", "de": "21. November 2026"}
+
+
+def candidate(customer: int, day: str, weight: float) -> CandidateFacts:
+    payload = pack(LAYOUT, {"customer": customer, "issued": day, "release": "1.4"})
+    return CandidateFacts(
+        bits=payload.text, posterior=weight, fields=unpack(LAYOUT, Payload(text=payload.text))
+    )
+
+
+@pytest.fixture
+def audit(audit: Audit) -> Audit:
+    listed = (
+        candidate(417, "2026-11-21", 0.61),
+        candidate(417, "2026-11-22", 0.386),
+        candidate(418, "2026-11-21", 0.004),
+    )
+    best = listed[0]
+    match = RegisterMatch(
+        entry=12, payload=best.bits, who="Ada Lovelace", when="", model="", posterior=0.9
+    )
+    return replace(
+        audit,
+        profile=audit.profile.with_(payload_bits=36, code="tbcc", blocks=None, fields=LAYOUT),
+        decoded=replace(audit.decoded, bits=best.bits, fields=best.fields),
+        candidates=listed,
+        # As an earlier version wrote it: entry and payload were stated.
+        register=RegisterFacts(
+            version="0a1b-1",
+            date="2026-11-21T00:00:00+00:00",
+            entries=1,
+            matches=(match,),
+            none_weight=0.1,
+            prior_none=0.1,
+            chance=1e-9,
+        ),
+    )
+
+
+def states(said: str, audit: Audit, language: str = "en") -> list[str]:
+    """Return what a text states of the payload as a fact."""
+    bits = audit.decoded.bits
+    grouped = " ".join(bits[i : i + 4] for i in range(0, len(bits), 4))
+    day = DAYS[language]
+    facts = ["Ada Lovelace", "entry 12"]
+    for name in ("issued", "Issued"):
+        facts += [f"{name}: {DAYS['iso']}", f"{name} {DAYS['iso']}", f"{name} {day}"]
+    facts += [f"Payload: {bits}", f"Nutzlast: {bits}", f"Payload {grouped}", f"Payload\n{grouped}"]
+    return [fact for fact in facts if fact in said]
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("explain", [True, False])
+def test_the_command_says_what_is_certain_and_calls_the_rest_in_question(
+    audit: Audit, language: str, explain: bool
+) -> None:
+    said = "\n".join(line for line, _ in audit_lines(audit, language, explain=explain))
+    assert states(said, audit, language) == []
+    assert "customer: 417" in said
+    in_question = {"en": "issued: in question; most probable 2026-11-21, with weight 0.61"}
+    assert in_question.get(language, "issued: offen; am wahrscheinlichsten 2026-11-21") in said
+    assert {"en": "Most probable of 2 that remain in question", "de": "Wahrscheinlichste von 2"}[
+        language
+    ] in said
+
+
+def test_json_rows_and_python_face_name_it_otherwise(audit: Audit) -> None:
+    found = json_io.summary(audit)
+    row = audit.to_row()
+    batch = finding_of(audit)
+    for one in (found, row, batch):
+        assert one["payload"] is None
+        assert one["payload_best"] == audit.decoded.bits
+        assert one["payload_posterior"] == 0.61
+        assert one["payloads_in_question"] == 2
+    assert (
+        found["fields"]
+        == batch["fields"]
+        == {
+            "customer": "417",
+            "issued": None,
+            "release": "1.4",
+        }
+    )
+    assert (row["field.customer"], row["field.issued"]) == ("417", None)
+    assert found["marks"][0]["payload"] is None
+    assert batch["marks_payloads"] == [None]
+    assert [batch[f"register_{name}"] for name in ("entry", "who", "posterior")] == [None] * 3
+    assert "payload" not in audit.to_dict()
+    assert audit.payload is not None
+    assert audit.payload.bits is None
+    html = audit.to_html()
+    assert states(html, audit) == []
+    assert "Most probable of 2" in html
+
+
+def test_a_row_of_an_earlier_version_states_nothing(audit: Audit) -> None:
+    whole = Row(
+        input=1, item=1, piece=1, id=None, path="a", part="", digest=None, **finding_of(audit)
+    ).to_dict()
+    later = ("payload_best", "payload_posterior", "payloads_in_question", "marks", "marks_payloads")
+    old = {name: value for name, value in whole.items() if name not in later}
+    old |= {"payload": audit.decoded.bits, "fields": {"customer": "417"}, "register_who": "Ada"}
+    row = Row.from_dict(old)
+    assert (row.payload, row.payload_best) == (None, audit.decoded.bits)
+    assert row.fields == {"customer": None}
+    assert row.register_who is None
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_report_and_its_sealed_annex(audit: Audit, language: str, tmp_path: Path) -> None:
+    report = build_report([audit], ReportRequest(language=language))
+    file = tmp_path / "report.pdf"
+    file.write_bytes(report.pdf)
+    said = subprocess.run(
+        ["pdftotext", "-layout", file, "-"], check=True, capture_output=True, text=True
+    ).stdout
+    # The table of candidates names each with its weight.
+    table = {"en": "Candidate payloads", "de": "In Betracht kommende Nutzlasten"}[language]
+    first, _, _ = said.partition(table)
+    one_line = " ".join(first.split())
+    assert states(one_line, audit, language) == []
+    assert "Ada Lovelace" not in said
+    assert {"en": "payload in question (2 possible)", "de": "Nutzlast offen (2 möglich)"}[
+        language
+    ] in one_line
+    assert names([audit]) == []
+
+
+def test_the_case_log_and_the_comparison(audit: Audit, tmp_path: Path) -> None:
+    with CaseLog(tmp_path / "log.sqlite3", create=True) as log:
+        who = log.person("A. Example")
+        case = open_case(log, "Case", who)
+        save_audit(log, case.id, audit, who)
+        (found,) = list_cases(log, Query())
+        assert not found.items[0].payload
+        assert list_cases(log, Query(search=audit.decoded.bits)) == ()
+    (line,) = [line for line in compare_audits(audit, audit) if line.name == "payload"]
+    assert (line.first, line.second) == ("?", "?")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_window(window: Any, audit: Audit, language: str) -> None:
+    set_language(language)
+    window.session.add_audit(audit)
+    answer = window.work.answer
+    assert answer.payload_text() == ""
+    lines = [label.text() for label in answer.payload.findChildren(QLabel)]
+    # Candidates are named with their rank and weight, and nothing else is.
+    facts = [line for line in lines if not line[:1].isdigit()]
+    assert states("\n".join(facts), audit, language) == []
+    assert "customer 417" in facts[0]
+    said = outline(audit)
+    assert said.payloads[0].bits == ""
+    assert said.payloads[0].fields == (("customer", "417"), ("release", "1.4"))
+    assert Outline.from_json(json.loads(json.dumps(said.to_json()))) == said
+    _, rows = table_text(window.pile.model.rows if hasattr(window, "pile") else [])
+    assert states("\n".join(map(str, rows)), audit, language) == []
+    assert Stressed.of(audit, None) is None
+    set_language("en")
+
+
+def test_an_indication_names_nothing(audit: Audit) -> None:
+    hint = replace(audit, verdict="indication", sentences=(), passages=())
+    said = "\n".join(line for line, _ in audit_lines(hint, "en"))
+    assert "417" not in said
+    assert hint.decoded.bits not in said
+    assert hint.payload is None
+    assert hint.to_row()["payload_best"] is None
+    assert json_io.summary(hint)["payload_best"] is None
+    assert outline(hint).payloads == ()

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from pura.base.errors import PuraError
+from pura.base.errors import InputError, KeyStoreError, PuraError
 from pura.base.paths import Paths, user_paths
 from pura.desk.audits import AuditText, Prepared, Setup, settled
 from pura.desk.keys import marking_key
 from pura.desk.power import tables_of
 from pura.desk.profiles import find_profile
 from pura.desk.workplace import Workplace
-from pura.documents import Document, from_text, read_file
+from pura.documents import Document, endings, from_text, read_file
 from pura.keys import KeyRef
 from pura.model import offline
 from pura.record.audit import Audit
@@ -34,7 +34,12 @@ if TYPE_CHECKING:
 offline.prepare()  # before torch is imported: nothing of it goes to the network
 
 Text = str | Path
-"""A text, or a file of any format that the command reads."""
+"""A text, or as a ``Path`` a file of any format that the command reads.
+
+A string is always the text itself. One that is the name of a file is refused: whoever passes it
+means the file.
+"""
+_LONGEST_NAME: Final = 4096  # of a file
 Keys = SecretKey | str | Sequence[SecretKey | str]
 """A key, the name of a stored one, or several of them."""
 
@@ -93,7 +98,8 @@ def verify(
     """Audit one text: does it carry a mark of these keys, and which payload?
 
     Args:
-        text: The text; a :class:`~pathlib.Path` is a file that is read.
+        text: The text; a :class:`~pathlib.Path` is a file that is read. A string that is the name
+            of a file is refused.
         key: A key, the name of a stored one, or several; the evidence is the mean over them.
         profile: A profile, or its file or stored name.
         model: A loaded model; its name or path; None takes the one that the profile names, else
@@ -224,7 +230,9 @@ def _prepared(
 
 def _keys(key: Keys) -> tuple[Workplace, list[KeyRef]]:
     """Name keys, and the workplace that has them; the caller's own stay the caller's."""
-    asked = [key] if isinstance(key, SecretKey | str) else list(key)
+    asked: list[Any] = list(key) if isinstance(key, list | tuple | set) else [key]
+    if not all(isinstance(one, SecretKey | str) for one in asked):
+        raise KeyStoreError("face.key", code="key-missing")
     lent = {one.fingerprint: one for one in asked if isinstance(one, SecretKey)}
     at = replace(_workplace(user_paths()), lent_keys=lent)
     named = [at.stored_key(one) for one in asked if isinstance(one, str)]
@@ -232,7 +240,25 @@ def _keys(key: Keys) -> tuple[Workplace, list[KeyRef]]:
 
 
 def _document(text: Text, name: str) -> Document:
-    return read_file(text) if isinstance(text, Path) else from_text(text, name=name)
+    if isinstance(text, Path):
+        return read_file(text)
+    if not isinstance(text, str):
+        raise InputError("batch.not-text", code="input-field")
+    if _is_file_name(text):
+        raise InputError("face.file-name", code="usage")
+    return from_text(text, name=name)
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a text is one word with the ending of a file, or the name of a file that is there."""
+    if not text or len(text) > _LONGEST_NAME or "\n" in text:
+        return False
+    if len(text.split()) == 1 and text.lower().endswith(endings()):
+        return True
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _prompts(prompt: str | Sequence[str] | None) -> tuple[str, ...]:

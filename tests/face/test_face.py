@@ -103,6 +103,47 @@ def test_what_is_shown_is_escaped(audit: pura.Audit) -> None:
     assert "&lt;script&gt;" in named.to_html()
 
 
+def test_a_row_says_for_what_the_evidence_is_and_a_record_prints_one_line(
+    audit: pura.Audit,
+) -> None:
+    for log10_e, side in ((4.0, "mark"), (0.0, "no mark"), (-1.2, "no mark")):
+        one = replace(audit, evidence=replace(audit.evidence, log10_e=log10_e))
+        assert one.to_row()["strength_for"] == side
+    assert len(repr(audit)) < 120
+    assert audit.verdict in repr(audit)
+    assert audit.input.name in repr(audit)
+
+
+def test_what_is_no_key_or_no_text_is_an_error_of_ours(
+    sample: dict[str, Any], small_model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_ = {"profile": sample["profile"], "model": small_model}
+    for wrong in (None, tmp_path / "a.key", [sample["key"], None], b"x"):
+        with pytest.raises(pura.PuraError) as caught:
+            pura.verify("a text", key=wrong, **with_)
+        assert "SecretKey" in caught.value.hint
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a note").write_text("The text that was meant.")
+    for name in ("letter.txt", "/far/away.pdf", "a note", str(tmp_path / "a note")):
+        with pytest.raises(pura.PuraError) as caught:
+            pura.verify(name, key=sample["key"], **with_)
+        assert "Path" in caught.value.hint
+    # A table with missing values: each is a row with an error, and the others are read.
+    texts: Any = {"a": None, "b": float("nan"), "c": "letter.txt", "d": "A few words."}
+    found = list(pura.verify_many(texts, key=sample["key"], **with_))
+    assert [one.to_row()["error"] for one in found] == ["input-field", "input-field", "usage", None]
+    assert [one.id for one in found] == ["a", "b", "c", "d"]
+
+
+def test_the_tokenizer_of_a_model_takes_settings(small_files: Path) -> None:
+    from pura.model.load import load_tokenizer
+
+    tokenizer = load_tokenizer(small_files)
+    tokenizer.pad_token, tokenizer.padding_side = tokenizer.eos_token, "left"
+    [_, short] = tokenizer(["a b c d", "a"], padding=True)["input_ids"]
+    assert short[:-1] == [tokenizer.eos_token_id] * (len(short) - 1)
+
+
 def test_a_new_profile_has_the_defaults_of_the_command() -> None:
     place = Workplace(paths=user_paths())
     made = create_profile(place, CreateProfile(vocab_size=49152)).profile

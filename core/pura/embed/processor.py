@@ -10,12 +10,13 @@ switch of theirs.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn
 
 import numpy as np
 import torch
-from transformers import LogitsProcessor
+from transformers import LogitsProcessor, LogitsProcessorList
 
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import GenerationError
@@ -29,6 +30,14 @@ _ASSISTED: Final = phrase("decoding.assisted")
 _CONTRASTIVE: Final = phrase("decoding.contrastive")
 _LAYERS: Final = phrase("decoding.layers")
 _MIXED: Final = phrase("decoding.mixed")
+# They keep a text from ending too soon, end it, or change no probability.
+_NEUTRAL: Final = (
+    "ForcedEOSTokenLogitsProcessor",
+    "InfNanRemoveLogitsProcessor",
+    "LogitNormalization",
+    "MinLengthLogitsProcessor",
+    "MinNewTokensLengthLogitsProcessor",
+)
 _NORMALISED: Final = 1e-4  # |log Σ exp(scores)|: beam search hands over log-probabilities
 
 
@@ -95,9 +104,13 @@ class PuraLogitsProcessor(LogitsProcessor):
             float [B, V]: 0 for the chosen token, -inf for all others.
 
         Raises:
-            GenerationError: The rows do not go on from where this processor left them.
+            GenerationError: The rows do not go on from where this processor left them, or another
+                processor beside it changes the distribution.
         """
         if self._chosen is None:
+            here = inspect.currentframe()
+            caller = None if here is None else here.f_back
+            _check_neighbours(self, None if caller is None else caller.f_locals.get("self"))
             self._rows = self._begin(input_ids, scores)
         else:
             self._check_step(input_ids)
@@ -192,6 +205,27 @@ def check_generation_config(config: Any, *, assistant_model: Any = None) -> None
         _refuse(_LAYERS)
     if value("watermarking_config") is not None:
         _refuse(_MIXED)
+
+
+def _check_neighbours(own: PuraLogitsProcessor, called_by: object) -> None:
+    """Refuse processors of the same call that change the distribution, or what was chosen from it.
+
+    transformers puts those of its own settings (``repetition_penalty`` …) before the caller's, and
+    temperature, top-k and their like after them, where one token is left standing.
+
+    Args:
+        own: The processor that marks.
+        called_by: What calls it; its list tells, where it is one of transformers.
+    """
+    if not isinstance(called_by, LogitsProcessorList):
+        return
+    after = False
+    for one in called_by:
+        name = type(one).__name__
+        if one is own:
+            after = True
+        elif name not in _NEUTRAL and not (after and name.endswith("Warper")):
+            raise GenerationError("processor.beside", name=name)
 
 
 def _looks_like_beams(input_ids: torch.Tensor, scores: torch.Tensor) -> bool:

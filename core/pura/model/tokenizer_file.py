@@ -30,6 +30,7 @@ _IDLE: Final = {
     "tokenizer_class",
     "truncation_side",
 }
+_OWN: Final = ("backend_tokenizer", "bos_token_id", "eos_token_id")
 _MARKS: Final = ("content", "lstrip", "normalized", "rstrip", "single_word", "special")
 
 
@@ -116,6 +117,13 @@ class FileTokenizer:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._whole(), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # What is set beyond the file (padding_side, pad_token …) is for the library's own.
+        if name.startswith("_") or name in _OWN:
+            super().__setattr__(name, value)
+        else:
+            setattr(self._whole(), name, value)
 
     def _whole(self) -> Any:
         if self._library is None:

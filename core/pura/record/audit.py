@@ -698,7 +698,8 @@ class Audit:
 
         ``payload`` and its fields (``field.NAME``) are given where they are identified; the most
         probable payload stands under ``payload_best`` with its posterior. Of several marks each has
-        a payload of its own, in :attr:`named_marks`.
+        a payload of its own, in :attr:`named_marks`. ``strength`` says in words how strong the
+        evidence is, ``strength_for`` for what: "mark", or "no mark" where log10 e is not above 0.
         """
         payload = self.payload
         return {
@@ -711,6 +712,7 @@ class Audit:
             "p_bound": self.evidence.p_bound,
             "p_redraw": self.evidence.p_redraw,
             "strength": self.evidence.scale_word,
+            "strength_for": "mark" if self.evidence.log10_e > 0 else "no mark",
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
             "marks": len(self.named_marks) if self.verdict == "mark" else 0,
@@ -776,6 +778,13 @@ class Audit:
         if limits:
             parts.append(f"<ul>{''.join(f'<li>{line}</li>' for line in limits)}</ul>")
         return f'<div lang="{language}">{"".join(parts)}</div>'
+
+    def __repr__(self) -> str:
+        """Return one line; the whole is :meth:`to_dict`."""
+        return (
+            f"<Audit {self.id} of {self.input.name!r}: {self.verdict}, "
+            f"log10 e {self.evidence.log10_e:.2f}>"
+        )
 
     def _repr_html_(self) -> str:
         """Show the findings in a notebook."""

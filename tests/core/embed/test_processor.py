@@ -6,6 +6,10 @@ from typing import Any
 import pytest
 import torch
 from transformers import GenerationConfig
+from transformers.generation.logits_process import (
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+)
 
 from pura.base.errors import GenerationError, PayloadError, ProfileError
 from pura.embed import generate_batch
@@ -178,6 +182,37 @@ def test_settings_that_can() -> None:
     check_generation_config(GenerationConfig(do_sample=True, temperature=0.7, top_k=20, top_p=0.9))
     with pytest.raises(GenerationError, match="assisted"):
         check_generation_config(GenerationConfig(), assistant_model=object())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"repetition_penalty": 1.3},
+        {"no_repeat_ngram_size": 3},
+        {"bad_words_ids": [[5]]},
+        {"behind": TemperatureLogitsWarper(0.5)},
+        {"behind": RepetitionPenaltyLogitsProcessor(1.3), "last": True},
+    ],
+)
+def test_what_changes_the_distribution_beside_it_is_refused(
+    tiny: LanguageModel, key: SecretKey, profile: Profile, settings: dict[str, Any]
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    behind, last = settings.get("behind"), settings.get("last", False)
+    more = {k: v for k, v in settings.items() if k not in ("behind", "last")}
+    listed = [processor, behind] if last else [behind, processor] if behind else [processor]
+    with pytest.raises(GenerationError, match="changes the distribution"):
+        tiny.network.generate(
+            **padded(tiny, ["a"]), logits_processor=listed, max_new_tokens=5, **more
+        )
+
+
+def test_a_least_length_may_stand_beside_it(
+    tiny: LanguageModel, key: SecretKey, profile: Profile
+) -> None:
+    processor = PuraLogitsProcessor(key, PAYLOADS[0], profile, seed=1, eos_token_id=END)
+    [row] = library(tiny, processor, ["a"], min_new_tokens=20, do_sample=True)
+    assert len(row) >= 20
 
 
 def test_wrong_arguments(key: SecretKey, profile: Profile) -> None:

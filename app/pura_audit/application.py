@@ -20,7 +20,7 @@ from pura_audit.look import fonts
 from pura_audit.look.icons import app_icon
 from pura_audit.look.theme import Mode, Theme
 from pura_audit.platform import i18n, logs, single, stall
-from pura_audit.platform.i18n import translate
+from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import Engine, PuraEngine
 from pura_audit.session.session import Session
@@ -143,20 +143,32 @@ def show_audit(
     return window
 
 
+def meet(window: MainWindow, place: str) -> single.FirstWindow:
+    """Let later starts find a window; where they cannot, it says so and works all the same."""
+    first = single.FirstWindow(place, window)
+    first.asked.connect(window.open_for_another_start)
+    if not first.listen():
+        words = translate(
+            "Window",
+            "A second start will not find this window and opens one of its own. "
+            "Make “{folder:text}” a folder that only you can enter, then start again.",
+        )
+        window.status.say(filled(words, folder=str(Path(place).parent)))
+    return first
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run the window until it is closed."""
     flags = parse(arguments)
     paths = user_paths(flags.config_dir)
     app = make_application()
-    name = single.socket_name(paths.state)
-    if single.hand_over(name, flags.files):
+    place = single.meeting_place(paths.state)
+    if single.hand_over(place, flags.files):
         return 0
     crash = logs.start(paths.state / "log", flags.log_level or "info")
     window = make_window(paths, device=flags.device)
     logs.set_level(flags.log_level or window.session.settings.current.log_level)
-    first = single.FirstWindow(name, window)
-    first.asked.connect(window.open_for_another_start)
-    first.listen()
+    first = meet(window, place)
     window.show()
     if crash:
         window.status.say(

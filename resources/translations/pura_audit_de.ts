@@ -5757,6 +5757,10 @@ Anteil {share:text}</translation>
 <context>
     <name>Window</name>
     <message>
+        <source>A second start will not find this window and opens one of its own. Make “{folder:text}” a folder that only you can enter, then start again.</source>
+        <translation>Ein zweiter Start findet dieses Fenster nicht und öffnet ein eigenes. Machen Sie „{folder:text}“ zu einem Ordner, den nur Sie betreten dürfen, und starten Sie dann neu.</translation>
+    </message>
+    <message>
         <source>The program crashed last time; what it left is in the log folder.</source>
         <translation>Das Programm ist beim letzten Mal abgestürzt; was es hinterlassen hat, liegt im Protokollordner.</translation>
     </message>

@@ -1,8 +1,12 @@
 """One window a user: a second start hands its files to the first and leaves.
 
-The two meet at a local socket that only this user may open. Its name follows from the folder of
-the window's state, so that another ``--config-dir`` is another program. What arrives is a list of
+The two meet at a local socket in a folder that only this user may enter, and each asks the system
+who the other is before it sends or takes anything. The place follows from the folder of the
+window's state, so that another ``--config-dir`` is another program. What arrives is a list of
 paths, of limited size; it opens files as a drop does and can do nothing else.
+
+On Windows there is no such folder: the pipe is open to this user alone (Qt sees to that), and
+nobody is asked who he is.
 """
 
 from __future__ import annotations
@@ -11,12 +15,18 @@ import hashlib
 import json
 import logging
 import os
+import socket as sockets
+import stat
+import struct
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QDeadlineTimer, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from pura.base.files import make_private
 
 VERSION: Final = 1
 MAX_BYTES: Final = 1 << 20
@@ -25,34 +35,96 @@ PATIENCE_MS: Final = 3000  # the first window may be busy drawing
 _log = logging.getLogger(__name__)
 
 
-def socket_name(state: Path) -> str:
-    """Return the name at which windows of this user and this folder meet."""
-    user = os.environ.get("USERNAME", "") if os.name == "nt" else str(os.getuid())
+def meeting_place(state: Path) -> str:
+    """Return the address at which windows of this user and this folder meet.
+
+    It lies in the user's run-time folder where the system gives one that is this user's alone
+    (``XDG_RUNTIME_DIR``), else in a folder of our own below the state.
+    """
+    user = os.environ.get("USERNAME", "") if sys.platform == "win32" else str(os.geteuid())
     digest = hashlib.sha256(f"{user}\0{state.absolute()}".encode("utf-8", "surrogateescape"))
-    return f"pura-audit-{digest.hexdigest()[:24]}"
+    name = f"pura-audit-{digest.hexdigest()[:24]}"
+    if sys.platform == "win32":
+        return name
+    given = Path(os.environ.get("XDG_RUNTIME_DIR", ""))
+    if given.is_absolute() and _private(given):
+        return str(given / name)
+    return str(state.absolute() / "run" / "window")  # addresses are short: 107 bytes on Linux
 
 
-def hand_over(name: str, files: Sequence[Path]) -> bool:
+def _private(folder: Path, *, close: bool = False) -> bool:
+    """Whether a folder is this user's and nobody else may enter it.
+
+    Args:
+        folder: What is looked at; a link is none.
+        close: Take the others' rights away first.
+    """
+    if sys.platform == "win32":
+        return True
+    try:
+        # Looked at and closed through one descriptor: a link is none, and nothing is exchanged.
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        found = os.fstat(handle)
+        if found.st_uid != os.geteuid():
+            return False
+        if close and stat.S_IMODE(found.st_mode) & 0o077:
+            os.fchmod(handle, 0o700)
+            found = os.fstat(handle)
+        return not stat.S_IMODE(found.st_mode) & 0o077
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+
+
+def _same_user(socket: QLocalSocket) -> bool:
+    """Whether the system says that this user holds the other end."""
+    if sys.platform == "win32":
+        return True
+    try:
+        with sockets.socket(fileno=os.dup(int(socket.socketDescriptor()))) as end:
+            if sys.platform == "linux":
+                said = end.getsockopt(sockets.SOL_SOCKET, sockets.SO_PEERCRED, 12)
+                uid = struct.unpack("=iII", said)[1]
+            else:  # LOCAL_PEERCRED of macOS and the BSDs: struct xucred
+                uid = struct.unpack_from("=II", end.getsockopt(0, 1, 76))[1]
+    except OSError:
+        return False
+    if uid != os.geteuid():
+        _log.warning("user %d of this computer is at the other end of the window's socket", uid)
+        return False
+    return True
+
+
+def hand_over(place: str, files: Sequence[Path]) -> bool:
     """Give files to a window that runs already.
 
     Args:
-        name: From :func:`socket_name`.
+        place: From :func:`meeting_place`.
         files: What the second start was asked to open; may be empty.
 
     Returns:
-        True when a window took them and has come to the front; False when there is none.
+        True when a window took them and has come to the front; False when there is none of this
+        user's. Nobody else is told of the files.
     """
+    if not _private(Path(place).parent):
+        return False
     socket = QLocalSocket()
-    socket.connectToServer(name)
+    socket.connectToServer(place)
     if not socket.waitForConnected(PATIENCE_MS):
         return False
     try:
+        if not _same_user(socket):
+            return False
         socket.write(_message(files))
         end = QDeadlineTimer(PATIENCE_MS)
         answer = b""
         while not answer.endswith(b"\n") and socket.waitForReadyRead(end.remainingTime()):
             answer += bytes(socket.readAll().data())
-        # A process of ours that hangs, or somebody else's: better a second window than none.
+        # A process of ours that hangs: better a second window than none.
         return answer == b"ok\n"
     finally:
         socket.abort()
@@ -68,7 +140,7 @@ class FirstWindow(QObject):
     """Listens for later starts.
 
     Args:
-        name: From :func:`socket_name`.
+        place: From :func:`meeting_place`.
 
     Signals:
         asked: Paths to open, perhaps none; the window comes to the front.
@@ -76,9 +148,9 @@ class FirstWindow(QObject):
 
     asked = Signal(list)
 
-    def __init__(self, name: str, parent: QObject | None = None) -> None:
+    def __init__(self, place: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._name = name
+        self._place = place
         self._waiting: dict[QLocalSocket, bytearray] = {}
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -88,11 +160,21 @@ class FirstWindow(QObject):
         """Begin; a socket that a crashed window left behind is removed first.
 
         Returns:
-            False where the system offers no local sockets: then every start is a window.
+            False where there is no folder that is this user's alone, or no socket can be made:
+            then every start is a window.
         """
-        # Nobody answered at this name (hand_over), so what lies there is dead.
-        QLocalServer.removeServer(self._name)
-        if not self._server.listen(self._name):
+        folder = Path(self._place).parent
+        try:
+            make_private(folder)
+        except OSError as error:
+            _log.warning("a second start cannot find this window: %s", error.strerror)
+            return False
+        if not _private(folder, close=True):
+            _log.warning("a second start cannot find this window: others may enter the folder")
+            return False
+        # Nobody answered at this place (hand_over), so what lies there is dead.
+        QLocalServer.removeServer(self._place)
+        if not self._server.listen(self._place):
             _log.warning("a second start cannot find this window: %s", self._server.errorString())
             return False
         return True
@@ -103,6 +185,10 @@ class FirstWindow(QObject):
 
     def _welcome(self) -> None:
         while (socket := self._server.nextPendingConnection()) is not None:
+            if not _same_user(socket):
+                socket.abort()
+                socket.deleteLater()
+                continue
             self._waiting[socket] = bytearray()
             socket.readyRead.connect(lambda s=socket: self._read(s))
             socket.disconnected.connect(lambda s=socket: self._forget(s))

@@ -23,6 +23,7 @@ _LATER: Final[dict[str, Any]] = {
     "payloads_in_question": None,
     "marks": None,
     "marks_payloads": (),
+    "hidden": None,
 }
 """What rows of earlier versions do not have."""
 MAX_ROW_BYTES: Final = 64 << 20
@@ -54,6 +55,7 @@ class Row:
         share: Part of the tokens that lies in passages.
         tokens: Length of the text.
         usable: Steps that carry bits.
+        hidden: Characters that show nothing and have no use where they stand.
         register_entry: Number of the entry of the register that has the identified payload.
         register_who: To whom that was issued.
         register_posterior: Its weight among all entries.
@@ -86,6 +88,7 @@ class Row:
     share: float | None = None
     tokens: int | None = None
     usable: int | None = None
+    hidden: int | None = None
     register_entry: int | None = None
     register_who: str | None = None
     register_posterior: float | None = None
@@ -163,6 +166,7 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         "share": _share(passages, audit.input.tokens) if error is None else None,
         "tokens": audit.input.tokens,
         "usable": audit.evidence.usable,
+        "hidden": audit.hidden if error is None else None,
         "register_entry": match.entry if match else None,
         "register_who": match.who if match else None,
         "register_posterior": match.posterior if match else None,

@@ -693,6 +693,14 @@ class Audit:
         marks = self.named_marks
         return marks[0].entry if len(marks) == 1 else None
 
+    @property
+    def hidden(self) -> int:
+        """How many characters show nothing and have no use where they stand; cautions name them."""
+        counts = (
+            one.values.get("k") for one in self.cautions if one.key.startswith("caution.hidden-")
+        )
+        return sum(count for count in counts if isinstance(count, int))
+
     def to_row(self) -> dict[str, str | int | float | None]:
         """Return what answers the question as one flat row, e.g. of a data frame.
 
@@ -715,6 +723,7 @@ class Audit:
             "strength_for": "mark" if self.evidence.log10_e > 0 else "no mark",
             "tokens": self.input.tokens,
             "usable": self.evidence.usable,
+            "hidden": self.hidden,
             "marks": len(self.named_marks) if self.verdict == "mark" else 0,
             "payload": None if payload is None else payload.bits,
             "payload_best": None if payload is None else payload.best,

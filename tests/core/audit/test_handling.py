@@ -29,6 +29,7 @@ from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import CASE as CAPITALS
 from pura.audit.variants import FOUND, LAYOUT, variants_of
+from pura.batch.rows import finding_of
 from pura.documents.hidden import kind_of_hidden
 from pura.documents.restore import restore
 from pura.model.tokenise import usual_spelling
@@ -282,6 +283,7 @@ def test_a_mark_stays_one_behind_characters_of_any_kind(
         assert found.payload.bits == sample["payload"]
         caution = next(s for s in found.cautions if s.key == f"caution.hidden-{HIDING[char]}")
         assert caution.values == {"k": sample["text"].count(" ")}
+        assert found.to_row()["hidden"] == finding_of(found)["hidden"] == caution.values["k"]
         assert fill(caution, "en") != fill(caution, "de")
     else:
         assert found.verdict != "no-mark"

@@ -5758,7 +5758,7 @@ Anteil {share:text}</translation>
     <name>Window</name>
     <message>
         <source>A second start will not find this window and opens one of its own. Make “{folder:text}” a folder that only you can enter, then start again.</source>
-        <translation>Ein zweiter Start findet dieses Fenster nicht und öffnet ein eigenes. Machen Sie „{folder:text}“ zu einem Ordner, den nur Sie betreten dürfen, und starten Sie dann neu.</translation>
+        <translation>Ein zweiter Start findet dieses Fenster nicht und öffnet ein eigenes. Machen Sie »{folder:text}« zu einem Ordner, den nur Sie betreten dürfen, und starten Sie dann neu.</translation>
     </message>
     <message>
         <source>The program crashed last time; what it left is in the log folder.</source>

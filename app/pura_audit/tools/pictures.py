@@ -95,6 +95,8 @@ class _Pictures:
             ("audit-contrast", "contrast", big, self._audited),
             ("marks", "light", big, self._several),
             ("marks-dark", "dark", big, self._several),
+            ("in-question", "light", big, self._in_question),
+            ("in-question-german", "dark", small, self._in_question),
             ("pile", "light", big, self._pile),
             ("pile-dark", "dark", big, self._pile),
             ("no-finding", "light", big, self._plain),
@@ -202,6 +204,13 @@ class _Pictures:
             window.session.add_audit(self._three)
         settle()
         window.selection.select_mark(1)
+
+    def _in_question(self, window: MainWindow) -> None:
+        """Show a short piece of a marked text: a mark is found, its payload stays in question."""
+        data = json.loads(resource("samples", "marked-tbcc.json").read_text(encoding="utf-8"))
+        item = self._add(window, data["texts"][0]["text"][:260], "paragraph")
+        window.session.audit([item])
+        self._until(lambda: item.audit is not None)
 
     def _plain(self, window: MainWindow) -> None:
         self._audited(window)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
@@ -78,6 +78,8 @@ class MarkRow(QPushButton):
         self._number, self._theme = number, theme
         self.setProperty("role", "row")
         self.setCheckable(True)
+        # Its words are shortened; it never makes the card wider.
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.payload = ElidedLabel(named)
         self.payload.setProperty("role", "value")

@@ -41,14 +41,18 @@ class LockedBytes:
 
     def wipe(self) -> None:
         """Overwrite the secret and give its place back."""
+        self._wipe()
+
+    # Bound here: a secret that outlives its module at the end of the program finds no names in it.
+    def _wipe(self, zeros: bytes = bytes(SLOT), free: list[memoryview] = _free) -> None:
         slot, self._slot = self._slot, None
         if slot is not None:
-            slot[:] = bytes(SLOT)
-            _free.append(slot)  # in one step, also where the collector runs amid _take()
+            slot[:] = zeros
+            free.append(slot)  # in one step, also where the collector runs amid _take()
 
     def __del__(self) -> None:
         if getattr(self, "_slot", None) is not None:
-            self.wipe()
+            self._wipe()
 
 
 def stays_out_of_swap() -> bool:

@@ -147,7 +147,8 @@ def whom_words(profile: Profile, payload: NamedPayload, written: str, language: 
     ]
     if payload.identified:
         return " · ".join(parts) or written
-    return " · ".join([*parts, in_question_words(payload, language)])
+    words = in_question_words(payload, language)
+    return " · ".join([*parts, words]) if parts else words[:1].upper() + words[1:]
 
 
 def sentences_said(

@@ -419,7 +419,7 @@ def test_selecting_a_mark_shows_its_bits_and_its_place(window: Any, several: Aud
     # Each mark has a payload of its own: none is that of the text, and one is in question.
     assert window.work.answer.payload_text() == ""
     assert rows[0].payload.text() == grouped(several.marks[0].bits)
-    assert rows[1].payload.text() == "payload in question (at least 1 possible)"
+    assert rows[1].payload.text() == "Payload in question (at least 1 possible)"
     assert "L at least 1,000,000" in rows[0].accessibleName()
     bits = window.evidence.bits
     shown = bits.table()[1]
@@ -457,7 +457,7 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     window.session.add_audit(replace(audit, candidates=shaky))
     answer = window.work.answer
     lines = [label.text() for label in answer.payload.findChildren(QLabel)]
-    assert lines[0] == "payload in question (2 possible)"
+    assert lines[0] == "Payload in question (2 possible)"
     assert "weight 0.7" in lines[1]
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None

@@ -301,6 +301,39 @@ def rehearsed_once() -> None:
     rehearsal.rehearse = rehearse
 
 
+@pytest.fixture(scope="session")
+def honest_record() -> Callable[..., Any]:
+    """Make a record that agrees with itself, without a mark: ``honest_record(1, text="…")``.
+
+    It is the one of ``v0.1.0`` under a policy that asks for more usable positions, with a second
+    key that was tried, of a file with an awkward name.
+    """
+    from dataclasses import replace
+
+    from pura.record import json_io
+    from pura.record.audit import KeyFacts
+    from pura.words.sentence import Sentence
+
+    found = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
+    base = replace(
+        found,
+        verdict="insufficient",
+        input=replace(found.input, name="a\u202eb.txt"),
+        keys=(found.key, KeyFacts(fingerprint="cd" * 8)),
+        evidence=replace(found.evidence, needed=100, keys_tried=2),
+        policy={**found.policy, "min_usable": 100},
+        sentences=(Sentence(key="note.n1"),),
+        cautions=(),
+        passages=(),
+        register=None,
+    )
+
+    def make(number: int = 0, **changes: Any) -> Any:
+        return replace(base, id=f"{number:032x}", **changes)
+
+    return make
+
+
 @pytest.fixture(scope="session", autouse=True)
 def honest_records_agree() -> None:
     """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""

@@ -28,13 +28,20 @@ def day(time: str) -> str:
 
 
 def case_name(case: Case) -> str:
-    """Return a case's name, or that it was erased."""
-    return case.name if case.name is not None else translate("Cases", "Erased case")
+    """Return a case's name, or that it was erased; in an incomplete case nobody knows that."""
+    if case.name is not None:
+        return case.name
+    if case.missing:
+        return translate("Cases", "Case without a name")
+    return translate("Cases", "Erased case")
 
 
 def case_row(case: Case) -> tuple[str, str, str]:
     """Return name, number of audits and time of the last change."""
-    return case_name(case), number(len(case.items)), day(case.changed)
+    name = case_name(case)
+    if case.missing:
+        name = filled(translate("Cases", "{name:text} (incomplete)"), name=name)
+    return name, number(len(case.items)), day(case.changed)
 
 
 def case_line(case: Case) -> str:
@@ -59,6 +66,8 @@ def case_line(case: Case) -> str:
                 n=case.failures,
             )
         )
+    if case.missing:
+        parts.append(case.incomplete(language()))
     return " · ".join(parts)
 
 
@@ -92,6 +101,8 @@ def item_row(item: Item) -> tuple[str, ...]:
 
 def text_words(item: Item) -> str:
     """Say what became of the text."""
+    if item.record is None and item.missing:
+        return translate("Cases", "record missing")
     if item.record is None:
         return translate("Cases", "record erased")
     if item.mode == KEEP:

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
+from pura.caselog.absence import Erasure, Place, erasures, kept_places, missing, people_of
 from pura.caselog.entries import Entry
 from pura.caselog.log import CaseLog
 
 FINISHED: Final = ("examination-finished", "examination-repeated")
 RECORD_OF: Final = "record-"
 """Before an audit's identifier: its record without the text, kept beside the erasure of that."""
+MOST_NAMED: Final = 5
 REVIEWS: Final = {"finding-confirmed": "confirmed", "finding-disputed": "disputed"}
 
 
@@ -66,8 +69,10 @@ class Item:
         sha256: Of its bytes; None when it was erased.
         log10_e: The evidence; None when it was erased.
         payload: The decoded payload's bits; None when it was erased.
-        record: Beside which entry the record is kept, under which name; None when it was erased.
+        record: Beside which entry the record is kept, under which name; None when it is gone.
         review: What the last reviewer made of it; None when nobody has looked.
+        erased: How the record came to be erased; None when it is there, or no entry says so.
+        missing: The record is not there, and no entry says that it was erased.
     """
 
     id: str
@@ -83,6 +88,8 @@ class Item:
     payload: str | None
     record: tuple[Entry, str] | None
     review: Review | None = None
+    erased: Erasure | None = None
+    missing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,6 +109,8 @@ class Case:
         closed: It takes nothing more until it is opened again.
         imported: Identifier of the log it came from; empty for one of this log.
         failures: Examinations that failed.
+        missing: What its entries commit to, and is neither there nor erased by an entry; where
+            there is anything, the case is incomplete.
     """
 
     id: str
@@ -116,6 +125,16 @@ class Case:
     closed: bool = False
     imported: str = ""
     failures: int = 0
+    missing: tuple[Place, ...] = ()
+
+    def incomplete(self, language: str = "en") -> str:
+        """Say what is missing; empty where nothing is."""
+        if not self.missing:
+            return ""
+        named = [f"{field} ({seq})" for _, seq, field in self.missing[:MOST_NAMED]]
+        named += ["…"] if len(self.missing) > MOST_NAMED else []
+        values: dict[str, Value] = {"count": len(self.missing), "what": ", ".join(named)}
+        return catalogue("caselog-check").fill("case.incomplete", language, values)
 
     def item(self, item: str) -> Item:
         """Return an audit by its identifier or the beginning of it.
@@ -207,6 +226,7 @@ class _Reader:
 
     log: CaseLog
     names: dict[str, str | None] = field(default_factory=dict)
+    records: dict[str, tuple[Entry, str]] = field(default_factory=dict)
 
     def read(self, entries: Sequence[Entry]) -> Case:
         opened = entries[0]
@@ -238,6 +258,7 @@ class _Reader:
             elif action == "examination-failed":
                 failures += 1
         self._reviewed_elsewhere(opened.case, items)
+        gone = self._gone(entries, items)
         return Case(
             id=opened.case,
             opened=opened.time,
@@ -247,7 +268,36 @@ class _Reader:
             items=tuple(items.values()),
             imported="" if opened.log == self.log.id else opened.log,
             failures=failures,
+            missing=gone,
             **state,
+        )
+
+    def _gone(self, entries: Sequence[Entry], items: dict[str, Item]) -> tuple[Place, ...]:
+        """Return what is missing; say of each record that is not there how that came."""
+        there = kept_places(self.log, entries)
+        around = list(entries)
+        if any(self._who(entry) is None for entry in entries if entry.actor):
+            people, told = people_of(self.log, {entry.actor for entry in entries})
+            around = [*people, *told, *entries]
+            there |= kept_places(self.log, [*people, *told])
+        if all((e.log, e.seq, name) in there for e in around for name in e.kept):
+            return ()
+        erased = erasures(around, self.log.id)
+        for item in list(items.values()):
+            if item.record is None:
+                entry, name = self.records.get(item.id, (item.entry, "record"))
+                by = erased.get((entry.log, entry.seq, name))
+                items[item.id] = replace(
+                    item, missing=by is None, erased=None if by is None else self._erasure(by)
+                )
+        return missing(around, there, erased)
+
+    def _erasure(self, entry: Entry) -> Erasure:
+        return Erasure(
+            time=entry.time,
+            who=self._who(entry),
+            reason=self.log.kept(entry, "reason"),
+            moved=str(entry.facts.get("moved", "")),
         )
 
     def item(self, entry: Entry) -> Item:
@@ -309,6 +359,7 @@ class _Reader:
             item = items.get(name.removeprefix(RECORD_OF))
             if name.startswith(RECORD_OF) and item is not None:
                 record = self._record(entry, name)
+                self.records[item.id] = (entry, name)
                 items[item.id] = replace(item, mode="leave-out", record=record)
 
     def _who(self, entry: Entry) -> str | None:

@@ -1,9 +1,11 @@
 """A case as one file, out and in again.
 
 The file is a zip archive with two parts: ``case.json`` (the case's entries, the entries that name
-its people, and the source log's head) and ``kept/N``, one for everything that is kept. The entries
-of one case follow from one another by themselves, so the receiving side can check them without the
-other cases of the log. What comes in is checked whole before anything is written.
+its people or erased such a name, and the source log's head) and ``kept/N``, one for everything that
+is kept. The entries of one case follow from one another by themselves, so the receiving side can
+check them without the other cases of the log. What comes in is checked whole before anything is
+written: what an entry commits to is there, or an entry says that it was erased, or the export says
+that it was missing already; else something was taken out, and nothing is taken in.
 """
 
 from __future__ import annotations
@@ -21,13 +23,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
-from pura.base.errors import CaseLogError
+from pura.base.errors import CaseLogError, RecordError
 from pura.base.strict import read_json
+from pura.caselog.absence import (
+    Place,
+    erasures,
+    kept_places,
+    missing,
+    people_of,
+    rows_of,
+    told_missing,
+)
 from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
-from pura.caselog.cases import Case, read_case
+from pura.caselog.cases import RECORD_OF, Case, read_case
 from pura.caselog.entries import Draft, Entry, parse
 from pura.caselog.log import CaseLog, Person, insert, keep
+from pura.caselog.saving import unpack_record
 from pura.caselog.shape import check_entry, check_kept
+from pura.record import json_io
+from pura.verdict.agreement import check_agreement
 
 FORM: Final = "pura-case/1"
 SUFFIX: Final = ".puracase"
@@ -36,7 +50,7 @@ MAX_FILE: Final = 1 << 30
 MAX_INDEX: Final = 64 << 20
 MAX_ENTRIES: Final = 200_000
 MAX_KEPT: Final = 512 << 20
-_TEXT_FIELDS: Final = ("record", "sealed")
+MAX_RECORD: Final = 256 << 20
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 
 
@@ -55,14 +69,18 @@ class Package:
     Attributes:
         case: Identifier of the case.
         people: The entries that name whoever acted.
+        erasures: The entries that erased one of these names.
         entries: The case's entries; the last says that it was exported.
         kept: What is kept beside them.
+        missing: What entries commit to, and is neither there nor erased; the export says so.
     """
 
     case: str
     people: list[Entry]
+    erasures: list[Entry]
     entries: list[Entry]
     kept: list[_Kept]
+    missing: tuple[Place, ...]
 
 
 def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") -> bytes:
@@ -80,6 +98,11 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
     kept = {"purpose": pack(purpose.strip())} if purpose.strip() else {}
     with log.writing() as writer:
         found = read_case(log, case)
+        before = list(log.entries(case=case))
+        people, erased = people_of(log, {actor.id, *(entry.actor for entry in before)})
+        around = [*people, *erased, *before]
+        there = kept_places(log, around)
+        gone = missing(around, there, erasures(around))
         writer.append(
             Draft(
                 action="case-exported",
@@ -87,22 +110,22 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
                 case=case,
                 role="custodian",
                 kept=kept,
-                facts={"audits": len(found.items)},
+                facts={"audits": len(found.items), "missing": rows_of(gone)},
             )
         )
         entries = list(log.entries(case=case))
-        people = _people(log, entries)
         head = log.head()
         index: dict[str, Any] = {
             "form": FORM,
             "case": case,
             "head": {"log": head.log, "seq": head.seq, "hash": head.hash},
             "people": [_row(entry) for entry in people],
+            "erasures": [_row(entry) for entry in erased],
             "entries": [_row(entry) for entry in entries],
             "kept": [],
         }
         parts: list[bytes] = []
-        for entry in (*people, *entries):
+        for entry in (*people, *erased, *entries):
             for row in _rows(log, entry):
                 index["kept"].append(
                     {
@@ -136,7 +159,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
             raise CaseLogError("caselog.twice", code="case-log-twice")
         known = {(one.log, one.seq): one.hash for one in log.entries()}
         new = []
-        for one in package.people + package.entries:
+        for one in package.people + package.erasures + package.entries:
             if (one.log, one.seq) not in known:
                 new.append(one)
             elif known[one.log, one.seq] != one.hash:
@@ -152,14 +175,6 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
                     keep(log.db, row.entry, row.field, row.salt, row.value)
             read_case(log, case)
         end = package.entries[-1]
-        # A name that was forgotten at home: the entry that says so belongs to no case.
-        there = {(row.entry.log, row.entry.seq, row.field) for row in kept}
-        absent = [
-            {"log": one.log, "seq": one.seq, "field": field}
-            for one in new
-            for field in sorted(one.kept)
-            if (one.log, one.seq, field) not in there
-        ]
         writer.append(
             Draft(
                 action="case-imported",
@@ -172,7 +187,7 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
                     "seq": end.seq,
                     "hash": end.hash,
                     "entries": len(new),
-                    "absent": absent,
+                    "absent": rows_of(package.missing),
                 },
             )
         )
@@ -185,15 +200,29 @@ def read_package(data: bytes) -> Package:
     Raises:
         CaseLogError: Not such a file, cut off, damaged or altered.
     """
-    with _strange():
-        index, kept = _opened(data)
+    with _strange(), zipfile.ZipFile(io.BytesIO(_bounded(data))) as archive:
+        index = _index(archive)
         people = [_entry(row) for row in index["people"]]
+        erased = [_entry(row) for row in index.get("erasures", ())]
         entries = [_entry(row) for row in index["entries"]]
-        _check_entries(index["case"], people, entries)
+        _check_entries(index["case"], people, erased, entries)
         _check_end(index["head"], entries)
-        _check_kept(people + entries, kept)
-        _check_shapes(people + entries, kept)
-    return Package(case=index["case"], people=people, entries=entries, kept=kept)
+        around = [*people, *erased, *entries]
+        kept = _kept(archive, index, around)
+        _check_kept(around, kept)
+        _check_shapes(around, kept)
+        gone = _check_whole(people, around, kept)
+        for row in kept:
+            if row.field == "record" or row.field.startswith(RECORD_OF):
+                _check_record(row)
+    return Package(
+        case=index["case"],
+        people=people,
+        erasures=erased,
+        entries=entries,
+        kept=kept,
+        missing=gone,
+    )
 
 
 @contextmanager
@@ -237,14 +266,6 @@ def _taken_in() -> Iterator[None]:
         raise error if error.key.startswith("caselog.not") else _not_a_case(error.key) from None
 
 
-def _people(log: CaseLog, entries: list[Entry]) -> list[Entry]:
-    """Return the entries that name whoever acted."""
-    actors = {entry.actor for entry in entries}
-    return [
-        entry for entry in log.entries() if entry.action == "person-added" and entry.actor in actors
-    ]
-
-
 def _row(entry: Entry) -> dict[str, str]:
     return {"hash": entry.hash, "body": entry.line()}
 
@@ -273,36 +294,45 @@ def _zipped(index: Mapping[str, Any], parts: list[bytes]) -> bytes:
     return out.getvalue()
 
 
-def _opened(data: bytes) -> tuple[dict[str, Any], list[_Kept]]:
-    """Take the file apart, with bounds: it may come from a stranger."""
+def _bounded(data: bytes) -> bytes:
     if len(data) > MAX_FILE:
         raise _not_a_case(phrase("case.large"))
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        sizes = {info.filename: info.file_size for info in archive.infolist()}
-        if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
-            raise _not_a_case(phrase("case.large-inside"))
-        index = read_json(_part(archive, INDEX, MAX_INDEX))
-        _check_form(index)
-        entries = {
-            (entry.log, entry.seq): entry
-            for entry in map(_entry, index["people"] + index["entries"])
-        }
-        kept = [
-            _Kept(
-                entry=entries[(row["log"], row["seq"])],
-                field=str(row["field"]),
-                salt=base64.b64decode(row["salt"], validate=True),
-                value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
-            )
-            for row in index["kept"]
-        ]
+    return data
+
+
+def _index(archive: zipfile.ZipFile) -> dict[str, Any]:
+    """Read the table of contents, with bounds: the file may come from a stranger."""
+    sizes = {info.filename: info.file_size for info in archive.infolist()}
+    if sum(sizes.values()) > MAX_KEPT or sizes.get(INDEX, 0) > MAX_INDEX:
+        raise _not_a_case(phrase("case.large-inside"))
+    index = read_json(_part(archive, INDEX, MAX_INDEX))
+    _check_form(index)
+    found: dict[str, Any] = index
+    return found
+
+
+def _kept(archive: zipfile.ZipFile, index: dict[str, Any], entries: list[Entry]) -> list[_Kept]:
+    places = {(entry.log, entry.seq): entry for entry in entries}
+    kept = [
+        _Kept(
+            entry=places[(row["log"], row["seq"])],
+            field=str(row["field"]),
+            salt=base64.b64decode(row["salt"], validate=True),
+            value=_part(archive, f"kept/{int(row['part'])}", MAX_KEPT),
+        )
+        for row in index["kept"]
+    ]
     if any(len(row.salt) != SALT_BYTES for row in kept):
         raise _not_a_case(phrase("case.salt"))
-    return index, kept
+    return kept
 
 
 def _part(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
-    with archive.open(name) as file:
+    try:
+        file = archive.open(name)
+    except KeyError:
+        raise _not_a_case(phrase("case.part", name=name)) from None
+    with file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _not_a_case(phrase("case.large-inside"))
@@ -313,6 +343,7 @@ def _check_form(index: object) -> None:
     if not isinstance(index, dict) or index.get("form") != FORM:
         raise _not_a_case(phrase("case.form"))
     lists = [index.get(name) for name in ("people", "entries", "kept")]
+    lists.append(index.get("erasures", []))  # files of version 0.2 and before have none
     if not all(isinstance(one, list) and len(one) <= MAX_ENTRIES for one in lists):
         raise _not_a_case(phrase("case.form"))
     head = index.get("head")
@@ -329,21 +360,30 @@ def _entry(row: Any) -> Entry:
     return entry
 
 
-def _check_entries(case: str, people: list[Entry], entries: list[Entry]) -> None:
-    """Walk over the case's own chain."""
+def _check_entries(
+    case: str, people: list[Entry], erased: list[Entry], entries: list[Entry]
+) -> None:
+    """Walk over the case's own chain, and over those whom it names."""
     previous, seen = START, set()
-    for entry in (*people, *entries):
+    for entry in (*people, *erased, *entries):
         if entry_hash(entry.body) != entry.hash or (entry.log, entry.seq) in seen:
             raise _altered(entry)
         seen.add((entry.log, entry.seq))
-    for entry in entries:
-        if entry.case != case or entry.body["case_prev"] != previous:
-            raise _altered(entry)
-        previous = entry.hash
     if not entries or entries[0].action != "case-opened":
         raise _not_a_case(phrase("case.opening"))
-    if any(entry.action != "person-added" or entry.case for entry in people):
+    for entry in entries:
+        if entry.case != case:
+            raise _altered(entry)
+        if entry.body["case_prev"] != previous:
+            raise CaseLogError("case.gap", seq=entry.seq, code="case-log-altered")
+        previous = entry.hash
+    named = any(one.action != "person-added" or one.case for one in people)
+    if named or any(one.action != "kept-erased" or one.case for one in erased):
         raise _not_a_case(phrase("case.people"))
+    known = {one.actor for one in people}
+    for entry in (*erased, *entries):
+        if entry.actor and entry.actor not in known:
+            raise CaseLogError("case.nobody", seq=entry.seq, code="case-log-altered")
 
 
 def _check_end(head: Mapping[str, Any], entries: list[Entry]) -> None:
@@ -361,6 +401,47 @@ def _check_kept(entries: list[Entry], kept: list[_Kept]) -> None:
         fits = commitment(row.salt, row.value) == row.entry.kept.get(row.field)
         if not fits or (row.entry.log, row.entry.seq) not in places:
             raise _altered(row.entry, row.field)
+
+
+def _check_whole(people: list[Entry], around: list[Entry], kept: list[_Kept]) -> tuple[Place, ...]:
+    """Require what entries commit to, or an entry that it was erased, or was missing already.
+
+    Returns:
+        What was missing when the case was exported; the export says so.
+    """
+    there = {(row.entry.log, row.entry.seq, row.field) for row in kept}
+    gone = missing(around, there, erasures(around))
+    told = told_missing(around)
+    if "missing" not in around[-1].facts:
+        # Versions up to 0.2 did not hand on by which entry a name was erased.
+        told |= {(one.log, one.seq, "name") for one in people}
+    for place in gone:
+        if place not in told:
+            raise CaseLogError(
+                "case.taken-out", seq=place[1], field=place[2], code="case-log-altered"
+            )
+    return gone
+
+
+def _check_record(row: _Kept) -> None:
+    """Require that a record is that of its entry, and agrees with itself.
+
+    One of a newer version is not looked into here; opening it says what it is.
+    """
+    text = unpack_record(row.value, MAX_RECORD)
+    try:
+        audit = json_io.from_json(text)
+    except RecordError:
+        return
+    item = row.entry.item if row.field == "record" else row.field.removeprefix(RECORD_OF)
+    if audit.id != item or (row.field == "record" and audit.verdict != row.entry.result):
+        raise CaseLogError("case.record-other", seq=row.entry.seq, code="case-log-altered")
+    try:
+        check_agreement(audit)
+    except RecordError as error:
+        raise CaseLogError(
+            "case.record-differs", seq=row.entry.seq, why=error.phrase, code="case-log-altered"
+        ) from None
 
 
 def _check_shapes(entries: list[Entry], kept: list[_Kept]) -> None:

@@ -49,6 +49,11 @@ def request_of_case(
         reviewer=base.parties.reviewer or _names(one.who for one in reviews),
         purpose=base.parties.purpose or _names(log.kept(item.entry, "purpose") for item in items),
     )
+    broken = case.incomplete(base.language)
+    log_words = labels("integrity.log.text", head=str(log.head()), entries=seqs)
+    if broken:  # on the first page, and where the log is named
+        words = [*(words or [labels("review.none")]), broken]
+        log_words = f"{log_words}. {broken}"
     reviewed = "" if len(reviews) < len(items) else "confirmed"
     if any(one.state == "disputed" for one in reviews):
         reviewed = "disputed"
@@ -58,7 +63,7 @@ def request_of_case(
         parties=parties,
         review=base.review or "\n".join(words),
         reviewed=base.reviewed or reviewed,
-        log=base.log or labels("integrity.log.text", head=str(log.head()), entries=seqs),
+        log=base.log or log_words,
     )
 
 

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from pura.base.catalogue import phrase
 from pura.base.errors import CaseLogError, PuraError
 from pura.caselog.canonical import pack
 from pura.caselog.cases import FINISHED, Item, item_of
@@ -136,18 +137,36 @@ def load_audit(
         actor: Who reads the text; the log says so. None where nothing can be written.
 
     Raises:
-        CaseLogError: The record was erased or altered, or the passphrase is wrong.
+        CaseLogError: The record was erased or altered, or is missing, or the passphrase is wrong.
         RecordError: It was written by another version.
     """
     packed = log.kept_bytes(*item.record) if item.record else None
     if packed is None:
-        raise CaseLogError("caselog.record-erased", code="case-log-erased")
+        raise gone_record(item)
     if passphrase is not None and (sealed := log.kept_bytes(item.entry, "sealed")) is not None:
         packed = unlock(sealed, passphrase)
     audit = json_io.from_json(unpack_record(packed))
     if audit.text is not None and actor is not None:
         log.append(Draft(action="text-opened", actor=actor.id, case=item.case, item=item.id))
     return audit
+
+
+def gone_record(item: Item) -> CaseLogError:
+    """Return the error of an audit whose record is not there: erased, or missing.
+
+    Args:
+        item: The audit, as its case has it.
+    """
+    erased = item.erased
+    if erased is None:
+        return CaseLogError("caselog.record-missing", seq=item.entry.seq, code="case-log-gone")
+    return CaseLogError(
+        "caselog.record-erased",
+        time=erased.time[:16].replace("T", " "),
+        who=erased.who or phrase("caselog.no-name"),
+        why=erased.reason or phrase("caselog.no-reason"),
+        code="case-log-erased",
+    )
 
 
 def record_report(
@@ -240,11 +259,11 @@ def pack_record(audit: Audit) -> bytes:
     return zlib.compress(json_io.to_json(audit).encode(), 6)
 
 
-def unpack_record(packed: bytes) -> str:
+def unpack_record(packed: bytes, limit: int = MAX_RECORD) -> str:
     """Undo :func:`pack_record`, with a bound: a case may come from elsewhere."""
     opener = zlib.decompressobj()
     try:
-        text = opener.decompress(packed, MAX_RECORD)
+        text = opener.decompress(packed, limit)
         if opener.unconsumed_tail or not opener.eof:
             raise ValueError("too long")
         return text.decode()

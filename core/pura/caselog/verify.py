@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pura.base.catalogue import Value, catalogue
+from pura.caselog.absence import erasures, told_missing
 from pura.caselog.canonical import START, commitment, entry_hash
 from pura.caselog.deposit import Deposit
 from pura.caselog.entries import Draft, Entry, parse
@@ -165,14 +166,13 @@ class _Check:
 
     def kept(self) -> LogCheck:
         """Hold what is kept against its commitment, and what is gone against the erasures."""
-        erased = {
-            (str(one["log"]), int(one["seq"]), str(one["field"]))
-            for entry in self._entries("action IN ('kept-erased', 'case-imported')", ())
-            for one in entry.facts.get("erased", entry.facts.get("absent", ()))
-        }
+        entries = list(self._entries("1", ()))
+        own = self._log.id
+        erased = erasures(entries, own)
+        told = {place for place in told_missing(entries) if place[0] != own}
         promised = {
             (entry.log, entry.seq, name): digest
-            for entry in self._entries("1", ())
+            for entry in entries
             for name, digest in entry.kept.items()
         }
         count = 0
@@ -190,13 +190,16 @@ class _Check:
                 return LogCheck(name="kept", state=BAD, key="kept.altered", values=values)
             there.add(place)
             count += 1
-        for place in sorted(promised.keys() - there - erased):
-            values = {"seq": place[1], "field": place[2]}
-            return LogCheck(name="kept", state=BAD, key="kept.missing", values=values)
-        gone = len(erased & promised.keys() - there)
-        return LogCheck(
-            name="kept", state=GOOD, key="kept.whole", values={"count": count, "erased": gone}
-        )
+        gone = sorted(promised.keys() - there - erased.keys())
+        faults = [place for place in gone if place not in told]
+        if gone:
+            # What an import said was missing is a fault of where it came from.
+            first = (faults or gone)[0]
+            state, key = (BAD, "missing") if faults else (NOTICE, "incomplete")
+            values = {"seq": first[1], "field": first[2], "count": len(gone)}
+            return LogCheck(name="kept", state=state, key=f"kept.{key}", values=values)
+        values = {"count": count, "erased": len(erased.keys() & promised.keys() - there)}
+        return LogCheck(name="kept", state=GOOD, key="kept.whole", values=values)
 
     def signatures(self, trust: Sequence[bytes], moment: datetime) -> LogCheck:
         """Check every signed head against the chain as it stands."""

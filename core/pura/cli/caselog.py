@@ -65,7 +65,7 @@ def list_(
     for case in cases:
         outcomes = ", ".join(sorted({say(f"verdict.{item.verdict}") for item in case.items}))
         table.add_row(
-            Text(case.name or say("erased")),
+            Text(case.name or _gone(case)),
             str(len(case.items)),
             outcomes,
             case.changed[:16].replace("T", " "),
@@ -206,10 +206,14 @@ def import_(
 
     case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
     out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
+    if case.missing:
+        out.print(case.incomplete(language()), style=_STYLES["bad"])
 
 
 def case_row(case: Case) -> dict[str, Any]:
     """Return a case as JSON."""
+    from pura.caselog.absence import rows_of
+
     return {
         "id": case.id,
         "name": case.name,
@@ -221,6 +225,7 @@ def case_row(case: Case) -> dict[str, Any]:
         "closed": case.closed,
         "imported": case.imported,
         "failures": case.failures,
+        "missing": rows_of(case.missing),
         "notes": [vars(note) for note in case.notes],
         "audits": [_item_row(item) for item in case.items],
     }
@@ -239,6 +244,7 @@ def _item_row(item: Item) -> dict[str, Any]:
         "auditor": item.auditor,
         "saved": item.entry.time,
         "kept": item.record is not None,
+        "missing": item.missing,
         "review": None if item.review is None else vars(item.review),
     }
 
@@ -249,12 +255,15 @@ def _print_case(log: CaseLog, case: Case) -> None:
 
     from pura.caselog import action_words
 
-    out.print(f"{case.name or say('erased')}  ·  {case.id}", style="bold")
+    gone = _gone(case)
+    out.print(f"{case.name or gone}  ·  {case.id}", style="bold")
+    if case.missing:
+        out.print(case.incomplete(language()), style=_STYLES["bad"])
     out.print(
         say(
             "case.line-tags" if case.tags else "case.line",
             when=case.opened[:16],
-            who=case.auditor or say("erased"),
+            who=case.auditor or gone,
             state=_state(case),
             tags=", ".join(case.tags),
         ),
@@ -264,8 +273,8 @@ def _print_case(log: CaseLog, case: Case) -> None:
             say(
                 "case.note",
                 when=note.time[:16],
-                who=note.who or say("erased"),
-                text=say("erased") if note.text is None else note.text,
+                who=note.who or gone,
+                text=gone if note.text is None else note.text,
             ),
         )
     table = Table(box=None, pad_edge=False)
@@ -274,26 +283,38 @@ def _print_case(log: CaseLog, case: Case) -> None:
     for item in case.items:
         second = say("case.not-yet")
         if item.review is not None:
-            second = say(f"review.{item.review.state}", who=item.review.who or say("erased"))
+            second = say(f"review.{item.review.state}", who=item.review.who or gone)
         table.add_row(
             item.id[:8],
-            Text(item.name or say("erased")),
+            Text(item.name or gone),
             say(f"verdict.{item.verdict}"),
             "" if item.log10_e is None else f"{item.log10_e:.1f}",
             str(item.run),
-            say(f"mode.{item.mode}") if item.mode else "",
-            Text(item.auditor or say("erased")),
+            say(f"mode.{_mode(item)}"),
+            Text(item.auditor or gone),
             Text(second),
         )
     if case.items:
         out.print(table)
     out.print(say("case.history"), style="bold")
     for entry in log.entries(case=case.id):
-        name = log.person_name(entry.actor) or (say("erased") if entry.actor else say("program"))
+        name = log.person_name(entry.actor) or (gone if entry.actor else say("program"))
         more = f"  {entry.item[:8]}" if entry.item else ""
         did = action_words(entry.action, language())
         result = f"  {_result(entry.result)}" if entry.result else ""
         out.print(f"{entry.seq:>6}  {entry.time[:19]}  {did}{more}{result}  {name}")
+
+
+def _gone(case: Case) -> str:
+    """Say of a name that is not there what is known: in a whole case it was erased."""
+    return say("absent" if case.missing else "erased")
+
+
+def _mode(item: Item) -> str:
+    """Return what became of the text, or of the whole record."""
+    if item.record is None:
+        return "missing" if item.missing else "erased"
+    return item.mode
 
 
 def _result(code: str) -> str:
@@ -308,6 +329,8 @@ def _state(case: Case) -> str:
         states.append(say("state.hold"))
     if case.imported:
         states.append(say("state.imported"))
+    if case.missing:
+        states.append(say("state.incomplete"))
     return ", ".join(states)
 
 

@@ -459,13 +459,17 @@ def case_of(workplace: Workplace, audit: str) -> tuple[Case, Item]:
         CaseLogError: None has it, or the log cannot be read.
     """
     with open_log(workplace, read_only=True) as log:
-        cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
-        for name in reversed(cases):
-            case = read_case(log, name)
-            for item in case.items:
-                if item.id == audit:
-                    return case, item
-    raise CaseLogError("caselog.record-erased", code="case-log-erased")
+        return _standing_in(log, audit)
+
+
+def _standing_in(log: CaseLog, audit: str) -> tuple[Case, Item]:
+    cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
+    for name in reversed(cases):
+        case = read_case(log, name)
+        for item in case.items:
+            if item.id == audit:
+                return case, item
+    raise CaseLogError("caselog.not-saved", code="case-log-unknown")
 
 
 def open_saved(workplace: Workplace, audit: str, *, auditor: str | None = None) -> Audit:
@@ -481,7 +485,8 @@ def open_saved(workplace: Workplace, audit: str, *, auditor: str | None = None) 
             item = item_of(log, entry)
             if item.record is not None:
                 return load_audit(log, item, actor=acting(log, auditor))
-    raise CaseLogError("caselog.record-erased", code="case-log-erased")
+        _, item = _standing_in(log, audit)  # without its text, or how it came to be gone
+        return load_audit(log, item, actor=acting(log, auditor))
 
 
 def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,11 @@ from pura.caselog import CaseLog, open_case, save_audit
 from pura.cli.__main__ import app
 from pura.record import json_io
 from pura.record.audit import Audit
-from pura.words.sentence import Sentence
 
 
 @pytest.fixture
-def audit() -> Audit:
-    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
-    spec = importlib.util.spec_from_file_location("json_io_for_cases", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    made: Audit = module.make_audit()
-    return replace(made, sentences=(Sentence(key="note.n1"),), cautions=())
+def audit(honest_record: Callable[..., Audit]) -> Audit:
+    return honest_record()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,8 @@ import pytest
 from pura.base.paths import user_paths
 from pura.desk.workplace import Workplace
 from pura.model.held import HeldModel
+from pura.record import json_io
 from pura.record.audit import Audit
-from pura.words.sentence import Sentence
 
 WORDS = b"four words in a row"
 
@@ -60,19 +59,9 @@ def quick(at: Workplace, reader: Any, loads: list[str]) -> Workplace:
 @pytest.fixture(scope="session")
 def make_record() -> Callable[[int], Audit]:
     """Make a complete record without a model: ``make_record(1)``."""
-    place = Path(__file__).resolve().parents[1] / "record" / "test_json_io.py"
-    spec = importlib.util.spec_from_file_location("json_io_for_the_desk", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    def make(number: int) -> Audit:
-        made: Audit = module.make_audit()
-        sentences = (Sentence(key="note.n1"),)
-        return replace(made, id=f"{number:032x}", sentences=sentences, cautions=())
-
-    return make
+    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
+    found = json_io.from_json(path.read_text(encoding="utf-8"))
+    return lambda number: replace(found, id=f"{number:032x}")
 
 
 @pytest.fixture

@@ -768,8 +768,16 @@
         <translation>Wer den Text später lesen soll, braucht sie. Sie wird nirgends aufbewahrt.</translation>
     </message>
     <message>
+        <source>Case without a name</source>
+        <translation>Fall ohne Namen</translation>
+    </message>
+    <message>
         <source>Erased case</source>
         <translation>Gelöschter Fall</translation>
+    </message>
+    <message>
+        <source>{name:text} (incomplete)</source>
+        <translation>{name:text} (unvollständig)</translation>
     </message>
     <message>
         <source>Opened {when:text} by {who:text}</source>
@@ -810,6 +818,10 @@
     <message>
         <source>{name:text} (examination {run:count})</source>
         <translation>{name:text} (Untersuchung {run:count})</translation>
+    </message>
+    <message>
+        <source>record missing</source>
+        <translation>Aufzeichnung fehlt</translation>
     </message>
     <message>
         <source>record erased</source>

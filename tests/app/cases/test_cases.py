@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QDialog
+from PySide6.QtWidgets import QDialog, QLabel
 
 from pura.base.paths import user_paths
 from pura.caselog import LEAVE_OUT, CaseLog, list_cases, open_case, read_case, save_audit, set_hold
 from pura.record.audit import Audit
 from pura_audit.cases.ask import AskDialog
+from pura_audit.cases.words import case_row, text_words
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.reports.dialog import ReportDialog
 from pura_audit.workbench import dialogs
@@ -258,6 +259,23 @@ def test_a_case_goes_out_and_comes_in(
     qtbot.waitUntil(lambda: "already" in browser.words.text())
     browser.import_file(tmp_path / "missing")
     qtbot.waitUntil(lambda: "cannot be read" in browser.words.text())
+
+
+def test_an_incomplete_case_says_so_in_the_list_at_its_head_and_beside_the_audit(
+    window: Any, filled: str, qtbot: Any
+) -> None:
+    with open_log() as log:
+        entry = read_case(log, filled).items[0].entry
+        log.db.execute("DELETE FROM kept WHERE seq = ? AND field = 'record'", (entry.seq,))
+    dialog = dialogs.show_cases(window)
+    qtbot.waitUntil(lambda: dialog.pane.shown is not None)
+    said = "\n".join(one.text() for one in dialog.findChildren(QLabel))
+    assert "The case is incomplete: one thing that its entries commit to is missing" in said
+    assert f"record ({entry.seq})" in said
+    with open_log() as log:
+        case = read_case(log, filled)
+    assert case_row(case)[0] == "Thesis (incomplete)"
+    assert [text_words(item) for item in case.items] == ["record missing", "left out"]
 
 
 def test_two_audits_are_compared(window: Any, browser: Any, qtbot: Any) -> None:

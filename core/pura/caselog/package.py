@@ -157,6 +157,10 @@ def import_case(log: CaseLog, data: bytes, actor: Person) -> Case:
     with log.writing() as writer:
         if any(True for _ in log.entries(case=case)):
             raise CaseLogError("caselog.twice", code="case-log-twice")
+        with _strange():
+            for row in kept:
+                if row.field == "record" or row.field.startswith(RECORD_OF):
+                    _check_record(row)
         known = {(one.log, one.seq): one.hash for one in log.entries()}
         new = []
         for one in package.people + package.erasures + package.entries:
@@ -212,9 +216,6 @@ def read_package(data: bytes) -> Package:
         _check_kept(around, kept)
         _check_shapes(around, kept)
         gone = _check_whole(people, around, kept)
-        for row in kept:
-            if row.field == "record" or row.field.startswith(RECORD_OF):
-                _check_record(row)
     return Package(
         case=index["case"],
         people=people,

@@ -116,8 +116,9 @@ def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit
     marked = replace(make_audit(2), verdict="mark", id="2" * 32)
     bits = marked.decoded.bits
     sure = (CandidateFacts(bits=bits, posterior=1.0, fields=marked.decoded.fields),)
+    doubt = (replace(sure[0], posterior=0.5),)
     save_audit(log, two.id, replace(marked, candidates=sure), anna)
-    save_audit(log, one.id, replace(marked, candidates=(), id="3" * 32), anna)
+    save_audit(log, one.id, replace(marked, candidates=doubt, id="3" * 32), anna)
     sign_off(log, item, bela, agree=True, recomputed="from the record")
     set_closed(log, three.id, anna, closed=True)
     set_hold(log, two.id, anna, held=True, reason="court")

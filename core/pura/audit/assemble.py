@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -180,21 +181,32 @@ def separate_marks(
     Args:
         trials: Every key on every reading; those of the shown reading count.
         found: The strongest of them; its strongest mark is there because of the text as a whole.
-        threshold: log10 that the statement of any other must reach by itself.
+        threshold: log10 that the statement of any other must reach, times the number reported.
     """
     shown = found.trial
     others = [
         t for t in trials if t.begin is None and t is not shown and t.reading == shown.reading
     ]
-    kept: list[SeparateMark] = []
+    listed: list[SeparateMark] = []
     for trial in (shown, *others):
-        taken = [one.mark for one in kept if one.trial.number == trial.number]
-        for mark in trial.exact.marks:
-            one = SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
-            stated = one.log10_e >= threshold and not any(_meet(mark, other) for other in taken)
-            if stated or (trial is shown and mark is shown.exact.strongest):
-                kept.append(one)
-    return tuple(sorted(kept, key=lambda one: one.mark.ranges[:1]))
+        taken = [one.mark for one in listed if one.trial.number == trial.number]
+        listed += [
+            SeparateMark(trial=trial, mark=mark, log10_e=mark.log10_e + trial.log10_weight)
+            for mark in trial.exact.marks
+            if not any(_meet(mark, other) for other in taken)
+        ]
+    first = [one for one in listed if one.mark is shown.exact.strongest]
+    further = sorted(
+        (one for one in listed if one.mark is not shown.exact.strongest),
+        key=lambda one: -one.log10_e,
+    )
+    # The more passages are reported, the less each must reach (docs/evidence.md §4).
+    while further:
+        reported = sum(max(1, len(one.mark.ranges)) for one in first + further)
+        if further[-1].log10_e >= threshold - math.log10(reported):
+            break
+        further.pop()
+    return tuple(sorted(first + further, key=lambda one: one.mark.ranges[:1]))
 
 
 def _meet(mark: Mark, other: Mark) -> bool:

@@ -64,9 +64,9 @@ class Mark:
     Attributes:
         payload: Its bits.
         log_e: Natural log of the e-value of the statement that its passages carry a mark: that of
-            the best window inside them, divided by the number of windows, so that it holds of all
-            marks at once. Where the text is no longer than a window, or none of its windows
-            reaches the level, the statement is about the whole text and this is its evidence.
+            the best window inside them, divided by how many such statements there are, so that it
+            holds of all marks at once. Where the text is no longer than a window, or none of its
+            windows reaches the level, the statement is about the whole text: its evidence.
         candidates: Payloads in question for this mark, strongest first; their posteriors are
             shares of all payloads. At most :data:`MOST_CANDIDATES`, and but for the first none
             below :data:`LEAST_POSTERIOR`.

@@ -79,7 +79,9 @@ class FoundPassage:
         bits: uint8 [L_m], the payload that fits it best.
         first: First step.
         after: Step after the last.
-        log_e: Natural log of the e-value of its best window, divided by the number of windows.
+        log_e: Natural log of the e-value of its statement, divided by how many such statements
+            there are: of its best window, or, of a passage that repeats the payload of another
+            one, of this payload on its steps.
     """
 
     bits: Bits
@@ -123,7 +125,8 @@ def find_passages(
         index: int64 [S], first codeword position of each step.
         trellis: Of the code.
         profile: The profile.
-        level: Natural log of what the e-value of a window, divided by their number, must reach.
+        level: Natural log of what the e-value of a statement, divided by how many there are, must
+            reach times the number of passages that are reported.
         known: uint8 [C, L_m], payloads to begin with.
         checkpoint: Called often; may raise.
     """
@@ -146,10 +149,10 @@ class _Search:
         self._alike = profile.payload_bits * math.log(2)
         windows = fixed_windows(index.size)
         self._first, self._after = np.array(windows, dtype=np.int64).T
-        self._count = math.log(len(windows))
-        self._need = level + self._count
+        # Half of the chance of an error is for windows, half for passages that repeat a payload.
+        self._level, self._statements = level, math.log(2 * len(windows))
         self._bound = np.concatenate(list(self._looks(windows)))
-        self.reached = np.flatnonzero(self._bound >= self._need)
+        self._allow(1)
         self._bits: list[Bits] = []
         self._numbers: dict[bytes, int] = {}
         self._alive: list[list[tuple[int, int, F64]]] = []
@@ -175,10 +178,38 @@ class _Search:
                 + closing
             )
 
+    def _allow(self, reported: int) -> None:
+        """Lower the level for windows to what it is where so many passages are reported."""
+        self._reported = reported
+        self._need = self._level + self._statements - math.log(reported)
+        self.reached = np.flatnonzero(self._bound >= self._need)
+
     def run(self, known: Bits) -> FoundPassages:
         for bits in known:
             self._add(bits)
         path = self._path() if self._bits else []
+        stated = self._search(path)
+        while len(stated) > self._reported:
+            self._allow(len(stated))
+            stated = self._search(self._path())
+        stated = self._consistent(stated)
+        return FoundPassages(
+            passages=tuple(
+                FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
+                for s, log_e in stated
+            ),
+            at_least=self._decodings >= DECODED_AT_MOST,
+        )
+
+    def _consistent(self, stated: list[tuple[_Segment, float]]) -> list[tuple[_Segment, float]]:
+        """Return as many passages as reach the level that holds where so many are reported."""
+        order = sorted((log_e for _, log_e in stated), reverse=True)
+        fits = [r for r, log_e in enumerate(order, start=1) if log_e >= self._level - math.log(r)]
+        least = order[fits[-1] - 1] if fits else math.inf
+        return [one for one in stated if one[1] >= least]
+
+    def _search(self, path: list[_Segment]) -> list[tuple[_Segment, float]]:
+        """Name payloads until no window is left that they do not account for."""
         for _ in range(_ROUNDS):
             if not self._name(path):
                 break
@@ -193,13 +224,7 @@ class _Search:
             ]
             path = self._path()
             stated = self._stated(path)
-        return FoundPassages(
-            passages=tuple(
-                FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
-                for s, log_e in stated
-            ),
-            at_least=self._decodings >= DECODED_AT_MOST,
-        )
+        return stated
 
     def _add(self, bits: Bits) -> bool:
         """Take in a payload; says whether it is new."""
@@ -283,30 +308,66 @@ class _Search:
 
     def _read_alone(self, path: list[_Segment]) -> list[_Segment]:
         """Decode every passage by itself: windows see parts of it, or more than it."""
-        read: set[tuple[int, int]] = set()
+        read: set[_Segment] = set()
         for _ in range(_ROUNDS):
             new = False
-            for segment in path:
-                place = segment.first, segment.after
-                if place in read or self._decodings >= DECODED_AT_MOST:
-                    continue
-                read.add(place)
-                new |= self._add(self._best(*place))
+            for segment in self._doubtful([one for one in path if one not in read]):
+                if self._decodings < DECODED_AT_MOST:
+                    new |= self._add(self._best(segment.first, segment.after))
+            read.update(path)
             if not new:
                 break
             path = self._path()
         return path
 
-    def _stated(self, path: Sequence[_Segment]) -> list[tuple[_Segment, float]]:
-        """Return the passages in which a window reaches the level, and its e-value."""
+    def _doubtful(self, path: Sequence[_Segment]) -> list[_Segment]:
+        """Return the passages of which another payload might fit the steps better.
+
+        None does where the payload has more than half of what all have at the most.
+        """
+        closing = closing_nats(self._trellis) - math.log(2)
         out = []
-        for segment in path:
-            log_e = self._statement(segment, path)
+        for start in range(0, len(path), _TOGETHER):
+            some = path[start : start + _TOGETHER]
+            phi = np.stack([self._potentials(np.arange(s.first, s.after)) for s in some])
+            most = open_log_mean(self._trellis, phi) + closing + self._alike
+            own = [float(self._segment_gain(s).sum()) for s in some]
+            out += [s for s, top, gain in zip(some, most, own, strict=True) if gain < top]
+        return out
+
+    def _stated(self, path: Sequence[_Segment]) -> list[tuple[_Segment, float]]:
+        """Return the passages that have a statement of their own, and its e-value."""
+        by_window = {segment: self._statement(segment, path) for segment in path}
+        named: dict[int, list[Window]] = {}
+        for segment, found in by_window.items():
+            if found is not None:
+                named.setdefault(segment.number, []).append(found[1])
+        out = []
+        for segment, found in by_window.items():
+            log_e = self._repeated(segment, named) if found is None else found[0]
             if log_e is not None:
                 out.append((segment, log_e))
         return out
 
-    def _statement(self, segment: _Segment, path: Sequence[_Segment]) -> float | None:
+    def _repeated(self, segment: _Segment, named: dict[int, list[Window]]) -> float | None:
+        """Return the e-value of a payload on the steps of a passage that repeats it.
+
+        The payload must be the best one of a window that shares no step with the passage.
+        """
+        log_ratio = float(self._segment_gain(segment).sum())
+        log_e = log_ratio - self._statements - math.log(self._index.size)
+        if log_e < self._level:
+            return None
+        for window in named.get(segment.number, ()):
+            if window.after <= segment.first or segment.after <= window.first:
+                bits = self._bits[segment.number]
+                if np.array_equal(self._best(*window), bits):
+                    return log_e
+        return None
+
+    def _statement(
+        self, segment: _Segment, path: Sequence[_Segment]
+    ) -> tuple[float, Window] | None:
         """Return the e-value of the first window inside that reaches the level; None if none does.
 
         It must do so by the payload of the passage, and without the steps of other passages.
@@ -316,18 +377,18 @@ class _Search:
         inside = self.reached[2 * shared >= after - first]
         order = inside[np.argsort(-self._bound[inside], kind="stable")][:_LOOKED_AT]
         for at in order.tolist():
-            window = int(self._first[at]), int(self._after[at])
+            window = Window(int(self._first[at]), int(self._after[at]))
             log_e = self._log_e(np.arange(*window))
             share = float(self._gain(self._bits[segment.number], *window).sum()) - self._alike
             if log_e < self._need or share - log_e < _IN_QUESTION:
                 continue
-            others = [s for s in path if s != segment and s.number != segment.number]
             rows = np.arange(*window)
-            for other in others:
-                rows = rows[(rows < other.first) | (rows >= other.after)]
-            if rows.size < window[1] - window[0] and self._log_e(rows) < self._need:
+            for other in path:
+                if other.number != segment.number:
+                    rows = rows[(rows < other.first) | (rows >= other.after)]
+            if rows.size < window.after - window.first and self._log_e(rows) < self._need:
                 continue
-            return log_e - self._count
+            return log_e - self._statements, window
         return None
 
 

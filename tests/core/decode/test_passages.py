@@ -176,3 +176,24 @@ def test_other_keys_find_no_passage_in_a_text_of_many_marks(profile, text_maker)
         assert len(got.marks) == 1
         found += got.marks[0].log10_e > 6
     assert found == 0
+
+
+def test_a_short_piece_repeats_the_payload_of_a_passage(tbcc, text_maker):
+    """Sixty tokens of a payload are too few to be found by themselves in so long a text."""
+    rng = np.random.default_rng(12)
+    payload = Payload.from_bits(rng.integers(0, 2, 36).astype(np.uint8))
+    other = Payload.from_bits(1 - payload.bits)
+    parts = [(220, payload), (150, None), (60, payload), (400, None)]
+    text, places = joined(text_maker, rng, tbcc, parts)
+    (mark,) = decide(*text.arrays(), tbcc).marks
+    assert mark.payload == payload
+    assert len(mark.ranges) == 2
+    for (first, last), (a, b) in zip(mark.ranges, places[::2], strict=True):
+        assert abs(first - a) <= 15
+        assert abs(last - b) <= 15
+    # Nobody else's payload is known, so as short a piece of it is none.
+    parts[2] = (25, other)
+    text, _ = joined(text_maker, rng, tbcc, parts)
+    (mark,) = decide(*text.arrays(), tbcc).marks
+    assert mark.payload == payload
+    assert len(mark.ranges) == 1

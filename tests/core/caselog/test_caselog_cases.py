@@ -132,10 +132,10 @@ def test_search_and_filters(log: CaseLog, anna: Person, bela: Person, make_audit
     assert found(search=marked.decoded.bits) == ["Thesis"]  # a payload, where it is identified
     assert found(search=marked.input.sha256) == ["Straße", "Thesis"]
     assert found(tag="PRESS") == ["Straße"]
-    assert found(verdict="mark") == ["Thesis"]
+    assert found(verdict="mark") == ["Straße", "Thesis"]
     assert found(state="closed") == ["Empty"]
     assert found(state="held") == ["Thesis"]
-    assert found(state="unreviewed") == ["Thesis"]
+    assert found(state="unreviewed") == ["Straße", "Thesis"]
     assert found(since="2026-07-02") == []
     assert found(until="2026-06-30") == []
     assert next(case.name for case in list_cases(log)) == "Thesis"  # the newest entry first

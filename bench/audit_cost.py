@@ -1,8 +1,9 @@
 """What a whole audit costs beside the bare forward pass, many keys, many texts side by side.
 
 Run ``python bench/audit_cost.py``. All ways go over the same text in turn, in one thread; the times
-are processor seconds, so that a busy machine meets all of them alike. The bare pass is the model's
-own ``model(ids).logits``; an audit is everything from the text to its record.
+are processor seconds, so that a busy machine meets all of them alike, and of several rounds the
+least counts. The bare pass is the model's own ``model(ids).logits``; an audit is everything from
+the text to its record. Peaks of memory are those of processes of their own.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import io
 import json
 import pstats
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -26,6 +28,7 @@ import numpy as np
 import _common
 from pura.audit.options import Options
 from pura.audit.run import audit_text
+from pura.audit.variants import readings_of
 from pura.model.evidence import Request, read, read_documents
 from pura.model.tokenise import tokenise
 from pura.scheme import Profile, SecretKey
@@ -53,10 +56,10 @@ def first_tokens(model: Any, text: str, tokens: int) -> str:
     return text[: int(found.spans[tokens - 1, 1])]
 
 
-def with_quotes(text: str) -> str:
-    """Make a quote in every fifth sentence curly, as office software does now and then."""
+def with_quotes(text: str, every: int) -> str:
+    """Put every so many sentences between curly quotes, as office software makes them."""
     parts = text.split(". ")
-    for number in range(0, len(parts), 5):
+    for number in range(0, len(parts), every):
         parts[number] = f"“{parts[number]}”"
     return ". ".join(parts)
 
@@ -80,12 +83,14 @@ def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
             words, model=model, keys=[(key, None)], profile=profile, options=Options()
         )
 
+    several = {f"{keys} keys": lambda: read(model, ids, keys=many, profile=profile)}
     return {
         "bare": bare,
         "reading": lambda: read(model, ids, keys=[key], profile=profile),
-        f"{keys} keys": lambda: read(model, ids, keys=many, profile=profile),
+        **(several if keys else {}),
         "audit": lambda: audited(text),
-        "audit, some quotes": lambda: audited(with_quotes(text)),
+        "audit, quotes in each fifth sentence": lambda: audited(with_quotes(text, 5)),
+        "audit, quotes in every sentence": lambda: audited(with_quotes(text, 1)),
     }
 
 
@@ -97,7 +102,7 @@ def taken(way: Callable[[], Any]) -> float:
 
 
 def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
-    """Print processor seconds, and ratios to the bare pass of the same round."""
+    """Print processor seconds, and ratios to the bare pass, least by least."""
     rows = []
     for tokens in lengths:
         ways = ways_of(model, tokens, keys)
@@ -108,9 +113,10 @@ def cost_table(model: Any, lengths: list[int], keys: int, rounds: int) -> None:
         for _ in range(rounds):
             for name, way in ways.items():
                 times[name].append(taken(way))
-        row = [str(tokens), f"{statistics.median(times['bare']):.2f}"]
-        row += [f"{_common.median_ratio(times, n, 'bare'):.2f}" for n in ways if n != "bare"]
-        row.append(f"{_common.median_ratio(times, f'{keys} keys', 'reading'):.2f}")
+        least = {name: min(took) for name, took in times.items()}
+        row = [str(tokens), f"{least['bare']:.2f}"]
+        row += [f"{least[n] / least['bare']:.2f}" for n in ways if n != "bare"]
+        row.append(f"{least[f'{keys} keys'] / least['reading']:.2f}" if keys else "–")
         rows.append(row)
         print(" ".join(row), flush=True)
     heads = ["tokens", "bare, s", *(f"{n} ×" for n in ways if n != "bare"), "keys : reading"]
@@ -146,6 +152,31 @@ def batch_table(model: Any, batches: list[int], rounds: int) -> None:
     _common.print_table(heads, rows)
 
 
+def peak_table(tokens: int) -> None:
+    """Print the most memory that a reading takes, of a text and of the same one with quotes."""
+    rows = []
+    for every in (0, 1):
+        words = [sys.executable, __file__, "--peak", str(tokens), str(every)]
+        done = subprocess.run(words, capture_output=True, text=True, check=True)
+        quotes, peak = done.stdout.split()[-2:]
+        rows.append([quotes, f"{int(peak) / 1e9:.2f}"])
+    rows[1].append(f"{float(rows[1][1]) / float(rows[0][1]):.2f}")
+    rows[0].append("")
+    _common.print_table([f"quotes in {tokens} tokens", "peak, GB", "times"], rows)
+
+
+def print_peak(tokens: int, every: int) -> None:
+    """Read one text and print how many quotes it has and the most memory that was taken."""
+    model = _common.load_builtin("cpu")
+    whole, key, profile = sample()
+    text = first_tokens(model, whole, tokens)
+    if every:
+        text = with_quotes(text, every)
+    _, found, _ = readings_of(model, text, restored=True)
+    read_documents(model, [Request(texts=[one.ids for one in found])], keys=[key], profile=profile)
+    print(sum(text.count(quote) for quote in "“”"), _common.peak_memory_bytes())
+
+
 def print_profile(model: Any, tokens: int) -> None:
     """Print where the processor time of one audit goes."""
     way = ways_of(model, tokens, 1)["audit"]
@@ -153,7 +184,7 @@ def print_profile(model: Any, tokens: int) -> None:
     profile.runcall(way)
     out = io.StringIO()
     pstats.Stats(profile, stream=out).strip_dirs().sort_stats("cumulative").print_stats(
-        r"run\.py|feeding|tiles|orders|trial|exact|chain|significance|tokenise|facts|schedule"
+        r"run\.py|feeding|passes|tiles|orders|trial|exact|chain|significance|tokenise|facts|schedule"
     )
     print("\n".join(line for line in out.getvalue().splitlines()[6:32] if line.strip()))
 
@@ -163,17 +194,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lengths", type=int, nargs="+", default=list(LENGTHS))
     parser.add_argument("--keys", type=int, default=100)
-    parser.add_argument("--batches", type=int, nargs="+", default=list(BATCHES))
+    parser.add_argument("--batches", type=int, nargs="*", default=list(BATCHES))
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory", type=int, default=8000, help="tokens of the text for the peaks")
+    parser.add_argument("--peak", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     import torch
 
     torch.set_num_threads(1)
+    if args.peak:
+        print_peak(*args.peak)
+        return
     _common.print_facts("What an audit costs", SEED)
     model = _common.load_builtin("cpu")
     cost_table(model, args.lengths, args.keys, args.rounds)
     print_profile(model, args.lengths[0])
-    batch_table(model, args.batches, args.rounds)
+    if args.memory:
+        peak_table(args.memory)
+    if args.batches:
+        batch_table(model, args.batches, args.rounds)
 
 
 if __name__ == "__main__":

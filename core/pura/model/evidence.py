@@ -6,7 +6,8 @@ head; the hidden states of a chunk of tokens meet the head tile by tile (:mod:`p
 and are forgotten. Memory depends on the tile and the model's window, not on text or vocabulary.
 
 One text and many go the same way: their windows are fed side by side where they are short enough
-(:mod:`pura.model.batches`, :mod:`pura.model.feeding`).
+(:mod:`pura.model.batches`), readings of one text behind what they share (:mod:`pura.model.pieces`,
+:mod:`pura.model.passes`); :mod:`pura.model.feeding` goes through them.
 """
 
 from __future__ import annotations
@@ -19,16 +20,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
-from pura.model.feeding import Feeding, Look
+from pura.model.feeding import Feeding
 from pura.model.load import LanguageModel
 from pura.model.orders import Orders
+from pura.model.pieces import Look
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
 from pura.model.windows import plan
 from pura.scheme import Profile, SecretKey
 
-# Attention over a window costs its square; a longer one would serve a generator's text badly.
-MAX_WINDOW: Final = 8192
+CONTEXT: Final = 8192
+"""Longest input in tokens, a known prompt with it."""
+
+# Attention over a window costs its square.
+WINDOW: Final = 8192
+OVERLAP: Final = 4096
 EAGER_CHUNK: Final = 1024
 
 
@@ -58,7 +64,7 @@ def read(
     progress: Callable[[int, int], None] | None = None,
     checkpoint: Callable[[], None] | None = None,
     tiling: Tiling | None = None,
-    window: int = MAX_WINDOW,
+    window: int = WINDOW,
 ) -> Reading:
     """Read the evidence of a text for some keys.
 
@@ -73,7 +79,7 @@ def read(
         checkpoint: Called between layers and tiles; may raise
             :class:`~pura.base.errors.Cancelled` to stop.
         tiling: How much is held at once; by the kind of device when None.
-        window: Longest input in tokens, at most the model's own context.
+        window: Longest input in tokens without the prompt, at most the model's own context.
 
     Raises:
         ProfileError: The vocabulary or the prefix does not fit the model.
@@ -103,7 +109,7 @@ def read_many(
     progress: Callable[[int, int], None] | None = None,
     checkpoint: Callable[[], None] | None = None,
     tiling: Tiling | None = None,
-    window: int = MAX_WINDOW,
+    window: int = WINDOW,
 ) -> list[Reading]:
     """Read several readings of one document; see :func:`read` and :class:`Request`."""
     (found,) = read_documents(
@@ -130,7 +136,7 @@ def read_documents(
     progress: Callable[[int, int], None] | None = None,
     checkpoint: Callable[[], None] | None = None,
     tiling: Tiling | None = None,
-    window: int = MAX_WINDOW,
+    window: int = WINDOW,
     chunk: int | None = None,
 ) -> list[list[Reading] | PuraError]:
     """Read many documents, the windows of all of them side by side.
@@ -159,7 +165,8 @@ def read_documents(
 
     _check(model, profile)
     opening = _opening(model, profile)
-    context = max(4, min(model.context_length, window))
+    context = max(4, min(model.context_length, CONTEXT))
+    window, overlap = cut_of(model, window)
     feeding = Feeding(
         model=model,
         profile=profile,
@@ -176,14 +183,27 @@ def read_documents(
         if not outside:
             prompts = request.prompts or [()] * len(request.texts)
             windows = [
-                plan(ids, context=context, opening=opening, prompt=_without(prompt, opening))
+                plan(
+                    ids,
+                    context=context,
+                    window=window,
+                    overlap=overlap,
+                    opening=opening,
+                    prompt=_without(prompt, opening),
+                )
                 for ids, prompt in zip(request.texts, prompts, strict=True)
             ]
-            feeding.add(request.texts, windows, request.look, context)
+            feeding.add(request.texts, windows, request.look)
     with torch.inference_mode():
         feeding.run()
     read_ = iter(feeding.finish())
     return [next(read_) if error is None else error for error in found]
+
+
+def cut_of(model: LanguageModel, window: int = WINDOW) -> tuple[int, int]:
+    """Return how long the windows of a long text are, and how many tokens they share."""
+    longest = max(4, min(model.context_length, window))
+    return longest, min(OVERLAP, longest // 2)
 
 
 def _check(model: LanguageModel, profile: Profile) -> None:

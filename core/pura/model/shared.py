@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -18,9 +18,6 @@ import numpy.typing as npt
 from pura.model.windows import Window
 
 LEAST: Final = 32  # inputs below which taking over is not worth the copy
-
-States = list[tuple[Any, Any]]
-"""Keys and values of every layer, for the first inputs of a window."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,46 +93,3 @@ def _share(
     if equal <= LEAST:
         return None
     return Share(text=other, window=number, inputs=equal - 1, whole=False)
-
-
-def keeps_states(cache: Any) -> bool:
-    """Whether the layers of a cache keep all that they were given."""
-    from transformers.cache_utils import DynamicLayer
-
-    return all(type(layer) is DynamicLayer for layer in cache.layers)
-
-
-def states_of(cache: Any, row: int, first: int, inputs: int) -> States | None:
-    """Copy inputs of one row out of a cache; None where its layers forget or fold older ones."""
-    if not keeps_states(cache):
-        return None
-    at = slice(first, first + inputs)
-    return [
-        (layer.keys[row : row + 1, :, at].clone(), layer.values[row : row + 1, :, at].clone())
-        for layer in cache.layers
-    ]
-
-
-def put_states(cache: Any, rows: Sequence[States | None], inputs: Sequence[int]) -> None:
-    """Fill an empty cache with the first inputs of kept states, a row each, ending together.
-
-    Args:
-        cache: The cache.
-        rows: Kept states; None for a row that begins with nothing.
-        inputs: How many of the first inputs of each.
-    """
-    import torch
-
-    width = max(inputs)
-    some = next(states for states in rows if states is not None)
-
-    def filled(layer: int, part: int) -> Any:
-        like = some[layer][part]
-        out = torch.zeros_like(like[:, :, :1]).expand(len(rows), -1, width, -1).clone()
-        for row, (states, count) in enumerate(zip(rows, inputs, strict=True)):
-            if states is not None:
-                out[row, :, width - count :] = states[layer][part][0, :, :count]
-        return out
-
-    for number, layer in enumerate(cache.layers):
-        layer.update(filled(number, 0), filled(number, 1))

@@ -10,11 +10,13 @@ import pytest
 
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.model import feeding
-from pura.model.batches import PADDING, Place, batches
+from pura.model.batches import MASK, PADDING, TOGETHER, batches, size_of
 from pura.model.evidence import Request, read, read_documents
 from pura.model.load import LanguageModel
+from pura.model.pieces import Document, Piece, Text, blank
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, Tiling
+from pura.model.windows import Window
 from pura.scheme import Profile, SecretKey
 
 KEYS = (SecretKey(bytes(range(32))), SecretKey(bytes(range(1, 33))))
@@ -30,7 +32,8 @@ def requests_of(vocab_size: int) -> list[Request]:
         ids = rng.integers(0, vocab_size, length)
         texts = [ids]
         if length > 60:
-            texts += [np.delete(ids, length - 10 - number), np.delete(ids, length - 20)]
+            places = (length - 10 - number, length - 20)
+            texts += [np.concatenate([ids[:p], np.flip(ids[p + 1 :])]) for p in places]
         if number % 4 == 2:
             texts.append(ids.copy())
         prompts = [rng.integers(0, vocab_size, number).tolist()] * len(texts)
@@ -65,7 +68,7 @@ def test_what_is_wrong_with_one_costs_the_others_nothing(
     real = feeding.Feeding._sum_up
 
     def faulty(self: Any, found: Any) -> None:
-        if any(self._texts[text][0] == 2 for text, *_ in found):
+        if any(one.text.reading.ids[0] == 2 for one in found):
             raise RuntimeError("a fault that this text alone brings about")
         real(self, found)
 
@@ -108,15 +111,39 @@ def test_looks_belong_to_their_document(tiny: Tiny) -> None:
 
 def test_at_most_a_tenth_is_padding_and_sources_come_first() -> None:
     rng = np.random.default_rng(1)
-    places: list[Place] = [(text, window) for text in range(60) for window in range(2)]
-    size = {place: int(rng.integers(1, 600)) for place in places}
-    source = {(text, 1): (text - 3, 1) for text in range(3, 60, 2)}
-    found = batches(places, size=size, source=source, most=2000, alone=lambda _: 500)
-    assert sorted(place for batch in found for place in batch) == places
-    number = {place: i for i, batch in enumerate(found) for place in batch}
-    assert all(number[source[place]] < number[place] for place in source)
+    document = Document(look=None)
+    text = Text(document=document, reading=blank(rng.integers(0, 9, 2), 1, 1))
+
+    def piece(inputs: int, source: Piece | None = None, begin: int = 0) -> Piece:
+        window = Window(inputs=rng.integers(0, 9, inputs), first=begin, target=0)
+        return Piece(text=text, window=window, source=source, begin=begin)
+
+    sources = [piece(int(n)) for n in rng.integers(40, 600, 60)]
+    few = [piece(n + 3, s, n) for s in sources[::2] for n in (0, 7, 30)]
+    many = [piece(n + 20, sources[1], n) for n in range(39)]
+    chained = piece(sources[3].window.inputs.size + 9, sources[3], sources[3].size)
+    last = piece(chained.window.inputs.size + 5, chained, chained.window.inputs.size - 1)
+    pieces = [last, *few, *many, *sources, chained]
+    found = batches(pieces, most=700, alone=lambda _: 500, masks=True)
+    assert sorted(map(id, (p for b in found for r in b for p in r))) == sorted(map(id, pieces))
+    number = {p: i for i, batch in enumerate(found) for row in batch for p in row}
+    for one in pieces:
+        if one.source is not None:
+            together = one.source.size <= TOGETHER and one in few
+            assert number[one] == number[one.source] if together else True
+            assert number[one] >= number[one.source]
+    assert number[sources[3]] < number[chained] < number[last]
     for batch in found:
-        widest = max(size[place] for place in batch) * len(batch)
-        assert len(batch) == 1 or widest <= 2000
-        assert sum(size[place] for place in batch) >= (1 - PADDING) * widest
-    assert len(found) < 60
+        sizes = [size_of(row) for row in batch]
+        assert len(batch) == 1 or max(sizes) * len(batch) <= 700
+        assert sum(sizes) >= (1 - PADDING) * max(sizes) * len(batch)
+        begun = {p.source: 0 for row in batch for p in row if p.source not in row}
+        for p in (p for row in batch for p in row if p.source in begun):
+            begun[p.source] = max(begun[p.source], p.begin)
+        begun.pop(None, None)
+        assert not begun or len(batch) == 1
+        assert sum(sizes) * (sum(sizes) + sum(begun.values())) <= 700 * MASK
+    assert len(found) < 70
+    alone = batches(pieces, most=700, alone=lambda _: 500, masks=False)
+    assert all(len(row) == 1 for batch in alone for row in batch)
+    assert all(len(batch) == 1 for batch in alone if batch[0][0].source is not None)

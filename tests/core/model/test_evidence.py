@@ -182,7 +182,7 @@ def _context_of(
     token: int, ids: npt.NDArray[np.int64], head: list[int], opening: list[int], context: int
 ) -> list[int]:
     """What stands before a token, written without the plan's arithmetic."""
-    stop = context - len(head)
+    stop = context - len(opening)  # a prompt takes nothing of a window
     if token <= stop:
         return [*head, *ids[:token].tolist()]
     keep = context // 2

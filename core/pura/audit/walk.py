@@ -72,8 +72,13 @@ FEW_KEYS: Final = 8
 """Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
 
 
-def _windows(count: int) -> str:
-    return "one window" if count == 1 else f"{count} windows"
+def _windows(count: int, model: LanguageModel) -> str:
+    if count == 1:
+        return "one window"
+    from pura.model.evidence import cut_of
+
+    longest, overlap = cut_of(model)
+    return f"{count} windows of {longest} tokens that overlap by {overlap}"
 
 
 def _check_power(options: Options) -> None:
@@ -296,7 +301,7 @@ class Walk:
                 raise readings
             note += self._note_stop(len(readings[0]), sizes[0])
             note.append("with the prompt" if self._options.prompts else "without the prompt")
-            note += dict.fromkeys(_windows(reading.windows) for reading in readings)
+            note += dict.fromkeys(_windows(one.windows, self._model) for one in readings)
             for opening, reading in zip(self._openings, readings, strict=False):
                 if reading.taken:
                     name = self._variants[opening.variant].name

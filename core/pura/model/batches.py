@@ -96,7 +96,8 @@ def _in_a_row(
 ) -> Iterator[Row]:
     """Pieces that begin with kept states, as many as make a mask of bearable size.
 
-    One whose own states are wanted goes alone: those of a row stand between others.
+    One whose own states are wanted goes alone: those of a row stand between others. Behind several
+    sources the mask hides most of them, so that little is put behind more than one.
     """
     row: list[Piece] = []
     begun: dict[Piece | None, int] = {}
@@ -107,7 +108,8 @@ def _in_a_row(
             continue
         more = begun | {piece.source: max(begun.get(piece.source, 0), piece.begin)}
         inputs = fed + piece.size
-        if row and (inputs > most or inputs * (inputs + sum(more.values())) > most * MASK):
+        limit = most * MASK if len(more) == 1 else TOGETHER**2 // 2
+        if row and (inputs > most or inputs * (inputs + sum(more.values())) > limit):
             yield tuple(row)
             row, inputs, more = [], piece.size, {piece.source: piece.begin}
         row.append(piece)

@@ -26,7 +26,7 @@ much (decision 033)."""
 
 _SAME: Final = 8  # tokens in a row that show that two texts go on alike
 _REACH: Final = 48  # tokens of both texts that a difference may span
-_WORTH: Final = 3  # so many times less must be fed than from the first difference on
+_WORTH: Final = 5  # so many times less must be fed than from the first difference on
 
 I64 = npt.NDArray[np.int64]
 

@@ -32,9 +32,12 @@ from pura.scheme import Profile, SecretKey
 CONTEXT: Final = 8192
 """Longest input in tokens, a known prompt with it."""
 
-# Attention over a window costs its square.
-WINDOW: Final = 8192
-OVERLAP: Final = 4096
+WINDOW: Final = 2048
+"""Longest input without a prompt: attention costs its square (decision 053)."""
+
+OVERLAP: Final = 256
+"""Tokens that a window has in common with the one before, and predicts nothing of."""
+
 EAGER_CHUNK: Final = 1024
 
 

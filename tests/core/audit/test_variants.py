@@ -140,3 +140,25 @@ def test_another_language_is_a_caution_where_a_rate_is_stated(
     assert "caution.language" in cautioned
     english = {s.key for s in audited(builtin_model, sample, sample["text"]).cautions}
     assert not english & {"caution.language", "caution.signs"}
+
+
+@pytest.mark.model
+def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
+    builtin_model: Any, samples: dict[str, Any]
+) -> None:
+    """2,400 tokens with a curly quote at both ends of every fifth sentence."""
+    sample = samples["marked"]
+    text = "\n\n".join(one["text"].strip() for one in sample["texts"][:12]).replace("’", "'")
+    parts = text.split(". ")
+    parts[::5] = [f"“{part}”" for part in parts[::5]]
+    audit = audit_text(
+        ". ".join(parts),
+        model=builtin_model,
+        keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
+        profile=Profile.from_dict(sample["profile"]),
+    )
+    assert "2 windows of 2048 tokens that overlap by 256" in audit.log[4].note
+    found, restored = audit.variants
+    assert (found.name, restored.name) == (FOUND, RESTORED)
+    assert f"of {restored.tokens} tokens of “restored” read anew" in audit.log[4].note
+    assert audit.verdict == restored.verdict == "mark"

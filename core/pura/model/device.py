@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from pura.base.errors import DeviceError
-from pura.model import offline
+from pura.model import lean, offline
 
 if TYPE_CHECKING:
     import torch
@@ -104,6 +104,7 @@ def _pick(request: str) -> tuple[str, str]:
 
 def _cuda() -> tuple[bool, str]:
     offline.prepare()
+    lean.import_torch()
     import torch
 
     if torch.cuda.is_available():

@@ -1,9 +1,11 @@
-"""Import a network of transformers without the rest of that library.
+"""Import torch and a network of transformers without the rest of these libraries.
 
 ``import transformers`` reads the source of every model it knows, and one network of it brings the
 compiler of torch, its distributed tensors, SciPy's optimisers and SymPy: three times what torch
-itself costs, for parts that reading a text never touches. Whoever owns the process, as the command
-does, may ask for less (:func:`network_class`); a library inside another program never does.
+itself costs, for parts that reading a text never touches; torch itself writes down at every start
+what shape comes out of each operation, for the compiler. Whoever owns the process, as the command
+does, may ask for less (:func:`import_torch`, :func:`network_class`); a library inside another
+program never does.
 
 What is left out is not lost: the packages are entered without running their own first lines, which
 run when somebody asks them for a name; torch's modules are replaced for the length of the import
@@ -14,6 +16,7 @@ the plain import does it.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import importlib.metadata
 import importlib.util
@@ -36,12 +39,52 @@ CLASSES: Final = {
     "smollm3": "SmolLM3ForCausalLM",
 }
 _HOMES: Final = {"gemma3_text": "gemma3"}
+_NAMES: Final = "_checkpoint_conversion_mapping_cache"
+_SHAPES: Final = "torch._meta_registrations"
 _allowed: list[bool] = []
 
 
 def allow() -> None:
     """Allow it for this process, which is ours alone."""
     _allowed[:] = [True]
+
+
+def import_torch() -> None:
+    """Import torch; where it is allowed, without the shapes of operations that nobody computes."""
+    if not _allowed or "torch" in sys.modules:
+        importlib.import_module("torch")
+        return
+    _stand_in(_SHAPES, __getattr__=_shape)
+    with _uncollected():
+        torch = importlib.import_module("torch")
+    if "__getattr__" in vars(sys.modules[_SHAPES]):
+        del sys.modules[_SHAPES]
+    vars(torch).pop(_SHAPES.rpartition(".")[2], None)
+
+
+def complete() -> None:
+    """Import what :func:`import_torch` left out: on a device, and for networks of any kind."""
+    importlib.import_module(_SHAPES)
+
+
+def _shape(name: str) -> Any:
+    """Stand for a name of torch's module of shapes, which is imported if anybody asks."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    del sys.modules[_SHAPES]
+    return getattr(importlib.import_module(_SHAPES), name)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Look for no circles among objects meanwhile: what an import makes stays."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def network_class(model_type: object) -> Any | None:
@@ -57,7 +100,7 @@ def network_class(model_type: object) -> Any | None:
     if "transformers" not in sys.modules:
         before = set(sys.modules)
         try:
-            with _less():
+            with _uncollected(), _less():
                 importlib.import_module(name)
         except Exception:  # another version: what it brings is not known here
             _take_back(before)
@@ -134,8 +177,12 @@ def unfilled() -> Iterator[None]:
 
     On the device without memory torch would fill by rules written in Python, whose import brings
     its compiler; the few small vectors that a network counts out itself stand in memory instead.
+    Nor is it made out how weights of all other networks, and of networks of old, are named.
     """
     import torch
+
+    names = vars(importlib.import_module("transformers.conversion_mapping"))
+    known = names.get(_NAMES)
 
     kinds: tuple[Any, ...] = (torch.nn.Linear, torch.nn.Embedding)
     fills = [kind.reset_parameters for kind in kinds]
@@ -145,11 +192,14 @@ def unfilled() -> Iterator[None]:
         return arange(*numbers, device="cpu" if device is None else device, **settings)
 
     torch.arange = in_memory
+    names[_NAMES] = {"legacy": []}
     for kind in kinds:
         kind.reset_parameters = lambda _: None
     try:
-        yield
+        with _uncollected():
+            yield
     finally:
+        names[_NAMES] = known
         torch.arange = arange
         for kind, fill in zip(kinds, fills, strict=True):
             kind.reset_parameters = fill

@@ -245,6 +245,8 @@ def _load_network(path: Path, facts: FolderFacts | None, device: Device) -> Any:
     folder, extra = _place(path)
     with _as_model_error("model.weights-load"):
         kind = None if facts is None else lean.network_class(facts.config["model_type"])
+        if kind is None or device.kind != "cpu":
+            lean.complete()
         quiet()
         with contextlib.nullcontext() if kind is None else lean.unfilled():
             if facts is not None:

@@ -148,6 +148,7 @@ def main() -> None:
 
     offline.prepare()
     lean.allow()
+    lean.import_torch()
     import torch
 
     from pura.model import load

@@ -23,11 +23,17 @@ lean.allow()
 from pura.model.load import load_model
 model = load_model(Path(sys.argv[1]), choose_device("cpu"))
 import torch
-heavy = ("torch._dynamo", "sympy", "scipy", "transformers.loss")
+heavy = ("torch._dynamo", "torch._meta_registrations", "sympy", "scipy", "transformers.loss")
 loaded = [name for name in heavy if name in sys.modules]
 with torch.inference_mode():
     logits = model.network(torch.arange(9)[None]).logits[0].tolist()
+
+def shape():
+    lean.complete()
+    return torch.linalg.svdvals(torch.ones(3, 2, device="meta")).shape
+
 import transformers
+from transformers import conversion_mapping
 from transformers.utils import direct_transformers_import
 print(json.dumps({
     "loaded": loaded,
@@ -39,6 +45,8 @@ print(json.dumps({
     "back": [torch.distributed.is_available(), torch.compiler.disable.__module__,
              torch.arange.__module__, direct_transformers_import.__name__],
     "dynamo": bool(torch._dynamo.utils),
+    "names": conversion_mapping.get_checkpoint_conversion_mapping("mixtral") is not None,
+    "shape": list(shape()),
     "linear": float(torch.nn.Linear(2, 2).weight.detach().abs().sum()) > 0,
 }))
 """
@@ -66,6 +74,8 @@ def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
     assert found["back"] == [*own, torch.arange.__module__, "direct_transformers_import"]
     assert found["dynamo"]
     assert found["linear"]
+    assert found["names"]
+    assert found["shape"] == [2]
 
 
 def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
@@ -78,3 +88,13 @@ def test_every_class_is_one_of_the_library() -> None:
     for model_type, name in lean.CLASSES.items():
         mapped = AutoModelForCausalLM._model_mapping[type(AutoConfig.for_model(model_type))]
         assert mapped.__name__ == name, model_type
+
+
+def test_no_class_has_weights_that_are_named_otherwise() -> None:
+    from transformers import AutoConfig, AutoModel
+    from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+
+    for model_type, name in lean.CLASSES.items():
+        inner = AutoModel._model_mapping[type(AutoConfig.for_model(model_type))].__name__
+        for known in (model_type, name, inner):
+            assert get_checkpoint_conversion_mapping(known) is None, known

@@ -22,6 +22,7 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Iterator
+from importlib.abc import MetaPathFinder
 from types import ModuleType
 from typing import Any, Final
 
@@ -41,6 +42,9 @@ CLASSES: Final = {
 _HOMES: Final = {"gemma3_text": "gemma3"}
 _NAMES: Final = "_checkpoint_conversion_mapping_cache"
 _SHAPES: Final = "torch._meta_registrations"
+_RESTS: Final = frozenset(
+    f"torch.{name}" for name in ("_dynamo", "_inductor", "_prims", "_refs", "_decomp")
+)
 _allowed: list[bool] = []
 
 
@@ -60,11 +64,22 @@ def import_torch() -> None:
     if "__getattr__" in vars(sys.modules[_SHAPES]):
         del sys.modules[_SHAPES]
     vars(torch).pop(_SHAPES.rpartition(".")[2], None)
+    sys.meta_path.insert(0, _Watch())
 
 
 def complete() -> None:
     """Import what :func:`import_torch` left out: on a device, and for networks of any kind."""
     importlib.import_module(_SHAPES)
+
+
+class _Watch(MetaPathFinder):
+    """Brings the shapes before anything of torch is imported that rests on them."""
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Find nothing itself."""
+        if fullname in _RESTS:
+            sys.meta_path.remove(self)
+            complete()
 
 
 def _shape(name: str) -> Any:

@@ -41,7 +41,7 @@ from pura.decode.marks import (
     runs,
 )
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
-from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages
+from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages, log_anywhere
 from pura.decode.trellis import Trellis, make_trellis
 from pura.decode.trellis.base import RegisterTrellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
@@ -74,7 +74,6 @@ _BLOCK: Final = 8192  # steps whose densities are worked out at a time
 _LONG: Final = 1024  # steps from which on windows name most of the list
 _LOOK: Final = 0.3  # share of the grid members that windows are looked at with
 _NO_USE_NATS: Final = 20.0  # so far behind the best, a payload adds nothing to the sum
-_ANYWHERE_ETA: Final = 0.15  # of a passage that may begin at any step, and may be edited
 _NEARLY_ALL: Final = 0.9  # of the steps: the whole text's posterior is that of the one mark
 
 LEVEL: Final = 6 * math.log(10)
@@ -291,8 +290,7 @@ def _weigh(
         )
         windows[:, rows] = window_likelihoods(steps)
         eta[:, rows] = steps.eta
-        young = windows[len(tables) :, rows].mean(axis=0)
-        anywhere[rows] = np.log((1 - _ANYWHERE_ETA) * young + _ANYWHERE_ETA)
+        anywhere[rows] = log_anywhere(windows[len(tables) :, rows])
         log_f = log_likelihoods(steps, windows[:, rows])
         phi += window_potentials(log_f, part.index, length)
         seen[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
@@ -588,6 +586,7 @@ def _marks(
             level,
             payload.bits[None],
             checkpoint,
+            steps=None if weighed.text.whole == weighed.text.tokens else weighed.text.whole,
         )
     if not passages.passages:
         rows, member = _member(weighed, payload.bits, profile, checkpoint)

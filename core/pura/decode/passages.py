@@ -31,6 +31,7 @@ Bits = npt.NDArray[np.uint8]
 SCALES: Final = ((64, 16), (128, 32), (256, 64))
 """Steps of a window, and between the beginnings of two."""
 
+_ETA: Final = 0.15  # a passage may be edited
 _GRAIN: Final = 16  # every window begins and ends at a multiple of it, or at the end of the text
 _TOGETHER: Final = 256  # windows looked at together
 _ENTER_NATS: Final = math.log(1 / 400)
@@ -69,6 +70,18 @@ def fixed_windows(steps: int) -> list[Window]:
         for first in range(0, max(1, steps - size + stride), stride)
     )
     return list(dict.fromkeys(found))
+
+
+def log_anywhere(young: F64) -> F64:
+    """Return the log of the one density a step that windows are looked at with.
+
+    Args:
+        young: float64 [T, S, 8], densities as at a passage's beginning, by mismatch table.
+
+    Returns:
+        float64 [S, 8].
+    """
+    return np.asarray(np.log((1 - _ETA) * young.mean(axis=0) + _ETA))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +130,8 @@ def find_passages(
     level: float,
     known: Bits,
     checkpoint: Callable[[], None],
+    *,
+    steps: int | None = None,
 ) -> FoundPassages:
     """Return the passages that carry a mark.
 
@@ -129,8 +144,11 @@ def find_passages(
             reach times the number of passages that are reported.
         known: uint8 [C, L_m], payloads to begin with.
         checkpoint: Called often; may raise.
+        steps: How many there are at most in the whole text, where these are only its first;
+            ``S`` when absent.
     """
-    search = _Search(log_f, index, trellis, profile, level, checkpoint)
+    most = index.size if steps is None else max(steps, index.size)
+    search = _Search(log_f, index, trellis, profile, level, most, checkpoint)
     return search.run(known) if search.reached.size else FoundPassages(passages=())
 
 
@@ -142,6 +160,7 @@ class _Search:
         trellis: RegisterTrellis,
         profile: Profile,
         level: float,
+        most: int,
         checkpoint: Callable[[], None],
     ) -> None:
         self._log_f, self._index, self._trellis = log_f, index, trellis
@@ -150,7 +169,8 @@ class _Search:
         windows = fixed_windows(index.size)
         self._first, self._after = np.array(windows, dtype=np.int64).T
         # Half of the chance of an error is for windows, half for passages that repeat a payload.
-        self._level, self._statements = level, math.log(2 * len(windows))
+        self._level, self._most = level, most
+        self._statements = math.log(2 * len(fixed_windows(most)))
         self._bound = np.concatenate(list(self._looks(windows)))
         self._allow(1)
         self._bits: list[Bits] = []
@@ -355,7 +375,7 @@ class _Search:
         The payload must be the best one of a window that shares no step with the passage.
         """
         log_ratio = float(self._segment_gain(segment).sum())
-        log_e = log_ratio - self._statements - math.log(self._index.size)
+        log_e = log_ratio - self._statements - math.log(self._most)
         if log_e < self._level:
             return None
         for window in named.get(segment.number, ()):
@@ -374,7 +394,7 @@ class _Search:
         """
         first, after = self._first[self.reached], self._after[self.reached]
         shared = np.minimum(after, segment.after) - np.maximum(first, segment.first)
-        inside = self.reached[2 * shared >= after - first]
+        inside = self.reached[2 * shared > after - first]
         order = inside[np.argsort(-self._bound[inside], kind="stable")][:_LOOKED_AT]
         for at in order.tolist():
             window = Window(int(self._first[at]), int(self._after[at]))

@@ -288,7 +288,7 @@ class Bench:
                     profile=sample.profile,
                     options=self._options,
                 )
-                right = found.verdict == "mark" and found.payload.bits == sample.payload
+                right = found.verdict == "mark" and found.decoded.bits == sample.payload
                 self._known[number, text] = right, found.evidence.log10_e
             except PuraError:
                 self._known[number, text] = False, 0.0

@@ -248,7 +248,7 @@ def _audit(model: Any, text: str, name: str, number: int) -> dict[str, Any]:
         "text": number,
         "found": audit.variants[0].log10_e,
         "all": audit.evidence.log10_e,
-        "right": audit.payload.bits == cell.payload(number).text,
+        "right": audit.decoded.bits == cell.payload(number).text,
         "verdict": audit.verdict,
         "readings": [v.name for v in audit.variants],
         "carried": next(v.name for v in audit.variants if v.shown),

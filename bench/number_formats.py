@@ -90,7 +90,7 @@ def main() -> None:
                 text, model=model, keys=[(key, None)], profile=profile, options=Options()
             )
             found.append(audit.evidence.log10_e)
-            right += audit.payload.bits == entry["payload"]
+            right += audit.decoded.bits == entry["payload"]
         spent = time.process_time() - begun
         whole = whole or sum(found)
         rows.append(

@@ -51,7 +51,7 @@ def test_the_paper_decoder_reads_the_samples(
     found = rows(done.stdout)
     assert [row["input"]["name"] for row in found] == [f.name for f in files]
     for row, text in zip(found, samples["marked"]["texts"], strict=True):
-        assert row["payload"]["bits"] == text["payload"]
+        assert row["payload"] == text["payload"]
         assert row["verdict"] == "mark"
         assert row["decoder"] == "paper"
         assert len(row["bits"]) == 40
@@ -93,7 +93,7 @@ def test_generate_then_verify_with_a_known_prompt(
     )
     assert done.returncode == 0, done.stderr
     [row] = rows(done.stdout)
-    assert row["payload"]["bits"] == payload
+    assert row["decoded"]["bits"] == payload
     assert row["prompt"]["known"] is True
     assert row["decoder"] == "exact"
     assert row["evidence"]["log10_e"] > 6

@@ -63,5 +63,5 @@ def test_a_batch_of_formats(
     assert [json.loads(line)["verdict"] for line in out.read_text().splitlines()] == [
         *("mark", "not-examinable", "not-examinable", "insufficient")
     ]
-    assert word["payload"]["bits"] == rows["payload"]["bits"]
+    assert word["payload"] == rows["payload"]
     assert word["evidence"]["log10_e"] == pytest.approx(rows["evidence"]["log10_e"])

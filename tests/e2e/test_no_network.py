@@ -79,7 +79,7 @@ def test_an_audit_opens_no_socket(watched: dict[str, str], marked: Path) -> None
         "--json",
     )
     assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["payload"]["bits"]) == 36
+    assert len(json.loads(done.stdout)["payload_best"]) == 36
     assert Path(watched["SOCKET_LOG"] + ".seen").exists()
     log = Path(watched["SOCKET_LOG"])
     assert not log.exists(), log.read_text()

@@ -54,7 +54,7 @@ def tell():
     place = window.work.mapToGlobal(window.work.rect().center())
     rows = [
         [item.name, item.state.value, item.failure.code if item.failure else "",
-         item.audit.payload.bits if item.audit else "",
+         item.audit.decoded.bits if item.audit else "",
          item.document.text if item.document else ""]
         for item in session.queue.items
     ]

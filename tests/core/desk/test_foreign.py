@@ -149,7 +149,7 @@ def test_several_schemes_count_as_their_mean(
     both = Setup(keys=(ref,), profile=pura.profile, also=(profiles["vllm"],), restore=False)
     text = of(sample["texts"][0]["text"])
     alone, beside = (audit(quick, one, text).audit for one in (pura, both))
-    assert beside.payload.bits == alone.payload.bits
+    assert beside.decoded.bits == alone.decoded.bits
     assert beside.evidence.log10_e == pytest.approx(alone.evidence.log10_e - np.log10(2), abs=1e-6)
     assert [one.shown for one in beside.schemes] == [True, False]
     theirs = audit(quick, both, of(written)).audit

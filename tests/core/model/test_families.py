@@ -43,6 +43,6 @@ def test_marks_and_verifies_in_every_family(tiny: Callable[[str], LanguageModel]
         text = " ".join(f"w{i}" for i in made.ids)
         assert np.array_equal(tokenise(words, text).ids, made.ids), family
         audit = audit_document(from_text(text), model=model, keys=[(key, None)], profile=profile)
-        if audit.verdict != "mark" or audit.payload.bits != payload.text:
+        if audit.verdict != "mark" or audit.decoded.bits != payload.text:
             odd[family] = (audit.verdict, audit.evidence)
     assert not odd

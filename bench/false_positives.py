@@ -3,7 +3,9 @@
 ``python bench/false_positives.py --cache DIR`` reads the plain texts under 20 000 random keys and
 prints the table of docs/study.md. Under a fresh key only the secret order, the phases and the
 indices change; a text's distributions are computed once a round and its intervals summed up for
-each key; ``--again`` does so for texts that are long enough for a second reading of some windows.
+each key; ``--prompted`` reads texts that quote a prompt which was marked with the key, with and
+without the steps that both share; ``--again`` does so for texts that are long enough for a second
+reading of some windows.
 Texts of the study's cell ``plain`` are used when they are in the cache
 (``bench/evidence.py generate``). Work goes in rounds over all texts. What is done stays in the
 cache: a run that was stopped goes on, and the tables are of the rounds that are whole.
@@ -36,6 +38,8 @@ DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
 TOKENS = 200
 LONG_TOKENS = 1200
 LONG_TEXTS = 4
+PROMPT_TOKENS = 60  # of a prompt that is marked
+PERSON_CHARACTERS = 500  # of what a person writes behind the quotation
 AGAIN_TOKENS = 2_560  # the shortest texts of which a window may be read again
 KEYS = 20_000
 ROUND = 20  # keys a text; the first one of each round gets the redraw p-value too
@@ -179,6 +183,64 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, shelf: Shelf) -
         f"null.{default_model().fingerprint}.{numbers.start}.{name}",
         {"first": [first], "both": [both], "second": [second]},
     )
+
+
+def weigh_prompted(model: Any, number: int) -> dict[str, tuple[float, int]]:
+    """Weigh a person's text that quotes a prompt marked with the key, the prompt being known.
+
+    Returns:
+        log10 of the evidence and the steps that carry bits, with the shared contexts left out and
+        with them kept.
+    """
+    from pura.embed import generate
+    from pura.lab.evaluate import TextReading, decide
+    from pura.model.evidence import read
+    from pura.model.tokenise import tokenise
+    from pura.scheme import Payload, contexts_before
+
+    profile = CODES["tbcc"].profile(model.vocab_size)
+    key = key_of("prompted", number)
+    rng = np.random.default_rng([SEED, number])
+    bits = "".join(map(str, rng.integers(0, 2, profile.payload_bits)))
+    told = generate(
+        model, "The weather report for the coast:", Payload(text=bits), key, profile,
+        tokens=PROMPT_TOKENS, seed=number, ignore_eos=True,
+    )  # fmt: skip
+    human = (DATA / "human.txt").read_text(encoding="utf-8").split("\n%\n")
+    own = human[number % len(human)].strip()[:PERSON_CHARACTERS]
+    text = f"You wrote: “{told.text.strip()}” {own}"
+    ids = tokenise(model.tokenizer, text).ids
+    prompt = tokenise(model.tokenizer, told.text).ids.tolist()
+    reading = read(model, ids, keys=[key], profile=profile, prompt_ids=prompt)
+    seen = TextReading(
+        ids=reading.ids, entropy_bits=reading.entropy_bits, probability=reading.probability,
+        lo=reading.lo[0], hi=reading.hi[0],
+    )  # fmt: skip
+    out = {}
+    for name, before in (
+        ("left out", contexts_before([ids], [prompt], profile)),
+        ("kept", frozenset[bytes]()),
+    ):
+        steps = schedule(ids, seen.entropy_bits, key, profile, before=before)
+        out[name] = decide(seen, steps, profile, prompt_known=True).log10_e, len(steps)
+    return out
+
+
+def prompted_table(model: Any, keys: int) -> None:
+    """Print the evidence over texts that quote a prompt which was marked with the same key."""
+    found = [weigh_prompted(model, number) for number in range(keys)]
+    rows = []
+    for name in ("left out", "kept"):
+        values = np.array([one[name][0] for one in found])
+        e = 10.0 ** np.minimum(values, 300.0)
+        hits = [str(int((values >= -np.log10(level)).sum())) for level in LEVELS]
+        steps = f"{np.mean([one[name][1] for one in found]):.0f}"
+        rows.append(
+            [name, str(keys), steps, f"{e.mean():.3g}", *hits,
+             f"{np.median(values):.2f}", f"{values.max():.2f}"]
+        )  # fmt: skip
+    head = ["shared contexts", "keys", "steps", "mean e", *(f"≥ {1 / x:g}" for x in LEVELS)]
+    _common.print_table([*head, "median log10", "max log10"], rows)
 
 
 def again_table(shelf: Shelf, names: list[str], starts: list[int]) -> None:
@@ -391,6 +453,7 @@ def main() -> None:
     parser.add_argument("--no-work", action="store_true", help="only print what is there")
     parser.add_argument("--halves", action="store_true", help="new rounds: the evidence alone")
     parser.add_argument("--again", action="store_true", help="long texts, with second readings")
+    parser.add_argument("--prompted", action="store_true", help="quotations of marked prompts")
     parser.add_argument("--epochs", action="store_true", help="also a month of days' keys a text")
     parser.add_argument("--code", choices=list(CODES), help="only this one")
     args = parser.parse_args()
@@ -411,6 +474,10 @@ def main() -> None:
                     print(f"{name}: {start}, {time.process_time():.0f} s", flush=True)
         _common.print_facts("Second readings under the null", SEED)
         again_table(shelf, list(texts), starts)
+        return
+    if args.prompted:
+        _common.print_facts("A prompt that was marked under the same key", SEED)
+        prompted_table(model, args.keys)
         return
     texts = plain_texts(model, shelf)
     turns = -(-args.keys // (ROUND * len(texts)))

@@ -41,6 +41,7 @@ class Looks:
         all_tokens: Tokens of all readings, as the step counts them.
         progress: Told of the evidence at each look.
         checkpoint: Called often; may raise.
+        before: Contexts of the text that stood before it.
     """
 
     keys: Sequence[SecretKey]
@@ -53,6 +54,7 @@ class Looks:
     all_tokens: int
     progress: Progress
     checkpoint: Checkpoint
+    before: frozenset[bytes] = frozenset()
     _due: int = field(default=0, init=False)
 
     def __call__(self, reading: Reading) -> bool:
@@ -76,7 +78,7 @@ class Looks:
 
     def _weigh(self, seen: Intervals, key: SecretKey) -> float:
         found = log_evidence(
-            make_schedule(seen, key, self.profile, self.checkpoint),
+            make_schedule(seen, key, self.profile, self.checkpoint, before=self.before),
             seen.entropy_bits,
             seen.lo,
             seen.hi,

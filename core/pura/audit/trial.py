@@ -133,10 +133,17 @@ def intervals_of(reading: Reading, *, prompt_known: bool, text_tokens: int) -> l
 
 
 def make_schedule(
-    intervals: Intervals, key: SecretKey, profile: Profile, checkpoint: Callable[[], None]
+    intervals: Intervals,
+    key: SecretKey,
+    profile: Profile,
+    checkpoint: Callable[[], None],
+    *,
+    before: frozenset[bytes] = frozenset(),
 ) -> Schedule:
-    """Return which steps carry bits (step 6)."""
-    return schedule(intervals.ids, intervals.entropy_bits, key, profile, checkpoint=checkpoint)
+    """Return which steps carry bits (step 6); at contexts that stood before the text none does."""
+    return schedule(
+        intervals.ids, intervals.entropy_bits, key, profile, before=before, checkpoint=checkpoint
+    )
 
 
 def weigh(plan: Schedule, intervals: Intervals, profile: Profile) -> LocalEvidence:

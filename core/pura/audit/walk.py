@@ -53,7 +53,7 @@ from pura.record.audit import (
     VariantFacts,
 )
 from pura.record.naming import NamedPayload, name_payload
-from pura.scheme import Profile, Schedule, SecretKey, unpack
+from pura.scheme import Profile, Schedule, SecretKey, contexts_before, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import Circumstances, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -117,6 +117,7 @@ class Walk:
         self._variants: tuple[Variant, ...] = ()
         self._tokens: list[Tokens] = []
         self._openings: tuple[Opening, ...] = ()
+        self._before: frozenset[bytes] = frozenset()
         self._handled: tuple[str, ...] = ()
         self._prior: RegisterPrior | None = None
         self._stopped: StopFacts | None = None
@@ -178,9 +179,7 @@ class Walk:
             for begin, reading in zip(again.begins, readings, strict=True):
                 size = int(reading.ids.size)
                 seen = intervals_of(reading, prompt_known=False, text_tokens=size)[row]
-                plan = make_schedule(
-                    seen, self._keys[first.number][0], self._profile, self._checkpoint
-                )
+                plan = self._planned(seen, first.number)
                 self._trials.append(
                     self._decoded(
                         first.number,
@@ -267,6 +266,14 @@ class Walk:
                 self._model, self._profile, options.prompts, self._variants
             )
             note += _before(self._openings, self._profile)
+            # In all readings: each text that stood before may quote another one.
+            self._before = contexts_before(
+                [one.ids for one in tokens],
+                {opening.ids for opening in self._openings},
+                self._profile,
+            )
+            if self._before:
+                note.append(f"{len(self._before)} contexts stand before the text and are left out")
             return tokens
 
     def _request(self) -> Request:
@@ -286,6 +293,7 @@ class Walk:
                 log10_weight=self._weights.first,
                 stop_at=options.policy.stop_at,
                 all_tokens=sum(int(ids.size) for ids in texts),
+                before=self._before,
                 progress=self._progress,
                 checkpoint=self._checkpoint,
             )
@@ -356,10 +364,7 @@ class Walk:
             for number, one in enumerate(row)
         ]
         with self._log.step(6) as note:
-            plans = [
-                make_schedule(one, self._keys[number][0], profile, self._checkpoint)
-                for _, number, one in tried
-            ]
+            plans = [self._planned(one, number) for _, number, one in tried]
             note.append(f"{max(len(plan) for plan in plans)} steps carry bits")
         with self._log.step(7) as note:
             local = [weigh(p, one, profile) for p, (*_, one) in zip(plans, tried, strict=True)]
@@ -389,6 +394,11 @@ class Walk:
             note.append(f"payload by the decoder “{self._options.decoder}”")
             note.append(f"likelihood {trials[0].exact.model_fingerprint}")
         return trials
+
+    def _planned(self, seen: Intervals, number: int) -> Schedule:
+        """Return which steps of a reading carry bits under a key."""
+        key = self._keys[number][0]
+        return make_schedule(seen, key, self._profile, self._checkpoint, before=self._before)
 
     def _decoded(
         self,

@@ -8,7 +8,16 @@ from pura.scheme.fields import Field, FieldValue, pack, parse_layout, unpack
 from pura.scheme.keys import SecretKey, ranks, unit_interval
 from pura.scheme.payload import Payload, parse_payload
 from pura.scheme.profile import Profile, default_blocks
-from pura.scheme.schedule import Gate, Schedule, Scheduler, Step, anchor, anchors, schedule
+from pura.scheme.schedule import (
+    Gate,
+    Schedule,
+    Scheduler,
+    Step,
+    anchor,
+    anchors,
+    contexts_before,
+    schedule,
+)
 
 __all__ = [
     "Field",
@@ -22,6 +31,7 @@ __all__ = [
     "Step",
     "anchor",
     "anchors",
+    "contexts_before",
     "default_blocks",
     "encode",
     "encode_rows",

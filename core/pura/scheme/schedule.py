@@ -5,7 +5,7 @@ docs/scheme.md §3, paper §4.1 "Context-gated payload scheduling". Two copies w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -52,16 +52,46 @@ def context_bytes(token_ids: Iterable[int]) -> bytes:
     return b"".join(int(v).to_bytes(_TOKEN_BYTES, "little") for v in token_ids)
 
 
+def contexts_before(
+    texts: Iterable[npt.NDArray[np.int64]], before: Iterable[Sequence[int]], profile: Profile
+) -> frozenset[bytes]:
+    """Return the contexts of a text that stand in what is known to have stood before it.
+
+    Where that was written under the same key, the phases of these contexts are not new, so an
+    audit reads nothing at them (docs/evidence.md §3, "Known context"). No key is needed to tell.
+
+    Args:
+        texts: int64 [L] each, the token ids of the forms of the text.
+        before: The token ids of all that is known to have stood before it, or may have.
+        profile: Names the context window.
+    """
+    width = profile.context_window
+    own = {context for ids in texts for context in _contexts(ids.tolist(), width)}
+    return frozenset(
+        context for ids in before for context in _contexts(ids, width) if context in own
+    )
+
+
+def _contexts(ids: Sequence[int], width: int) -> Iterator[bytes]:
+    packed, size = context_bytes(ids), _TOKEN_BYTES * width
+    return (packed[i : i + size] for i in range(0, len(packed) - size + 1, _TOKEN_BYTES))
+
+
 class Scheduler:
     """Walks along one text and decides, token by token, what each one carries.
 
     Args:
         key: The secret key. Hazard: held for the walk.
         profile: Thresholds, context window, history rule, codeword length.
+        before: Contexts that carry nothing, since the verifier knows that they stood before the
+            text; see :func:`contexts_before`. A generator names none.
     """
 
-    def __init__(self, key: SecretKey, profile: Profile) -> None:
+    def __init__(
+        self, key: SecretKey, profile: Profile, *, before: frozenset[bytes] = frozenset()
+    ) -> None:
         self._key = key
+        self._before = before
         self._width = _TOKEN_BYTES * profile.context_window
         self._thresholds = profile.entropy_thresholds_bits
         self._remember_all = profile.history == "all"
@@ -82,6 +112,8 @@ class Scheduler:
         if arity == 0 and not self._remember_all:
             return _EMPTY[Gate.LOW_ENTROPY]
         context = self._context
+        if context in self._before:
+            return _EMPTY[Gate.REPEATED_CONTEXT if arity else Gate.LOW_ENTROPY]
         seed = self._key.prf(LABEL_SEED, context)
         if seed in self._history:
             return _EMPTY[Gate.REPEATED_CONTEXT if arity else Gate.LOW_ENTROPY]
@@ -134,6 +166,7 @@ def schedule(
     key: SecretKey,
     profile: Profile,
     *,
+    before: frozenset[bytes] = frozenset(),
     checkpoint: Callable[[], None] | None = None,
 ) -> Schedule:
     """Return the schedule of a whole text.
@@ -143,13 +176,14 @@ def schedule(
         entropy_bits: float64 [L], entropy of the distribution that predicted each token.
         key: The secret key.
         profile: The profile that generator and verifier share.
+        before: Contexts that stand in what is known to have stood before the text.
         checkpoint: Called every few thousand tokens; may raise
             :class:`~pura.base.errors.Cancelled`.
 
     Returns:
         The steps that carry bits, and why the others do not.
     """
-    walk = Scheduler(key, profile)
+    walk = Scheduler(key, profile, before=before)
     rows: list[tuple[int, int, float, int]] = []
     gate = np.empty(ids.size, dtype=np.uint8)
     for t, (token_id, entropy) in enumerate(zip(ids.tolist(), entropy_bits.tolist(), strict=True)):

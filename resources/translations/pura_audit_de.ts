@@ -1409,8 +1409,8 @@
         <translation>Die Untersuchung dauert auf diesem Rechner etwa {time:text}.</translation>
     </message>
     <message>
-        <source>About {n:count} of {all:count} bits can be read (an estimate).</source>
-        <translation>Etwa {n:count} von {all:count} Bits sind lesbar (Schätzung).</translation>
+        <source>If this text is marked, it can carry about {n:count} of {all:count} bits (an estimate).</source>
+        <translation>Falls dieser Text markiert ist, kann er etwa {n:count} von {all:count} Bits tragen (Schätzung).</translation>
     </message>
     <message>
         <source>The text is mostly code or numbers, which carry less.</source>

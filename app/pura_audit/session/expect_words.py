@@ -13,7 +13,7 @@ SHORT_S: Final = 20.0  # what is over sooner needs no word
 
 
 def expectation_words(item: Item, session: Session) -> str:
-    """Return the expectation of a text that was not audited yet; "" where none can be given."""
+    """Return the expectation of a text that was not audited yet; "" where there is none to give."""
     profile = item.profile or (session.profile.profile if session.profile else None)
     if item.document is None or profile is None or item.state is not ItemState.READY:
         return ""
@@ -26,11 +26,16 @@ def expectation_words(item: Item, session: Session) -> str:
     if seconds is None or seconds < SHORT_S:
         return words
     said = translate("Expect", "The audit takes about {time:text} on this computer.")
-    return f"{words} {filled(said, time=duration(seconds))}"
+    return f"{words} {filled(said, time=duration(seconds))}".strip()
 
 
 def _words(found: Expectation) -> str:
-    first = translate("Expect", "About {n:count} of {all:count} bits can be read (an estimate).")
+    if not found.matters:
+        return ""
+    first = translate(
+        "Expect",
+        "If this text is marked, it can carry about {n:count} of {all:count} bits (an estimate).",
+    )
     parts = [filled(first, n=found.bits, all=found.payload_bits)]
     notes = {
         "signs": translate("Expect", "The text is mostly code or numbers, which carry less."),

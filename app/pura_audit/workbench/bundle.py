@@ -114,6 +114,7 @@ class BundleDialog(WorkingDialog):
         self.say(translate("Bundle", "Compare the fingerprints with whoever made the bundle."))
         self.go.setText(translate("Bundle", "Take it in"))
         self.refresh_buttons()
+        self.go.setFocus()  # else it goes on from the hidden field to “Cancel”, and Enter with it
 
     def _take(self, secret: Secret) -> None:
         found = self.session.catalogue or Catalogue()

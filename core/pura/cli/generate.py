@@ -74,6 +74,7 @@ def generate(
     bits = payload_of(shared, payload, field)
     one = find_key(at, key, key_file, "command.one-key")
     start = _prompt(prompt, prompt_file)
+    _warn_of_few(tokens, shared)
 
     from pura.desk.keys import marking_key
 
@@ -105,6 +106,16 @@ def generate(
     else:
         sys.stdout.write(made.text)
         sys.stdout.write("\n" if sys.stdout.isatty() else "")
+
+
+def _warn_of_few(tokens: int, profile: Profile) -> None:
+    """Say so where a text of so many tokens cannot carry its payload."""
+    from pura.verdict.expect import USABLE_SHARE, readable_bits
+
+    bits = readable_bits(round(tokens * USABLE_SHARE), profile.payload_bits)
+    if bits < profile.payload_bits:
+        words = say("generate.few", tokens=tokens, bits=bits, payload_bits=profile.payload_bits)
+        err.print(words)
 
 
 def _prompt(text: str | None, file: Path | None) -> str:

@@ -29,12 +29,12 @@ def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
         for entry in entries:
             write_row({k: v for k, v in asdict(entry).items() if k != "account"}, "key")
         return
+    if not entries:
+        err.print(say("key.none"))
+        return
     if not out.is_terminal:
         for entry in entries:
             out.print(f"{entry.fingerprint}  {entry.created}  {entry.name}")
-        return
-    if not entries:
-        out.print(say("key.none"))
         return
     table = Table(
         *(say(f"head.{h}") for h in ("name", "fingerprint", "created", "kind", "kept", "note"))

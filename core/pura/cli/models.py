@@ -123,11 +123,11 @@ def list_(
     if as_json:
         for m in models:
             write_row(m.to_dict() | {"memory": asdict(_room(m))}, "model")
+    elif not models:
+        err.print(say("model.none"))
     elif not out.is_terminal:
         for m in models:
             out.print(f"{m.fingerprint}  {m.name}")
-    elif not models:
-        out.print(say("model.none"))
     else:
         table = Table(*(say(f"head.{head}") for head in _HEADS))
         for m in models:

@@ -48,8 +48,12 @@ def new(
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
     from pura.desk.profiles import CreateProfile, create_profile
-    from pura.scheme.profile import KEY_EPOCHS
+    from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
+    from pura.verdict.profile_advice import advise
 
+    if not 1 <= bits <= MAX_PAYLOAD_BITS:
+        words = say("choose.bits", most=MAX_PAYLOAD_BITS)
+        raise typer.BadParameter(words, param_hint="--bits")
     for option, value, known in (
         ("--code", code, ("tbcc", "spc")),
         ("--history", history, ("used", "all")),
@@ -81,6 +85,10 @@ def new(
         sys.stdout.write(profile.to_json())
     else:
         err.print(say("profile.written", fingerprint=profile.fingerprint))
+    for advice in advise(profile):
+        if advice.setting == "payload_bits":
+            words = say(f"advice.{advice.code}")
+            err.print(say("profile.advice", setting="--bits", words=words))
 
 
 @app.command("foreign")
@@ -129,8 +137,11 @@ def foreign(
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
-    for name in workplace().profiles.names():
+    names = workplace().profiles.names()
+    for name in names:
         out.print(name)
+    if not names:
+        err.print(say("profile.none"))
 
 
 @app.command("show")

@@ -229,10 +229,14 @@ def _complain(error: typer.TyperException) -> None:
     """Say on standard error how a command is called, and what is wrong with this call."""
     message = error.format_message()
     if not message:
-        return  # a group without a command, whose page has just been printed
+        return
     context = getattr(error, "ctx", None)
-    if context is not None:
-        err.print(context.get_usage())
+    usage = context.get_usage() if context is not None else ""
+    if usage and message.startswith(usage):  # a group without a command: its page says all
+        err.print(message)
+        return
+    if usage:
+        err.print(usage)
     said = catalogue("typer").retold("said", message, language())
     err.print(said, style="bold red")
     if context is not None:

@@ -362,7 +362,7 @@ class _Run:
         prompts: tuple[str, ...],
         ids: tuple[int, ...] | None,
     ) -> Iterator[tuple[tuple[str, str], AuditText | UnreadFile | PuraError]]:
-        """Read files, say what to expect of each text, and hand it on under its name and part."""
+        """Read files and hand on each text under its name and part; of one, say what to expect."""
         from pura.desk.audits import AuditText, unread_file, unread_parts
         from pura.documents import choose
 
@@ -377,7 +377,8 @@ class _Run:
                 self._begin(document.title)
                 text = AuditText(document=document, prompts=prompts, ids=ids)
                 try:
-                    self._say_what_to_expect(ready, profile, text)
+                    if len(names) == len(documents) == 1:  # in a pile each finding says it
+                        self._say_what_to_expect(ready, profile, text)
                 except PuraError as error:
                     yield (name, document.part), error
                 else:

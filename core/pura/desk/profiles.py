@@ -14,6 +14,7 @@ from pura.desk.workplace import Workplace
 from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
 from pura.model.installed import InstalledModel
+from pura.profiles.store import refuse_path
 from pura.scheme import Profile, parse_layout
 from pura.scheme.foreign import FOREIGN
 
@@ -160,6 +161,7 @@ def create_profile(workplace: Workplace, request: CreateProfile) -> ProfileDone:
         ProfileError: A setting does not fit, the tokenizer is not clear, the name is taken, or
             the file cannot be written.
     """
+    refuse_path(request.name)
     if request.output is not None:
         refuse_taken(request.output, ProfileError)
     profile = Profile.new(
@@ -195,6 +197,7 @@ def create_foreign(workplace: Workplace, request: CreateForeign) -> ProfileDone:
             the file cannot be written.
         KeyStoreError: The key is not here or cannot be read.
     """
+    refuse_path(request.name)
     if request.output is not None:
         refuse_taken(request.output, ProfileError)
     model = _model(workplace, request.model)
@@ -260,6 +263,7 @@ def import_profile(workplace: Workplace, request: ImportProfile) -> ProfileDone:
     Raises:
         ProfileError: Not a profile, or the name is taken.
     """
+    refuse_path(request.name)
     name, notes = workplace.profiles.take_in(request.path, request.name)
     return ProfileDone(profile=workplace.profiles.get(name), name=name, notes=notes)
 

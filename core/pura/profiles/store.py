@@ -116,6 +116,16 @@ def clean_name(name: str) -> str:
     return stem
 
 
+def refuse_path(name: str | None) -> None:
+    """Refuse a path that somebody typed for a name, rather than make another name of it.
+
+    Raises:
+        ProfileError: It holds a slash.
+    """
+    if name is not None and ("/" in name or "\\" in name):
+        raise ProfileError("profile.path-name", name=name)
+
+
 def _write(path: Path, profile: Profile) -> None:
     try:
         write_atomic(path, profile.to_json().encode())

@@ -76,7 +76,8 @@ class Expectation:
     Attributes:
         tokens: Estimate of ``L``.
         usable: Estimate of the usable positions.
-        bits: Estimate of the payload bits that can be read, at most ``payload_bits``.
+        bits: Estimate of the payload bits that can be read if the text is marked, at most
+            ``payload_bits``.
         payload_bits: ``L_m`` of the profile.
         power: Share of marked texts of so many positions that would be found, as a lower limit;
             None where it was not measured.
@@ -92,8 +93,15 @@ class Expectation:
     language: str
     notes: tuple[str, ...]
 
+    @property
+    def matters(self) -> bool:
+        """A mark could not be read whole, or something stands against the estimate."""
+        return self.bits < self.payload_bits or bool(self.notes)
+
     def lines(self, language: str = "en") -> list[str]:
-        """Return the expectation in sentences, the number first."""
+        """Return the expectation in sentences, the number first; none where nothing is amiss."""
+        if not self.matters:
+            return []
         values: dict[str, Value] = {
             "bits": self.bits,
             "payload_bits": self.payload_bits,

@@ -523,7 +523,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     assert [*here.keys.list(), *here.profiles.names()] == []  # before somebody says so
     # No keyring here: the key goes into an encrypted file, whose passphrase is chosen now.
     window.session.catalogue = Catalogue()
-    dialog.go.click()
+    qtbot.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)  # takes it in, as on the first page
     asked = dialog.findChild(PassphraseDialog)
     for line in (asked.first, asked.again):
         line.setText("another set of words")

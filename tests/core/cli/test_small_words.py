@@ -1,0 +1,68 @@
+"""Small words of the command: what it warns of, refuses, and says where there is nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from pura.base.errors import PuraError
+from pura.cli.__main__ import app
+from pura.cli.generate import _warn_of_few
+from pura.scheme import Profile
+
+
+def pura(*words: object) -> Any:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
+def test_a_payload_wider_than_texts_are_long_is_warned_of(tmp_path: Path) -> None:
+    wide = pura("profile", "new", "--bits", 3000, "--vocab-size", 100, "-o", tmp_path / "p.json")
+    assert (wide.exit_code, (tmp_path / "p.json").is_file()) == (0, True)
+    assert "thousands of tokens" in wide.stderr
+    usual = pura("profile", "new", "--vocab-size", 100, "-o", tmp_path / "q.json")
+    assert "--bits" not in usual.stderr
+
+
+def test_too_few_tokens_for_the_payload_are_warned_of(capsys: Any) -> None:
+    profile = Profile(payload_bits=36, code="tbcc", vocab_size=100)
+    _warn_of_few(5, profile)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "can carry about 2 of the 36 payload bits" in said
+    _warn_of_few(200, profile)
+    assert not capsys.readouterr().err
+
+
+def test_no_bits_name_the_way_out_of_who_makes_a_profile() -> None:
+    for bits in (0, 5000):
+        refused = pura("profile", "new", "--bits", bits, "--vocab-size", 100)
+        assert refused.exit_code == 2
+        assert "1 to 4,096 payload bits" in str(refused.exception or refused.stderr)
+
+
+def test_a_path_is_no_name(tmp_path: Path) -> None:
+    for name in ("a/b", "..\\b"):
+        refused = pura("profile", "new", "--name", name, "--vocab-size", 100)
+        assert isinstance(refused.exception, PuraError)
+        assert refused.exception.key == "profile.path-name"
+    assert pura("profile", "list").stdout == ""
+
+
+def test_a_key_is_derived_for_one_of_two() -> None:
+    refused = pura("key", "derive", "master")
+    assert refused.exit_code == 2
+    assert "one of the two" in " ".join(str(refused.exception or refused.stderr).split())
+
+
+def test_empty_lists_say_so() -> None:
+    for group in ("profile", "key", "model"):
+        listed = pura(group, "list")
+        assert (listed.exit_code, listed.stdout) == (0, "")
+        assert f"pura {group}" in listed.stderr
+
+
+def test_without_keys_the_way_to_one_is_named() -> None:
+    refused = pura("key", "rename", "house", "mill")
+    assert isinstance(refused.exception, PuraError)
+    assert "pura key new NAME" in refused.exception.hint

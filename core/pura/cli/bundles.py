@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pura.cli.common import workplace
-from pura.cli.passphrases import passphrase
+from pura.cli.passphrases import passphrase, passphrase_for
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 
@@ -59,7 +59,7 @@ def import_(
     from pura.desk.bundles import TakeBundle, open_bundle, take_bundle
     from pura.keys import Secret
 
-    secret = Secret(passphrase(passphrase_file, say("bundle.passphrase")))
+    secret = Secret(passphrase_for(file, file=passphrase_file, prompt=say("bundle.passphrase")))
     _show(open_bundle(file, secret))
     if not yes:
         confirm(say("bundle.confirm"))

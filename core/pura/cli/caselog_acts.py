@@ -10,7 +10,7 @@ import typer
 from pura.base.errors import CaseLogError
 from pura.cli.caselog_common import Auditor, CaseName, Reason
 from pura.cli.common import workplace
-from pura.cli.passphrases import passphrase
+from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import confirm, interactive, out, say
 from pura.cli.tree import App
 
@@ -257,7 +257,8 @@ def sign_head_(
     from pura.desk.cases import SignHead, sign_head_of_log
     from pura.keys import Secret
 
-    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
+    asked = say("ask.of", name=certificate.name)
+    secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
     head = sign_head_of_log(workplace(), request)
     out.print(say("case.head", head=str(head)))

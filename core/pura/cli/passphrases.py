@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from pura.base.errors import KeyFormatError
+from pura.base.errors import InputError, KeyFormatError
 from pura.cli.terminal import err, interactive, language, say
 
 if TYPE_CHECKING:
@@ -57,6 +57,27 @@ def passphrase(file: Path | None, prompt: str, *, new: bool = False) -> bytearra
     if not interactive():
         raise KeyFormatError("command.ask", prompt=prompt, code="passphrase-missing")
     return ask_new(prompt) if new else _ask(prompt)
+
+
+def passphrase_for(*needed: Path, file: Path | None, prompt: str) -> bytearray:
+    """Give a passphrase, once it is known that the files are there that it is wanted for.
+
+    Args:
+        needed: The files.
+        file: As for :func:`passphrase`.
+        prompt: As for :func:`passphrase`.
+
+    Raises:
+        InputError: One of them cannot be opened.
+        KeyFormatError: As for :func:`passphrase`.
+    """
+    for path in needed:
+        try:
+            path.open("rb").close()
+        except OSError as error:
+            why = error.errno or 0
+            raise InputError("file.read", name=path.name, why=why, code="file-unreadable") from None
+    return passphrase(file, prompt)
 
 
 def with_passphrase(

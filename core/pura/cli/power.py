@@ -11,7 +11,7 @@ from pura.base import numerals
 from pura.base.errors import PolicyError
 from pura.base.files import refuse_taken
 from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
-from pura.cli.passphrases import passphrase
+from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
 
@@ -189,7 +189,8 @@ def sign(
     from pura.desk.power import SignPower, sign_power
     from pura.keys import Secret
 
-    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
+    asked = say("ask.of", name=certificate.name)
+    secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
     request = SignPower(name=name, certificate=certificate, passphrase=secret)
     _print(sign_power(workplace(), request))
 

@@ -11,7 +11,7 @@ from pura.base.errors import SigningError
 from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
 from pura.cli.common import DeviceOption, DtypeOption, workplace
-from pura.cli.passphrases import passphrase
+from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import Language, RowsInto, out, say, write_row
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def sign(
     from pura.report.sign import SignOptions
 
     refuse_taken(to, SigningError)  # before the question, not after it
-    secret = Secret(passphrase(passphrase_file, say("ask.of", name=certificate.name)))
+    asked = say("ask.of", name=certificate.name)
+    secret = Secret(passphrase_for(file, certificate, file=passphrase_file, prompt=asked))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
     signed = sign_report(
         workplace(),

@@ -66,3 +66,16 @@ def test_without_keys_the_way_to_one_is_named() -> None:
     refused = pura("key", "rename", "house", "mill")
     assert isinstance(refused.exception, PuraError)
     assert "pura key new NAME" in refused.exception.hint
+
+
+def test_a_missing_file_is_said_before_a_passphrase_is_asked_for(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.p12"
+    for words in (
+        ("bundle", "import", gone),
+        ("power", "sign", "house", "--certificate", gone),
+        ("caselog", "sign-head", "--certificate", gone),
+        ("report", "sign", gone, tmp_path / "to.pdf", "--certificate", gone),
+    ):
+        refused = pura(*words)
+        assert isinstance(refused.exception, PuraError), words
+        assert refused.exception.key == "file.read", words

@@ -253,6 +253,7 @@ def save_profile(workplace: Workplace, request: SaveProfile) -> ProfileDone:
     Raises:
         ProfileError: The name is taken or empty, or the folder cannot be written.
     """
+    refuse_path(request.name)
     name = workplace.profiles.save(request.name, request.profile, replace=request.replace)
     return ProfileDone(profile=request.profile, name=name)
 

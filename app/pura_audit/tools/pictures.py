@@ -96,7 +96,6 @@ class _Pictures:
             ("marks", "light", big, self._several),
             ("marks-dark", "dark", big, self._several),
             ("in-question", "light", big, self._in_question),
-            ("in-question-german", "dark", small, self._in_question),
             ("pile", "light", big, self._pile),
             ("pile-dark", "dark", big, self._pile),
             ("no-finding", "light", big, self._plain),

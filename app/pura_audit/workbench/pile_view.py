@@ -151,6 +151,11 @@ class PileView(QWidget):
         self._wire()
         self._count()
 
+    def _count_soon(self) -> None:
+        """Count once a while: what ticks faster than that must not put it off for ever."""
+        if not self._timer.isActive():
+            self._timer.start()
+
     def _lay_out(self) -> None:
         head, foot = QHBoxLayout(), QHBoxLayout()
         for row in (head, foot):
@@ -179,7 +184,7 @@ class PileView(QWidget):
         row.addWidget(card, 1)
 
     def _wire(self) -> None:
-        self.model.counted.connect(self._timer.start)
+        self.model.counted.connect(self._count_soon)
         self._timer.timeout.connect(self._count)
         self.search.textChanged.connect(lambda _: self._filter())
         self.grouped.toggled.connect(lambda on: self.model.group(grouped=on))

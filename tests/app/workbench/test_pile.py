@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 
 from pura.batch.results import read_rows
+from pura.record.audit import Audit
 from pura_audit.jobs.outcome import Failure
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.outline import outline
 from pura_audit.session.pile import COLUMNS
+from pura_audit.workbench.pile_view import PAUSE_MS
 
 
 def evidence(window: Any) -> list[float]:
@@ -99,3 +101,15 @@ def test_rows_are_exported_and_results_opened(
     qtbot.waitUntil(lambda: pile.model.rowCount() == 2, timeout=30_000)
     opened = pile.model.rows[1]
     assert (opened.kind, opened.item) == ("mark", None)
+
+
+def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot: Any) -> None:
+    """Every tick of progress tells of a change, faster than the counts are made."""
+    window.session.add_audit(audit)
+    pile = window.pile
+    ticks = QTimer(interval=PAUSE_MS // 4)
+    ticks.timeout.connect(pile.model.counted)
+    pile.kinds.clear()
+    ticks.start()
+    qtbot.waitUntil(lambda: pile.kinds.count() > 0, timeout=20 * PAUSE_MS)
+    ticks.stop()

@@ -32,8 +32,14 @@ install: system ## Make .venv with everything in it
 demo: install ## Mark a text with the built-in model, audit it, open the window on the result
 	@$(BIN)/python -m pura_audit.tools.demo
 
+# Run once more with a desktop's fonts: whatever measures or draws.
+LOOKED_AT := tests/app/workbench tests/app/look tests/app/test_accessibility.py \
+  tests/app/reports/test_report_dialog.py
 test: system-tests install check ## Set up, check the style, run all tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	@env -u FONTCONFIG_FILE PURA_TEST_FONTS=desktop \
+	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(LOOKED_AT)
 
 # Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
 # start children or write much: model, embed, documents, keys, register, report, caselog, lab, desk.

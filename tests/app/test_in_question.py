@@ -139,7 +139,8 @@ def test_a_row_of_an_earlier_version_states_nothing(audit: Audit) -> None:
     whole = Row(
         input=1, item=1, piece=1, id=None, path="a", part="", digest=None, **finding_of(audit)
     ).to_dict()
-    later = ("payload_best", "payload_posterior", "payloads_in_question", "marks", "marks_payloads")
+    later = ("payload_best", "payload_posterior", "payloads_in_question")
+    later += ("marks", "marks_payloads", "hidden")
     old = {name: value for name, value in whole.items() if name not in later}
     old |= {"payload": audit.decoded.bits, "fields": {"customer": "417"}, "register_who": "Ada"}
     row = Row.from_dict(old)

@@ -77,7 +77,7 @@ def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
                 "payload_bits": 36,
                 "threshold": threshold,
                 "prompt": False,
-                "sampling": {"temperature": 0.7, "top_k": 0, "top_p": 1.0},
+                "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},  # of the samples
                 "entropy_thresholds_bits": [1.0, 3.0, 5.0],
                 "usable": [20],
                 "found": [64],
@@ -299,9 +299,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     quick.power.put(seal(data))
     with SecretKey.from_hex("5a" * 32) as key:
         entry = quick.keys.add("Power", key)
-    text = AuditText(
-        document=from_text(small_samples["plain"]["texts"][0]["text"][:400], name="memo")
-    )
+    text = AuditText(document=from_text(small_samples["plain"]["texts"][0]["text"], name="memo"))
 
     def weighed(temperature: float) -> Audit:
         setup = Setup(
@@ -314,15 +312,15 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
     def table_of(found: Audit) -> str:
         return next(step.note for step in found.log if step.name == "decoding")
 
-    before = weighed(0.7)
+    before = weighed(1.0)
     assert base.fingerprint in table_of(before)
     rely_on_power(quick, RelyOnPower(name="Made up"))
-    found = weighed(0.7)
+    found = weighed(1.0)
     assert own.fingerprint in table_of(found)
     assert found.evidence.log10_e != before.evidence.log10_e
     assert found.power is not None, "the power that was measured with it speaks of the text"
     assert audit_again(quick, found).evidence.log10_e == found.evidence.log10_e
-    other = weighed(1.0)
+    other = weighed(0.7)
     assert base.fingerprint in table_of(other), "it was learnt for another sampling"
 
 
@@ -333,10 +331,10 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
         entry = quick.keys.add("Power", key)
     setup = Setup(
         keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
-        profile=profile_of(small_model, temperature=0.7),
+        profile=profile_of(small_model),
         restore=False,
     )
-    words = small_samples["plain"]["texts"][0]["text"][:400]
+    words = small_samples["plain"]["texts"][0]["text"]
     text = AuditText(document=from_text(words, name="memo"))
     before = audit(quick, setup, text).audit
     assert (before.verdict, before.power) == ("insufficient", None)

@@ -103,13 +103,13 @@ def test_fetched_keys_are_wiped_and_those_of_the_run_are_not(at: Workplace) -> N
 
 
 def test_a_profile_is_made_in_one_way_under_a_lock(at: Workplace, tmp_path: Path) -> None:
-    done = profiles.create_profile(at, profiles.CreateProfile(name="News/2026", bits=24))
+    done = profiles.create_profile(at, profiles.CreateProfile(name="News:2026", bits=24))
     assert done.name == "News-2026"
     stored = at.profiles.get("News-2026")
     [model] = at.models.list()
     assert (stored.payload_bits, stored.code, stored.model) == (24, "tbcc", model.fingerprint)
     with pytest.raises(ProfileError) as caught:
-        profiles.create_profile(at, profiles.CreateProfile(name="News/2026"))
+        profiles.create_profile(at, profiles.CreateProfile(name="News:2026"))
     assert caught.value.code == "file-exists"
     output = tmp_path / "taken.json"
     output.write_text("mine")

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -358,8 +359,10 @@ def honest_records_agree() -> None:
 
 @pytest.fixture(autouse=True)
 def clean_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Point the program at folders of this test alone."""
+    """Point the program at folders of this test alone; its command speaks English at first."""
     monkeypatch.setenv("PURA_HOME", str(tmp_path_factory.mktemp("user")))
+    if terminal := sys.modules.get("pura.cli.terminal"):
+        terminal._language[:] = ["en"]  # what ``--language`` of a test before has left
 
 
 @pytest.fixture(autouse=True)

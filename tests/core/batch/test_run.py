@@ -169,7 +169,7 @@ def test_killed_and_started_again_it_gives_the_same_bytes(
     inputs = pile(tmp_path, texts=400)
     fast.work(str(tmp_path / "whole.jsonl"), tmp_path / "whole", inputs)
     out, random_ = tmp_path / "out.jsonl", random.Random(jobs)
-    command = [sys.executable, fast.__file__, out, tmp_path / "j", "0.002", str(jobs)]
+    command = [sys.executable, fast.__file__, out, tmp_path / "j", "0.006", str(jobs)]
     kills = 0
     while not out.exists():
         child = subprocess.Popen([*map(str, command), *inputs.names])

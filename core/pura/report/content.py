@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import Audit
+from pura.record.naming import NamedMark
 from pura.record.plain import answer, config_named, keys_named, not_a_probability
-from pura.record.spoken import whom_words
+from pura.record.spoken import place_words, whom_words
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
     Block,
@@ -212,7 +213,9 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
         # Bits name nobody: only the fields of a profile say for whom and when.
         one = labels("page1.payload" if marks[0].payload.fields else "payload")
         rows = [
-            (one if len(marks) == 1 else labels("mark.n", n=mark.number), words)
+            (one, words)
+            if len(marks) == 1
+            else (labels("mark.n", n=mark.number), _placed(mark, words, audit, labels))
             for mark, words in zip(marks, _for_whom(audit, labels), strict=True)
         ]
         blocks.append(_facts(rows))
@@ -243,6 +246,12 @@ def _for_whom(audit: Audit, labels: Labels) -> list[str]:
         )
         for mark in audit.named_marks
     ]
+
+
+def _placed(mark: NamedMark, words: str, audit: Audit, labels: Labels) -> str:
+    """Return what may be said of one of several marks, and where it begins and ends."""
+    places = [place_words(p, audit.text, labels.language) for p in mark.passages[:1]]
+    return " · ".join([words, *places])
 
 
 def _summary(audits: Sequence[Audit], request: ReportRequest, labels: Labels) -> tuple[Block, ...]:

@@ -587,7 +587,8 @@ def test_the_strip_shades_passages_only_and_a_press_goes_there(
     )
     assert (levels[first] < 0).all()  # speaks against, inside a passage
     assert (levels[second] > 0).all()
-    assert not levels[: first.start - 2 * height // (starts.size - 1)].any()  # quiet elsewhere
+    # Quiet elsewhere; how many lines stand above the first passage depends on the fonts.
+    assert not levels[: max(0, first.start - 2 * height // (starts.size - 1))].any()
     # It opens where most of the evidence is, not at the first passage.
     begin, end = window.selection.seen
     assert made.passages[0].last_token < window.selection.token

@@ -347,9 +347,13 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
 def _beat(check: Checkpoint, say: Progress, shop: Path, first: int, last: int) -> Checkpoint:
     """Return what shows how far the conversion in a folder is, as its share of the whole."""
 
+    far = 0
+
     def beat() -> None:
+        nonlocal far
         check()
-        say(first + (last - first) * told(shop) // 1000, 1000)
+        far = max(far, told(shop))  # nothing stands there while the child writes it anew
+        say(first + (last - first) * far // 1000, 1000)
 
     return beat
 

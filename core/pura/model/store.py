@@ -346,7 +346,6 @@ def _describe(place: Path, final: Path, origin: _Origin, check: Checkpoint) -> I
 
 def _beat(check: Checkpoint, say: Progress, shop: Path, first: int, last: int) -> Checkpoint:
     """Return what shows how far the conversion in a folder is, as its share of the whole."""
-
     far = 0
 
     def beat() -> None:

@@ -33,7 +33,7 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 	@$(BIN)/python -m pura_audit.tools.demo
 
 # Run once more with a desktop's fonts: whatever measures or draws.
-LOOKED_AT := tests/app/workbench tests/app/look tests/app/test_accessibility.py \
+LOOKED_AT := tests/app/workbench tests/app/theme tests/app/test_accessibility.py \
   tests/app/reports/test_report_dialog.py
 test: system-tests install check ## Set up, check the style, run all tests
 	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
@@ -42,7 +42,7 @@ test: system-tests install check ## Set up, check the style, run all tests
 	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(LOOKED_AT)
 
 # Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
-# start children or write much: model, embed, documents, keys, register, report, caselog, lab, desk.
+# start children or write much: model, embed, documents, keys, register, report, caselog, measure, lab, usecases.
 FAST := base scheme extract decode record words profiles verdict
 test-fast: install ## The quick tests of scheme, decoders, record, words and verdict, in a minute
 	@$(BIN)/python -m pytest -q -n $(WORKERS) -m "not model and not slow" \

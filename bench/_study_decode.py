@@ -1,4 +1,4 @@
-"""Stage 2 of the study: decode what was read, NumPy only. Outcomes stay on the shelf too."""
+"""Stage 2 of the study: decode what was read, NumPy only. Outcomes stay on the cache too."""
 
 from __future__ import annotations
 
@@ -10,51 +10,51 @@ from typing import Any
 import numpy as np
 
 from pura.decode import default_model, log_evidence
-from pura.lab.cells import CELLS, Cell
-from pura.lab.design import TRUNCATED, Job
-from pura.lab.evaluate import Outcome, TextReading, decide, evaluate
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, Cell
+from pura.measure.evaluate import Outcome, TextReading, decide, evaluate
 from pura.scheme import schedule
+from pura_lab.design import TRUNCATED, Job
 
 VOCABULARY = 49_152
 COLUMNS = [f.name for f in fields(TextReading)]
 TYPES = {"int": int, "bool": bool, "float": float}
 
 
-def readings(shelf: Shelf, job: Job) -> Iterator[tuple[int, TextReading]]:
+def readings(cache: Cache, job: Job) -> Iterator[tuple[int, TextReading]]:
     """Return the readings of a job with their numbers."""
-    stored = shelf.get(job.reading)
+    stored = cache.get(job.reading)
     for number in range(len(stored["ids"])):
         yield number, TextReading(**{name: stored[name][number] for name in COLUMNS})
 
 
-def outcomes(shelf: Shelf, job: Job, condition: str | None = None) -> list[Outcome]:
+def outcomes(cache: Cache, job: Job, condition: str | None = None) -> list[Outcome]:
     """Return the outcomes of a job, decoded now if they have not been.
 
     Args:
-        shelf: Has the readings.
+        cache: Has the readings.
         job: Which.
         condition: Name of a truncation; None for the whole texts.
     """
     name = f"outcome.{default_model().fingerprint}.{job.reading}.{condition or 'whole'}"
-    if name not in shelf:
+    if name not in cache:
         start = time.perf_counter()
-        rows = list(_decode(shelf, job, TRUNCATED.get(condition or "")))
+        rows = list(_decode(cache, job, TRUNCATED.get(condition or "")))
         table = np.array([astuple(r) for r in rows], dtype=np.float64).T
-        shelf.put(name, {"outcomes": [table]})
+        cache.put(name, {"outcomes": [table]})
         print(f"decoded {name} in {time.perf_counter() - start:.0f} s", flush=True)
     return [
         Outcome(
             **{f.name: TYPES[str(f.type)](x) for f, x in zip(fields(Outcome), row, strict=True)}
         )
-        for row in shelf.get(name)["outcomes"][0].T.tolist()
+        for row in cache.get(name)["outcomes"][0].T.tolist()
     ]
 
 
-def _decode(shelf: Shelf, job: Job, first: int | None) -> Iterator[Outcome]:
+def _decode(cache: Cache, job: Job, first: int | None) -> Iterator[Outcome]:
     cell = CELLS[job.cell]
     profile = cell.profile(VOCABULARY)
-    for number, reading in readings(shelf, job):
+    for number, reading in readings(cache, job):
         yield evaluate(
             reading if first is None else reading.first(first),
             cell.key(number),
@@ -64,11 +64,11 @@ def _decode(shelf: Shelf, job: Job, first: int | None) -> Iterator[Outcome]:
         )
 
 
-def evidence_at(shelf: Shelf, job: Job, usable: list[int]) -> np.ndarray:
+def evidence_at(cache: Cache, job: Job, usable: list[int]) -> np.ndarray:
     """Return the evidence of every text cut after so many usable positions.
 
     Args:
-        shelf: Has the readings.
+        cache: Has the readings.
         job: Which.
         usable: Numbers of usable positions.
 
@@ -77,16 +77,16 @@ def evidence_at(shelf: Shelf, job: Job, usable: list[int]) -> np.ndarray:
     """
     places = "-".join(map(str, usable))
     name = f"power.{default_model().fingerprint}.{job.reading}.{places}"
-    if name not in shelf:
+    if name not in cache:
         start = time.perf_counter()
         cell = CELLS[job.cell]
         rows = [
             _evidence_at(cell, number, reading, usable, prompt="prompt" in job.verifier)
-            for number, reading in readings(shelf, job)
+            for number, reading in readings(cache, job)
         ]
-        shelf.put(name, {"log10_e": [np.array(rows).T]})
+        cache.put(name, {"log10_e": [np.array(rows).T]})
         print(f"cut {job.reading} in {time.perf_counter() - start:.0f} s", flush=True)
-    return np.asarray(shelf.get(name)["log10_e"][0].T)
+    return np.asarray(cache.get(name)["log10_e"][0].T)
 
 
 def _evidence_at(
@@ -114,13 +114,13 @@ def _evidence_at(
     return out
 
 
-def passage_labels(shelf: Shelf, job: Job) -> list[dict[str, Any]]:
+def passage_labels(cache: Cache, job: Job) -> list[dict[str, Any]]:
     """Return what became of each marked passage inside plain tokens."""
     cell = CELLS[job.cell]
     profile = cell.profile(VOCABULARY)
-    origin = shelf.get(job.attacked)["origin"]
+    origin = cache.get(job.attacked)["origin"]
     out = []
-    for number, reading in readings(shelf, job):
+    for number, reading in readings(cache, job):
         steps = schedule(reading.ids, reading.entropy_bits, cell.key(number), profile)
         decision = decide(reading, steps, profile, prompt_known=False)
         found = decision.marks[decision.headline]

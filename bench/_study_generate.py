@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 from pura.embed.generate import generate_batch
-from pura.lab.cells import CELLS, SEED, Cell
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED, Cell
 
 BATCH = 32
 
 
-def generate_cells(model: Any, shelf: Shelf, cells: list[str]) -> None:
-    """Generate the texts of the cells that are not on the shelf yet."""
+def generate_cells(model: Any, cache: Cache, cells: list[str]) -> None:
+    """Generate the texts of the cells that are not on the cache yet."""
     for name in cells:
-        if f"texts.{name}" in shelf:
+        if f"texts.{name}" in cache:
             continue
         start = time.perf_counter()
-        generate_cell(model, shelf, CELLS[name])
+        generate_cell(model, cache, CELLS[name])
         print(f"generated {name} in {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def generate_cell(model: Any, shelf: Shelf, cell: Cell) -> None:
+def generate_cell(model: Any, cache: Cache, cell: Cell) -> None:
     """Generate one cell's texts, all of the same length (end tokens are barred)."""
     numbers = range(cell.texts)
     texts = generate_batch(
@@ -38,7 +38,7 @@ def generate_cell(model: Any, shelf: Shelf, cell: Cell) -> None:
         ignore_eos=True,
         batch_size=BATCH,
     )
-    shelf.put(
+    cache.put(
         f"texts.{cell.name}",
         {
             "ids": [t.ids for t in texts],

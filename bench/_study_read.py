@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from pura.lab.attacks import (
+from pura.measure.attacks import (
     Attacked,
     Tools,
     attack_ids,
     edit_rate,
     splice,
 )
-from pura.lab.attacks.local import model_tools
-from pura.lab.cells import CELLS, SEED, Cell
-from pura.lab.corpora import sentences_of
-from pura.lab.design import ATTACKED, DROPPED, NOISE, Condition, Job
-from pura.lab.proxy import drop_layers, perturb_weights
-from pura.lab.shelf import Shelf
+from pura.measure.attacks.local import model_tools
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED, Cell
+from pura.measure.corpora import sentences_of
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
+from pura_lab.design import ATTACKED, DROPPED, NOISE, Condition, Job
+from pura_lab.proxy import drop_layers, perturb_weights
 
 HUMAN = Path(__file__).resolve().parent.parent / "tests" / "data" / "human.txt"
 
@@ -38,21 +38,21 @@ class Reader:
 
     Args:
         model: The source model.
-        shelf: Where texts are and readings go.
+        cache: Where texts are and readings go.
     """
 
-    def __init__(self, model: Any, shelf: Shelf) -> None:
+    def __init__(self, model: Any, cache: Cache) -> None:
         self._source = model
         self._proxies: dict[str, Any] = {}
-        self._shelf = shelf
+        self._cache = cache
 
     def run(self, jobs: Iterable[Job]) -> int:
         """Do the jobs whose texts are there and whose readings are not; return how many."""
         done = 0
         for job in jobs:
-            if job.reading in self._shelf or f"texts.{job.cell}" not in self._shelf:
+            if job.reading in self._cache or f"texts.{job.cell}" not in self._cache:
                 continue
-            if not self._shelf.claim(job.reading):
+            if not self._cache.claim(job.reading):
                 continue
             start = time.perf_counter()
             self.attack(CELLS[job.cell], job.attack)
@@ -63,16 +63,16 @@ class Reader:
 
     def attack(self, cell: Cell, name: str) -> None:
         """Attack a cell's texts, unless that has been done."""
-        if f"attacked.{cell.name}.{name}" in self._shelf:
+        if f"attacked.{cell.name}.{name}" in self._cache:
             return
         rows = []
-        for number, ids in enumerate(self._shelf.get(f"texts.{cell.name}")["ids"]):
+        for number, ids in enumerate(self._cache.get(f"texts.{cell.name}")["ids"]):
             rng = cell.generator(f"attack {name}", number)
             if name == "splice":
                 rows.append(self.spliced(ids, number, rng))
             else:
                 rows.append(self.attacked(ATTACKED[name], ids, rng))
-        self._shelf.put(
+        self._cache.put(
             f"attacked.{cell.name}.{name}",
             {
                 "ids": [r.ids for r in rows],
@@ -98,7 +98,7 @@ class Reader:
             novel = human_texts()[number // 2 % 18] + "\n" + human_texts()[(number // 2 + 7) % 18]
             host = tokenise(self._source.tokenizer, novel).ids[:400]
         else:
-            host = self._shelf.get("texts.plain")["ids"][number // 2]
+            host = self._cache.get("texts.plain")["ids"][number // 2]
         return splice(ids, rng, host=host)
 
     def tools(self) -> Tools:
@@ -106,12 +106,12 @@ class Reader:
         return model_tools(self._source, foreign=sentences_of(human_texts()))
 
     def read(self, cell: Cell, job: Job) -> None:
-        """Read one cell's attacked texts and put the readings on the shelf."""
+        """Read one cell's attacked texts and put the readings on the cache."""
         model = self.model_of(job.verifier)
         profile = cell.profile(model.vocab_size)
-        prompts = self._shelf.get(f"texts.{cell.name}")["prompt_ids"]
+        prompts = self._cache.get(f"texts.{cell.name}")["prompt_ids"]
         rows = []
-        for number, ids in enumerate(self._shelf.get(job.attacked)["ids"][: job.texts]):
+        for number, ids in enumerate(self._cache.get(job.attacked)["ids"][: job.texts]):
             rows.append(
                 read(
                     model,
@@ -121,7 +121,7 @@ class Reader:
                     prompt_ids=prompts[number].tolist() if "prompt" in job.verifier else None,
                 )
             )
-        self._shelf.put(
+        self._cache.put(
             job.reading,
             {
                 "ids": [r.ids for r in rows],

@@ -10,13 +10,13 @@ import numpy as np
 from _common import print_table
 from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
 from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
-from pura.lab.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
-from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
-from pura.lab.evaluate import Outcome, summarise
-from pura.lab.intervals import wilson
-from pura.lab.power.table import power_entry
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
+from pura.measure.evaluate import Outcome, summarise
+from pura.measure.intervals import wilson
+from pura.measure.power.table import power_entry
 from pura.verdict.power import lower_limit
+from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
 
 VERIFYING = ("blind", "prompt", "proxy", "noise")
 USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]
@@ -64,27 +64,27 @@ def line(label: str, rate: str, rows: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def edit_rate(shelf: Shelf, job: Job) -> str:
+def edit_rate(cache: Cache, job: Job) -> str:
     """Mean achieved edit rate of a job's texts."""
-    return f"{np.mean([r[0] for r in shelf.get(job.attacked)['rate']]):.3f}"
+    return f"{np.mean([r[0] for r in cache.get(job.attacked)['rate']]):.3f}"
 
 
-def main_tables(shelf: Shelf) -> None:
+def main_tables(cache: Cache) -> None:
     """36 bits in 200 tokens: every attack, every verifier."""
     for cell in MAIN:
         for verifier in VERIFYING:
             rows = []
             for attack, condition in ATTACKED.items():
                 job = Job(cell=cell.name, attack=attack, verifier=verifier)
-                if job.reading not in shelf:
+                if job.reading not in cache:
                     continue
-                rows.append(line(condition.label, edit_rate(shelf, job), outcomes(shelf, job)))
+                rows.append(line(condition.label, edit_rate(cache, job), outcomes(cache, job)))
                 if attack == "clean":
                     rows += [
                         line(
                             f"first {n} tokens",
                             f"{1 - n / cell.tokens:.3f}",
-                            outcomes(shelf, job, name),
+                            outcomes(cache, job, name),
                         )
                         for name, n in TRUNCATED.items()
                     ]
@@ -93,23 +93,23 @@ def main_tables(shelf: Shelf) -> None:
                 print_table(HEAD, rows)
 
 
-def payload_table(shelf: Shelf) -> None:
+def payload_table(cache: Cache) -> None:
     """Payload lengths, unedited, same model without the prompt."""
     print(f"\n### Payload lengths, unedited: {VERIFIERS['blind']}\n")
     rows = []
     for cell in sorted((*MAIN, *CLEAN), key=lambda c: (c.code, c.payload_bits)):
         job = Job(cell=cell.name, attack="clean", verifier="blind")
-        if job.reading in shelf:
-            rows.append(line(f"{cell.code} {cell.payload_bits}", "0", outcomes(shelf, job)))
+        if job.reading in cache:
+            rows.append(line(f"{cell.code} {cell.payload_bits}", "0", outcomes(cache, job)))
     print_table(["code, bits", *HEAD[1:]], rows)
 
 
-def passage_table(shelf: Shelf) -> None:
+def passage_table(cache: Cache) -> None:
     """Marked passages inside plain text."""
     job = Job(cell=PASSAGE.name, attack="splice", verifier="blind")
-    if job.reading not in shelf:
+    if job.reading not in cache:
         return
-    labels = passage_labels(shelf, job)
+    labels = passage_labels(cache, job)
     print(f"\n### Passages: {PASSAGE.tokens} marked tokens inside 400 plain ones\n")
     rows = []
     groups = {"hosts by the model": labels[::2], "hosts by a person": labels[1::2], "all": labels}
@@ -131,13 +131,13 @@ def passage_table(shelf: Shelf) -> None:
     print_table([*head, "exactly one passage", "payload %", "log10 e"], rows)
 
 
-def power_entries(shelf: Shelf) -> list[dict[str, Any]]:
+def power_entries(cache: Cache) -> list[dict[str, Any]]:
     """Measure the power by usable positions; print it and return the entries of the file."""
     print("\n### Power: unedited marked texts cut after so many usable positions\n")
     entries, rows = [], []
     for cell in sorted((*MAIN, *CLEAN), key=lambda c: (c.code, c.payload_bits)):
         for verifier in ("blind", "prompt"):
-            values = power_values(shelf, cell, verifier)
+            values = power_values(cache, cell, verifier)
             if values is None:
                 continue
             texts = np.isfinite(values).sum(axis=0)
@@ -159,12 +159,12 @@ def power_entries(shelf: Shelf) -> list[dict[str, Any]]:
     return entries
 
 
-def power_values(shelf: Shelf, cell: Cell, verifier: str) -> Any:
+def power_values(cache: Cache, cell: Cell, verifier: str) -> Any:
     """Return log10 e of all texts of a cell at :data:`USABLE`, or None when not read."""
     parts = [Job(cell=cell.name, attack="clean", verifier=verifier)]
     if cell.name == "tbcc-36":
         parts.append(Job(cell=POWER.name, attack="clean", verifier=verifier))
-    values = [evidence_at(shelf, job, USABLE) for job in parts if job.reading in shelf]
+    values = [evidence_at(cache, job, USABLE) for job in parts if job.reading in cache]
     return np.concatenate(values) if values else None
 
 
@@ -188,13 +188,13 @@ def needed_table(entries: list[dict[str, Any]]) -> None:
     print_table(["code, bits", "prompt", "log10 e ≥", "0.80", "0.90", "0.95", "last class"], rows)
 
 
-def source_facts(shelf: Shelf) -> None:
+def source_facts(cache: Cache) -> None:
     """Print what the texts are like."""
     rows = []
     for cell in (*MAIN, *CLEAN, POWER, LEARN, PASSAGE):
-        if f"texts.{cell.name}" not in shelf:
+        if f"texts.{cell.name}" not in cache:
             continue
-        texts = shelf.get(f"texts.{cell.name}")
+        texts = cache.get(f"texts.{cell.name}")
         arity, entropy = np.concatenate(texts["arity"]), np.concatenate(texts["entropy_bits"])
         rows.append(
             [

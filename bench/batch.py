@@ -153,14 +153,14 @@ def model(folder: Path, texts: int) -> None:
     """Print texts a second with the built-in model, one by one and side by side."""
     from pura.base.paths import user_paths
     from pura.base.resources import resource
-    from pura.desk.audits import AuditText, Setup, prepared
-    from pura.desk.workplace import Workplace
     from pura.documents import from_text
     from pura.scheme import Profile, SecretKey
+    from pura.usecases.audits import AuditText, Setup, prepared
+    from pura.usecases.environment import Environment
 
     sample = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))
     profile = json.loads(resource("samples", "marked.json").read_text(encoding="utf-8"))["profile"]
-    at = Workplace(paths=user_paths(), device="cpu")
+    at = Environment(paths=user_paths(), device="cpu")
     ref = at.session_keys.add(SecretKey.generate())
     words = " ".join(one["text"] for one in sample["texts"]).split()
     pile = [

@@ -20,7 +20,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,9 +33,9 @@ from _study_read import human_texts, make_proxy
 from pura.audit.options import Options
 from pura.decode import Candidate, default_model, exact
 from pura.embed.generate import generate_batch
-from pura.lab.cells import MAIN, SEED, Cell
-from pura.lab.intervals import wilson
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import MAIN, SEED, Cell
+from pura.measure.intervals import wilson
 from pura.model.evidence import read
 from pura.model.tokenise import decode, tokenise
 from pura.record.naming import IDENTIFIED, CandidateFacts, name_payload
@@ -67,9 +66,9 @@ CELLS: Final = tuple(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-def generate(model: Any, shelf: Shelf, cell: Cell) -> None:
+def generate(model: Any, cache: Cache, cell: Cell) -> None:
     """Write the texts of a cell, all of the same length."""
-    if f"texts.{cell.name}" in shelf:
+    if f"texts.{cell.name}" in cache:
         return
     start = time.perf_counter()
     numbers = range(cell.texts)
@@ -84,7 +83,7 @@ def generate(model: Any, shelf: Shelf, cell: Cell) -> None:
         ignore_eos=True,
         batch_size=cell.texts,
     )
-    shelf.put(
+    cache.put(
         f"texts.{cell.name}",
         {"ids": [t.ids for t in texts], "prompt_ids": [t.prompt_ids for t in texts]},
     )
@@ -102,14 +101,14 @@ def exchanged(text: str, percent: int, rng: np.random.Generator) -> str:
     return text
 
 
-def read_part(model: Any, shelf: Shelf, cell: Cell, part: int, proxy: Callable[[], Any]) -> None:
+def read_part(model: Any, cache: Cache, cell: Cell, part: int, proxy: Callable[[], Any]) -> None:
     """Read some texts of a cell, edited and not, with every verifier."""
-    texts = shelf.get(f"texts.{cell.name}")
+    texts = cache.get(f"texts.{cell.name}")
     profile = cell.profile(model.vocab_size)
     for verifier in VERIFIERS:
         for edit in EDITS:
             name = reading_of(cell, part, edit, verifier)
-            if name in shelf:
+            if name in cache:
                 continue
             start, rows = time.perf_counter(), []
             for number in numbers_of(part):
@@ -133,7 +132,7 @@ def read_part(model: Any, shelf: Shelf, cell: Cell, part: int, proxy: Callable[[
                 "lo": [r.lo[0] for r in rows],
                 "hi": [r.hi[0] for r in rows],
             }
-            shelf.put(name, columns)
+            cache.put(name, columns)
             print(f"read {name} in {time.perf_counter() - start:.0f} s", flush=True)
 
 
@@ -143,7 +142,7 @@ def numbers_of(part: int) -> range:
 
 
 def reading_of(cell: Cell, part: int, edit: int, verifier: str) -> str:
-    """Name on the shelf."""
+    """Name on the cache."""
     return f"reading.{cell.name}.{verifier}.{edit}.{part}"
 
 
@@ -200,14 +199,14 @@ def said_of(candidates: Sequence[Candidate], truth: Payload) -> tuple[Said, tupl
 
 
 def decode_part(
-    shelf: Shelf, cell: Cell, part: int, edit: int, verifier: str, first: int
+    cache: Cache, cell: Cell, part: int, edit: int, verifier: str, first: int
 ) -> list[Piece]:
     """Cut and decode some readings, or fetch what was decoded before."""
     reading = reading_of(cell, part, edit, verifier)
     name = f"said.{default_model().fingerprint}.{first}.{reading}"
-    if name not in shelf:
+    if name not in cache:
         start, rows = time.perf_counter(), []
-        stored = shelf.get(reading)
+        stored = cache.get(reading)
         for place, number in enumerate(numbers_of(part)):
             whole = {column: arrays[place] for column, arrays in stored.items()}
             for tokens in CUTS[first]:
@@ -220,10 +219,10 @@ def decode_part(
                 payload, fields = said_of(decision.candidates, cell.payload(number))
                 both = [(s.posterior, s.right) for s in (payload, *fields)]
                 rows.append([tokens, decision.log10_e, *np.ravel(both)])
-        shelf.put(name, {"said": [np.array(rows, dtype=np.float64).T]})
+        cache.put(name, {"said": [np.array(rows, dtype=np.float64).T]})
         print(f"decoded {name} in {time.perf_counter() - start:.0f} s", flush=True)
     out = []
-    for tokens, log10_e, *both in shelf.get(name)["said"][0].T.tolist():
+    for tokens, log10_e, *both in cache.get(name)["said"][0].T.tolist():
         payload, *fields = (
             Said(posterior=p, right=bool(right))
             for p, right in zip(both[::2], both[1::2], strict=True)
@@ -257,13 +256,13 @@ def decided(cut: dict[str, Any], cell: Cell, number: int, verifier: str) -> exac
     )
 
 
-def pieces(shelf: Shelf, cell: Cell, part: int) -> Iterator[Piece]:
+def pieces(cache: Cache, cell: Cell, part: int) -> Iterator[Piece]:
     """Return the pieces of some texts, as far as they were read."""
     for verifier in VERIFIERS:
         for edit in EDITS:
-            if reading_of(cell, part, edit, verifier) in shelf:
+            if reading_of(cell, part, edit, verifier) in cache:
                 for first in CUTS:
-                    yield from decode_part(shelf, cell, part, edit, verifier, first)
+                    yield from decode_part(cache, cell, part, edit, verifier, first)
 
 
 def table(title: str, groups: dict[str, list[Said]]) -> None:
@@ -322,22 +321,22 @@ def main() -> None:
     parser.add_argument("--part", type=int, nargs="*", default=list(range(PARTS)))
     parser.add_argument("--code", nargs="*", default=[cell.code for cell in CELLS])
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     cells = [cell for cell in CELLS if cell.code in args.code]
     _common.print_facts("Calibration of the posterior", SEED)
     wanted = [
         (cell, part)
         for part in args.part
         for cell in cells
-        if not all(reading_of(cell, part, e, v) in shelf for e in EDITS for v in VERIFIERS)
+        if not all(reading_of(cell, part, e, v) in cache for e in EDITS for v in VERIFIERS)
     ]
     if wanted:
         model = _common.load_builtin()
         proxy = cache(lambda: make_proxy(model, "proxy"))
         for cell, part in wanted:
-            generate(model, shelf, cell)
-            read_part(model, shelf, cell, part, proxy)
-    tables([piece for part in args.part for cell in cells for piece in pieces(shelf, cell, part)])
+            generate(model, cache, cell)
+            read_part(model, cache, cell, part, proxy)
+    tables([piece for part in args.part for cell in cells for piece in pieces(cache, cell, part)])
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from pura.decode import ExactDecision, decide, default_model
 from pura.decode.likelihood import step_likelihoods, window_likelihoods
 from pura.decode.passages import find_passages, log_anywhere
 from pura.decode.trellis import make_trellis
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode
 from pura.scheme.gray import sector_of
 
@@ -64,10 +64,10 @@ class Document(NamedTuple):
 class Laws:
     """What was read, and the texts that are made of it."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._around = np.concatenate(shelf.get("around")["law"], axis=1)
-        self._source = shelf.get("source")["law"]
-        self._behind = shelf.get("behind")["law"]
+    def __init__(self, cache: Cache) -> None:
+        self._around = np.concatenate(cache.get("around")["law"], axis=1)
+        self._source = cache.get("source")["law"]
+        self._behind = cache.get("behind")["law"]
 
     def document(self, rng: Any, profile: Profile, parts: Sequence[Part]) -> Document:
         """Put a text together."""
@@ -119,7 +119,7 @@ class Laws:
         return source, seen
 
 
-def read_laws(shelf: Shelf) -> None:
+def read_laws(cache: Cache) -> None:
     """Read the novel, and every sample text twice."""
     from pura.model.evidence import read
     from pura.model.tokenise import tokenise
@@ -133,7 +133,7 @@ def read_laws(shelf: Shelf) -> None:
 
     novel = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
     around = tokenise(model.tokenizer, novel).ids
-    shelf.put("around", {"law": [law(around[i : i + 2_000]) for i in range(0, around.size, 2_000)]})
+    cache.put("around", {"law": [law(around[i : i + 2_000]) for i in range(0, around.size, 2_000)]})
     source, behind = [], []
     for path in sorted((DATA / "samples").glob("*.json")):
         for text in json.loads(path.read_text(encoding="utf-8"))["texts"]:
@@ -142,8 +142,8 @@ def read_laws(shelf: Shelf) -> None:
             source.append(law(ids, tokenise(model.tokenizer, text["prompt"]).ids.tolist()))
             lead = around[begin : begin + LEAD]
             behind.append(law(np.concatenate([lead, ids]))[:, LEAD:])
-    shelf.put("source", {"law": source})
-    shelf.put("behind", {"law": behind})
+    cache.put("source", {"law": source})
+    cache.put("behind", {"law": behind})
 
 
 def weigh(text: Document, profile: Profile) -> tuple[ExactDecision, float]:
@@ -303,12 +303,12 @@ def main() -> None:
     parser.add_argument("--near", type=int, default=20, help="texts a row and pair of lengths")
     parser.add_argument("--many", type=int, default=4, help="texts a row")
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     if args.stage == "read":
-        read_laws(shelf)
+        read_laws(cache)
         return
     _common.print_facts("every mark", SEED)
-    laws = Laws(shelf)
+    laws = Laws(cache)
     print_near(laws, args.near)
     print_many(laws, args.many)
     print_keys(laws)

@@ -12,7 +12,7 @@ Stage 2 is NumPy alone and can be run again whenever the decoder changes::
     python bench/evidence.py tables --cache DIR [--write]
 
 ``--write`` puts the power table into ``resources/power/study.json``. The texts are made from the
-seed in ``pura.lab.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py``
+seed in ``pura.measure.cells``; the likelihood's numbers are learnt by ``bench/learn_likelihood.py``
 from the cell ``learn``, whose texts appear in no table.
 """
 
@@ -34,10 +34,10 @@ import _study_power
 import _study_read
 import _study_tables
 from pura.decode import default_model
-from pura.lab.cells import CELLS, MAIN, SEED
-from pura.lab.design import DROPPED, NOISE, jobs
-from pura.lab.proxy import divergence_bits
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, MAIN, SEED
+from pura_lab.design import DROPPED, NOISE, jobs
+from pura_lab.proxy import divergence_bits
 
 STAGES = ("generate", "read", "proxy", "tables")
 
@@ -50,18 +50,18 @@ def load() -> Any:
     return _common.load_builtin()
 
 
-def read_all(shelf: Shelf, only: str) -> None:
+def read_all(cache: Cache, only: str) -> None:
     """Do the jobs one by one, the most important first."""
-    reader = _study_read.Reader(load(), shelf)
+    reader = _study_read.Reader(load(), cache)
     for job in jobs():
         if fnmatch(job.reading, f"reading.{only}"):
             reader.run([job])
 
 
-def print_proxy(shelf: Shelf) -> None:
+def print_proxy(cache: Cache) -> None:
     """Print how far the proxy is from the source, on the first 16 texts of the default code."""
     source = load()
-    texts = shelf.get(f"texts.{MAIN[0].name}")["ids"][:16]
+    texts = cache.get(f"texts.{MAIN[0].name}")["ids"][:16]
     print(f"proxy: without the layers {', '.join(map(str, DROPPED))} of 30")
     print(f"noise: normal noise of {NOISE:g} of each matrix's spread on the weights")
     for kind in ("proxy", "noise"):
@@ -73,15 +73,15 @@ def print_proxy(shelf: Shelf) -> None:
         )
 
 
-def print_tables(shelf: Shelf, *, write: bool) -> None:
+def print_tables(cache: Cache, *, write: bool) -> None:
     """Decode what was read and print everything."""
     _common.print_facts("Evidence", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
-    _study_tables.source_facts(shelf)
-    _study_tables.main_tables(shelf)
-    _study_tables.payload_table(shelf)
-    _study_tables.passage_table(shelf)
-    entries = _study_tables.power_entries(shelf)
+    _study_tables.source_facts(cache)
+    _study_tables.main_tables(cache)
+    _study_tables.payload_table(cache)
+    _study_tables.passage_table(cache)
+    entries = _study_tables.power_entries(cache)
     _study_tables.needed_table(entries)
     if write:
         command = "python bench/evidence.py tables --cache DIR --write"
@@ -96,16 +96,16 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="cells (generate) or readings, with wildcards")
     parser.add_argument("--write", action="store_true", help="write resources/power/study.json")
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     if args.stage == "generate":
         cells = [name for name in CELLS if fnmatch(name, args.only)]
-        _study_generate.generate_cells(load(), shelf, cells)
+        _study_generate.generate_cells(load(), cache, cells)
     elif args.stage == "read":
-        read_all(shelf, args.only)
+        read_all(cache, args.only)
     elif args.stage == "proxy":
-        print_proxy(shelf)
+        print_proxy(cache)
     else:
-        print_tables(shelf, write=args.write)
+        print_tables(cache, write=args.write)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,9 @@ import _common
 from pura.decode import Issued, default_model, log_evidence, redraw_p
 from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
-from pura.lab.cells import MAIN, SEED
-from pura.lab.intervals import wilson
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import MAIN, SEED
+from pura.measure.intervals import wilson
 from pura.scheme import Profile, SecretKey, ranks, schedule
 
 DATA = Path(__file__).resolve().parent.parent / "tests" / "data"
@@ -56,7 +56,7 @@ ENTRIES = 1000
 CODES = {cell.code: cell for cell in MAIN}
 
 
-def plain_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
+def plain_texts(model: Any, cache: Cache) -> dict[str, Any]:
     """Return token ids by name; the part of the name before the dot says the kind."""
     from pura.model.tokenise import tokenise
 
@@ -64,13 +64,13 @@ def plain_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
     samples = json.loads((DATA / "samples" / "plain.json").read_text(encoding="utf-8"))["texts"]
     for i, sample in enumerate(samples):
         texts[f"model.sample-{i}"] = np.array(sample["tokens"])
-    if "texts.plain" in shelf:
-        for i, ids in enumerate(shelf.get("texts.plain")["ids"][:16]):
+    if "texts.plain" in cache:
+        for i, ids in enumerate(cache.get("texts.plain")["ids"][:16]):
             texts[f"model.study-{i}"] = ids
     for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt")):
         for i, text in enumerate((DATA / file).read_text(encoding="utf-8").split("\n%\n")):
             texts[f"{kind}.{i}"] = tokenise(model.tokenizer, text.strip()).ids
-    for i, ids in enumerate(shelf.get("texts.tbcc-36")["ids"][:5]):
+    for i, ids in enumerate(cache.get("texts.tbcc-36")["ids"][:5]):
         texts[f"foreign.{i}"] = ids
     texts = {name: ids[:TOKENS] for name, ids in texts.items()}
     # Long ones, where windows name most of the list.
@@ -122,26 +122,26 @@ def key_of(text: str, number: int) -> SecretKey:
     return SecretKey(blake2b(label.encode(), digest_size=32).digest())
 
 
-def again_texts(model: Any, shelf: Shelf) -> dict[str, Any]:
+def again_texts(model: Any, cache: Cache) -> dict[str, Any]:
     """Return texts that are long enough for a second reading: two by a person, one by the model."""
     from pura.model.tokenise import tokenise
 
     whole = (DATA / "human.txt").read_text(encoding="utf-8").replace("\n%\n", "\n\n")
     ids = tokenise(model.tokenizer, whole).ids
-    plain = [v for name, v in plain_texts(model, shelf).items() if name.startswith("model.")]
-    foreign = [v for name, v in plain_texts(model, shelf).items() if name.startswith("foreign.")]
+    plain = [v for name, v in plain_texts(model, cache).items() if name.startswith("model.")]
+    foreign = [v for name, v in plain_texts(model, cache).items() if name.startswith("foreign.")]
     made = np.concatenate([*plain, *foreign])
     texts = {"human.first": ids, "human.last": ids[-AGAIN_TOKENS:], "model.all": made}
     return {f"again.{name}": found[:AGAIN_TOKENS] for name, found in texts.items()}
 
 
-def weigh_again(model: Any, name: str, ids: Any, numbers: range, shelf: Shelf) -> None:
+def weigh_again(model: Any, name: str, ids: Any, numbers: range, cache: Cache) -> None:
     """Weigh a long text under some keys, with the windows that each of them names.
 
     All keys are decided first; then each window is read once, for the keys that name it.
     """
+    from pura.audit.key_reading import Intervals, KeyReading, decode, evidence, make_schedule, weigh
     from pura.audit.rereading import SIZE, Weights, windows_of
-    from pura.audit.trial import Intervals, Trial, decode, evidence, make_schedule, weigh
 
     profile = CODES["tbcc"].profile(model.vocab_size)
     weights = Weights(keys=1, readings=1, forms=(ids.size,))
@@ -151,7 +151,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, shelf: Shelf) -
         own = table[np.arange(text.size - 1), text[1:]].astype(np.float64)
         return text, table, entropies(table), np.concatenate([[1.0], own])
 
-    def tried(seen: tuple[Any, ...], number: int, weight: float, begin: int | None) -> Trial:
+    def tried(seen: tuple[Any, ...], number: int, weight: float, begin: int | None) -> KeyReading:
         text, table, entropy, own = seen
         key = key_of(name, number)
         wanted = 1 + np.flatnonzero(entropy[1:] >= profile.entropy_thresholds_bits[0])
@@ -179,7 +179,7 @@ def weigh_again(model: Any, name: str, ids: Any, numbers: range, shelf: Shelf) -
     first = np.array([found[0].exact.log10_e for found in trials.values()])
     both = np.array([evidence(found) for found in trials.values()])
     second = np.array([evidence(found[1:]) for found in trials.values()])
-    shelf.put(
+    cache.put(
         f"null.{default_model().fingerprint}.{numbers.start}.{name}",
         {"first": [first], "both": [both], "second": [second]},
     )
@@ -193,7 +193,7 @@ def weigh_prompted(model: Any, number: int) -> dict[str, tuple[float, int]]:
         with them kept.
     """
     from pura.embed import generate
-    from pura.lab.evaluate import TextReading, decide
+    from pura.measure.evaluate import TextReading, decide
     from pura.model.evidence import read
     from pura.model.tokenise import tokenise
     from pura.scheme import Payload, contexts_before
@@ -243,10 +243,10 @@ def prompted_table(model: Any, keys: int) -> None:
     _common.print_table([*head, "median log10", "max log10"], rows)
 
 
-def again_table(shelf: Shelf, names: list[str], starts: list[int]) -> None:
+def again_table(cache: Cache, names: list[str], starts: list[int]) -> None:
     """Print the evidence read once, of the windows alone, and together."""
     stored = [
-        shelf.get(f"null.{default_model().fingerprint}.{start}.{name}")
+        cache.get(f"null.{default_model().fingerprint}.{start}.{name}")
         for name in names
         for start in starts
     ]
@@ -271,7 +271,7 @@ def register_of(text: str, number: int, payload_bits: int) -> Issued:
 
 
 def weigh_text(
-    model: Any, name: str, ids: Any, turn: int, shelf: Shelf, *, halves: bool = False
+    model: Any, name: str, ids: Any, turn: int, cache: Cache, *, halves: bool = False
 ) -> None:
     """Weigh one text under the keys of a round and store the evidence.
 
@@ -280,7 +280,7 @@ def weigh_text(
         name: Of the text.
         ids: int64 [L].
         turn: The round.
-        shelf: Keeps what is done.
+        cache: Keeps what is done.
         halves: No register, no stopping early, no redraws: a fifth of the work.
     """
     start = time.perf_counter()
@@ -326,11 +326,11 @@ def weigh_text(
     columns = {f"log_e.{c}": [np.array(v)] for c, v in log_e.items()}
     columns |= {f"p.{c}": [np.array(v)] for c, v in p.items()}
     columns["usable"] = [np.array([usable])]
-    shelf.put(store_name(name, turn), columns)
+    cache.put(store_name(name, turn), columns)
     print(f"{name}: round {turn}, {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def weigh_epochs(model: Any, name: str, ids: Any, shelf: Shelf) -> None:
+def weigh_epochs(model: Any, name: str, ids: Any, cache: Cache) -> None:
     """Weigh one text under the keys of a range of days, and store the mean of their evidence."""
     table = distributions(model, ids)
     entropy = entropies(table)
@@ -347,7 +347,7 @@ def weigh_epochs(model: Any, name: str, ids: Any, shelf: Shelf) -> None:
             steps = schedule(ids, entropy, key, profile)
             days.append(log_evidence(steps, entropy, lo, hi, profile, **given).both)
         columns[f"log_e.{code}{EPOCHS}"] = [np.array([log_mean(days)])]
-    shelf.put(store_name(name, EPOCHS), columns)
+    cache.put(store_name(name, EPOCHS), columns)
     print(f"{name}: {MONTH}", flush=True)
 
 
@@ -377,15 +377,15 @@ def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> fl
 
 
 def store_name(text: str, turn: int | str) -> str:
-    """Name on the shelf: another likelihood or round is another result."""
+    """Name on the cache: another likelihood or round is another result."""
     return f"null.{default_model().fingerprint}.{'-'.join(CODES)}.{turn}.{text}"
 
 
-def together(shelf: Shelf, text: str, turns: int) -> dict[str, Any]:
+def together(cache: Cache, text: str, turns: int) -> dict[str, Any]:
     """Return what all rounds say of a text."""
-    stored = [shelf.get(store_name(text, turn)) for turn in range(turns)]
-    if store_name(text, EPOCHS) in shelf:
-        stored.append(shelf.get(store_name(text, EPOCHS)))
+    stored = [cache.get(store_name(text, turn)) for turn in range(turns)]
+    if store_name(text, EPOCHS) in cache:
+        stored.append(cache.get(store_name(text, EPOCHS)))
     return {
         name: [np.concatenate([s[name][0] for s in stored if name in s])]
         for name in dict.fromkeys(name for s in stored for name in s)
@@ -434,15 +434,15 @@ def tables(results: dict[str, dict[str, Any]]) -> None:
     )
 
 
-def weigh_missing(model: Any, texts: dict[str, Any], turns: int, shelf: Shelf, args: Any) -> None:
-    """Weigh every text that the shelf lacks something of."""
+def weigh_missing(model: Any, texts: dict[str, Any], turns: int, cache: Cache, args: Any) -> None:
+    """Weigh every text that the cache lacks something of."""
     for name, ids in texts.items() if args.epochs else ():
-        if store_name(name, EPOCHS) not in shelf and ids.size <= TOKENS:
-            weigh_epochs(model, name, ids, shelf)
+        if store_name(name, EPOCHS) not in cache and ids.size <= TOKENS:
+            weigh_epochs(model, name, ids, cache)
     for turn in range(turns):
         for name, ids in texts.items():
-            if store_name(name, turn) not in shelf:
-                weigh_text(model, name, ids, turn, shelf, halves=args.halves)
+            if store_name(name, turn) not in cache:
+                weigh_text(model, name, ids, turn, cache, halves=args.halves)
 
 
 def main() -> None:
@@ -463,33 +463,33 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     model = _common.load_builtin()
     if args.again:
-        starts, texts = list(range(0, args.keys, ROUND)), again_texts(model, shelf)
+        starts, texts = list(range(0, args.keys, ROUND)), again_texts(model, cache)
         for start in starts:
             for name, ids in texts.items():
-                if f"null.{default_model().fingerprint}.{start}.{name}" not in shelf:
-                    weigh_again(model, name, ids, range(start, start + ROUND), shelf)
+                if f"null.{default_model().fingerprint}.{start}.{name}" not in cache:
+                    weigh_again(model, name, ids, range(start, start + ROUND), cache)
                     print(f"{name}: {start}, {time.process_time():.0f} s", flush=True)
         _common.print_facts("Second readings under the null", SEED)
-        again_table(shelf, list(texts), starts)
+        again_table(cache, list(texts), starts)
         return
     if args.prompted:
         _common.print_facts("A prompt that was marked under the same key", SEED)
         prompted_table(model, args.keys)
         return
-    texts = plain_texts(model, shelf)
+    texts = plain_texts(model, cache)
     turns = -(-args.keys // (ROUND * len(texts)))
     if not args.no_work:
-        weigh_missing(model, texts, turns, shelf, args)
+        weigh_missing(model, texts, turns, cache, args)
     whole = 0
-    while whole < turns and all(store_name(name, whole) in shelf for name in texts):
+    while whole < turns and all(store_name(name, whole) in cache for name in texts):
         whole += 1
     _common.print_facts("False positives", SEED)
     print(f"likelihood table {default_model().fingerprint}, {whole * ROUND} keys a text\n")
     if whole or args.epochs:
-        tables({name: together(shelf, name, whole) for name in texts})
+        tables({name: together(cache, name, whole) for name in texts})
 
 
 if __name__ == "__main__":

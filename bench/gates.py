@@ -30,15 +30,15 @@ import _common
 from pura.decode import default_model, exact
 from pura.decode.model import LikelihoodModel
 from pura.embed.generate import generate_batch
-from pura.lab.cells import CELLS, SEED, Cell
-from pura.lab.design import DROPPED
-from pura.lab.evaluate import TextReading
-from pura.lab.proxy import drop_layers
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED, Cell
+from pura.measure.evaluate import TextReading
 from pura.model.evidence import read
 from pura.model.head import find_head
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
 from pura.scheme.gray import sector_of
+from pura_lab.design import DROPPED
+from pura_lab.proxy import drop_layers
 
 TEXTS: Final = 24
 TOKENS: Final = 150
@@ -58,13 +58,13 @@ LOW: Final = 0.3  # the soft gate looks at steps from here on
 GATES: Final = ("hard", "today", "soft", "oracle")
 
 
-def read_all(shelf: Shelf, study: Shelf) -> None:
-    """Generate and read what is not on the shelf."""
+def read_all(cache: Cache, study: Cache) -> None:
+    """Generate and read what is not on the cache."""
     import torch
 
     torch.set_num_threads(1)
     model = _common.load_builtin()
-    if "texts.0.7" not in shelf:
+    if "texts.0.7" not in cache:
         texts = generate_batch(
             model,
             COOL.prompts(),
@@ -76,13 +76,13 @@ def read_all(shelf: Shelf, study: Shelf) -> None:
             ignore_eos=True,
             batch_size=TEXTS,
         )
-        shelf.put(
+        cache.put(
             "texts.0.7",
             {"ids": [t.ids for t in texts], "prompt_ids": [t.prompt_ids for t in texts]},
         )
-    if "texts.1.0" not in shelf:
+    if "texts.1.0" not in cache:
         stored = study.get(f"texts.{CELL.name}")
-        shelf.put(
+        cache.put(
             "texts.1.0",
             {
                 "ids": [ids[:TOKENS] for ids in stored["ids"][:TEXTS]],
@@ -93,11 +93,11 @@ def read_all(shelf: Shelf, study: Shelf) -> None:
         reader = None
         for name, cell in SETS.items():
             target = f"reading.{name}.{verifier}"
-            if target in shelf:
+            if target in cache:
                 continue
             start = time.perf_counter()
             reader = reader or reader_of(model, verifier)
-            texts = shelf.get(f"texts.{name}")
+            texts = cache.get(f"texts.{name}")
             known = verifier in ("generator", "bfloat16")
             rows = [
                 read(
@@ -111,7 +111,7 @@ def read_all(shelf: Shelf, study: Shelf) -> None:
                     zip(texts["ids"], texts["prompt_ids"], strict=True)
                 )
             ]
-            shelf.put(
+            cache.put(
                 target,
                 {
                     "ids": [r.ids for r in rows],
@@ -146,9 +146,9 @@ def profile_of(name: str, history: str, thresholds: tuple[float, ...] = USUAL) -
     )
 
 
-def readings(shelf: Shelf, name: str, verifier: str) -> list[TextReading]:
+def readings(cache: Cache, name: str, verifier: str) -> list[TextReading]:
     """Return the readings of a set."""
-    stored = shelf.get(f"reading.{name}.{verifier}")
+    stored = cache.get(f"reading.{name}.{verifier}")
     return [TextReading(**{column: stored[column][i] for column in stored}) for i in range(TEXTS)]
 
 
@@ -249,25 +249,25 @@ def decide(
     return done[same]
 
 
-def stress(shelf: Shelf) -> tuple[float, ...]:
+def stress(cache: Cache) -> tuple[float, ...]:
     """Return thresholds where the entropies of temperature 1 crowd."""
-    bits = np.concatenate([r.entropy_bits for r in readings(shelf, "1.0", "generator")])
+    bits = np.concatenate([r.entropy_bits for r in readings(cache, "1.0", "generator")])
     return tuple(float(np.round(x, 2)) for x in np.quantile(bits, [0.4, 0.5, 0.6]))
 
 
-def cases(shelf: Shelf) -> Iterator[tuple[str, str, tuple[float, ...]]]:
+def cases(cache: Cache) -> Iterator[tuple[str, str, tuple[float, ...]]]:
     """Return the rows of the tables: a title, the texts, the thresholds."""
     yield "temperature 1, usual thresholds", "1.0", USUAL
     yield "temperature 0.7, usual thresholds", "0.7", USUAL
-    crowded = stress(shelf)
+    crowded = stress(cache)
     yield f"temperature 1, thresholds {', '.join(f'{x:g}' for x in crowded)}", "1.0", crowded
 
 
-def disagreement(shelf: Shelf) -> None:
+def disagreement(cache: Cache) -> None:
     """Print how often generator and verifier disagree."""
     rows = []
-    for title, name, thresholds in cases(shelf):
-        sources = readings(shelf, name, "generator")
+    for title, name, thresholds in cases(cache):
+        sources = readings(cache, name, "generator")
         carriers = {
             rule: sum(
                 len(
@@ -281,7 +281,7 @@ def disagreement(shelf: Shelf) -> None:
         for verifier, label in VERIFIERS.items():
             total = dict.fromkeys(("steps", "near", "arity", "arity near", "zero", "repeats"), 0)
             history = {"used": 0, "all": 0}
-            for i, (a, b) in enumerate(zip(sources, readings(shelf, name, verifier), strict=True)):
+            for i, (a, b) in enumerate(zip(sources, readings(cache, name, verifier), strict=True)):
                 theirs, ours = (
                     np.searchsorted(thresholds, r.entropy_bits, side="right")[2:] for r in (a, b)
                 )
@@ -328,14 +328,14 @@ def disagreement(shelf: Shelf) -> None:
     )
 
 
-def costs(shelf: Shelf, draws: int) -> None:
+def costs(cache: Cache, draws: int) -> None:
     """Print what the disagreement costs."""
-    for title, name, thresholds in cases(shelf):
+    for title, name, thresholds in cases(cache):
         rows = []
-        sources = readings(shelf, name, "generator")
+        sources = readings(cache, name, "generator")
         for verifier in COSTED:
             label = VERIFIERS[verifier]
-            found = outcomes(shelf, name, thresholds, verifier, sources, draws)
+            found = outcomes(cache, name, thresholds, verifier, sources, draws)
             for rule in ("used", "all"):
                 base = found[rule, "today"][0]
                 cells = [label, rule]
@@ -357,7 +357,7 @@ def _gain(gain: Any, draws: int) -> str:
 
 
 def outcomes(
-    shelf: Shelf,
+    cache: Cache,
     name: str,
     thresholds: tuple[float, ...],
     verifier: str,
@@ -368,11 +368,11 @@ def outcomes(
     at = "-".join(f"{x:g}" for x in thresholds)
     target = f"cost.{default_model().fingerprint}.{name}.{at}.{verifier}.{draws}"
     ways = [(rule, gate) for rule in ("used", "all") for gate in GATES]
-    if target not in shelf:
+    if target not in cache:
         start = time.perf_counter()
         rows = []
         for i, (source, seen) in enumerate(
-            zip(sources, readings(shelf, name, verifier), strict=True)
+            zip(sources, readings(cache, name, verifier), strict=True)
         ):
             # The texts of temperature 1 were marked once, which other thresholds would let through.
             key = SETS[name].key(i) if thresholds == USUAL else COOL.key(TEXTS + i)
@@ -384,9 +384,9 @@ def outcomes(
                     mark = marked(source, key, profile_of(name, rule, thresholds), rng)
                     row.append(decide(mark, source, seen, gate, done, known=verifier == "bfloat16"))
                 rows.append(row)
-        shelf.put(target, {"outcomes": [np.array(rows, dtype=np.float64).transpose(1, 2, 0)]})
+        cache.put(target, {"outcomes": [np.array(rows, dtype=np.float64).transpose(1, 2, 0)]})
         print(f"{target} in {time.perf_counter() - start:.0f} s", flush=True)
-    table = shelf.get(target)["outcomes"][0]
+    table = cache.get(target)["outcomes"][0]
     return {way: table[n] for n, way in enumerate(ways)}
 
 
@@ -398,13 +398,13 @@ def main() -> None:
     parser.add_argument("--study", type=Path, help="cache of bench/evidence.py")
     parser.add_argument("--draws", type=int, default=2, help="marks a text")
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     if args.stage == "read":
-        read_all(shelf, Shelf(args.study))
+        read_all(cache, Cache(args.study))
         return
     _common.print_facts("Gate mismatch", SEED)
-    disagreement(shelf)
-    costs(shelf, args.draws)
+    disagreement(cache)
+    costs(cache, args.draws)
 
 
 if __name__ == "__main__":

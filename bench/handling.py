@@ -38,8 +38,8 @@ from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.audit.variants import variants_of
 from pura.documents import read_data
-from pura.lab.cells import CELLS, SEED
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED
 from pura.model.tokenise import decode, tokenise, usual_spelling
 from pura.verdict.policy import Policy
 
@@ -191,12 +191,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(HANDLINGS))
     arguments = parser.parse_args()
     _common.print_facts("Handling", SEED)
-    model, shelf = _common.load_builtin(), Shelf(arguments.cache)
-    generate_cells(model, shelf, [CELL])
+    model, cache = _common.load_builtin(), Cache(arguments.cache)
+    generate_cells(model, cache, [CELL])
     log = arguments.cache / "handling.jsonl"
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["handling"], row["text"]) for row in rows}
-    texts = [decode(model.tokenizer, ids) for ids in shelf.get(f"texts.{CELL}")["ids"]]
+    texts = [decode(model.tokenizer, ids) for ids in cache.get(f"texts.{CELL}")["ids"]]
     kept = {name: _kept(model, texts, name) for name in arguments.only}
     with log.open("a", encoding="utf-8") as sink:
         for number, text in enumerate(texts[: arguments.texts]):

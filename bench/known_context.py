@@ -21,10 +21,10 @@ import numpy as np
 import _common
 from pura.decode import combine, default_model, log_evidence
 from pura.embed.generate import generate_batch
-from pura.lab.cells import SEED, Cell
-from pura.lab.evaluate import TextReading
-from pura.lab.prompts import LEARNING, STUDY
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import SEED, Cell
+from pura.measure.evaluate import TextReading
+from pura.measure.prompts import LEARNING, STUDY
 from pura.model.evidence import read_many
 from pura.model.reading import Reading
 from pura.model.tokenise import beginning_ids
@@ -56,7 +56,7 @@ def right(number: int) -> int:
     return (number * 17) % len(MESSAGES)
 
 
-def generate(model: Any, shelf: Shelf, texts: int) -> None:
+def generate(model: Any, cache: Cache, texts: int) -> None:
     """Generate the texts."""
     profile = profile_of(model.vocab_size)
     numbers = range(texts)
@@ -70,11 +70,11 @@ def generate(model: Any, shelf: Shelf, texts: int) -> None:
         seed=[int(CELL.generator("dice", i).integers(1 << 62)) for i in numbers],
         ignore_eos=True,
     )
-    shelf.put(f"texts.{CELL.name}.{texts}", {"ids": [text.ids for text in made]})
+    cache.put(f"texts.{CELL.name}.{texts}", {"ids": [text.ids for text in made]})
 
 
-def read_text(model: Any, shelf: Shelf, number: int, ids: Any) -> None:
-    """Read one text in every way and put the evidence on the shelf: log10 e [ways, cuts].
+def read_text(model: Any, cache: Cache, number: int, ids: Any) -> None:
+    """Read one text in every way and put the evidence on the cache: log10 e [ways, cuts].
 
     The first three ways are: nothing known, an empty message, a neutral one; then each candidate.
     """
@@ -89,7 +89,7 @@ def read_text(model: Any, shelf: Shelf, number: int, ids: Any) -> None:
         [weigh(reading, number, cut, prompt_known=way >= 3) for cut in CUTS]
         for way, reading in enumerate(seen)
     ]
-    shelf.put(f"context.{number}", {"log10_e": [np.array(rows)]})
+    cache.put(f"context.{number}", {"log10_e": [np.array(rows)]})
     print(f"text {number}: read in {spent:.0f} s", flush=True)
 
 
@@ -115,13 +115,13 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
     return found.both / float(np.log(10))
 
 
-def table(shelf: Shelf, texts: int) -> None:
+def table(cache: Cache, texts: int) -> None:
     """Print the evidence by what is known and by length."""
     rows: dict[str, list[list[float]]] = {}
     for number in range(texts):
-        if f"context.{number}" not in shelf:
+        if f"context.{number}" not in cache:
             continue
-        e = shelf.get(f"context.{number}")["log10_e"][0][:, : len(CUTS)]
+        e = cache.get(f"context.{number}")["log10_e"][0][:, : len(CUTS)]
         several = [combine([*e[3:, c], e[1, c]]) for c in range(len(CUTS))]
         wrong = [combine([*np.delete(e[3:, c], right(number)), e[1, c]]) for c in range(len(CUTS))]
         for name, values in (
@@ -153,16 +153,16 @@ def main() -> None:
     import torch
 
     torch.set_num_threads(1)
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     model = _common.load_builtin()
-    if f"texts.{CELL.name}.{args.texts}" not in shelf:
-        generate(model, shelf, args.texts)
-    for number, ids in enumerate(shelf.get(f"texts.{CELL.name}.{args.texts}")["ids"]):
-        if f"context.{number}" not in shelf:
-            read_text(model, shelf, number, ids[: CUTS[-1]])
+    if f"texts.{CELL.name}.{args.texts}" not in cache:
+        generate(model, cache, args.texts)
+    for number, ids in enumerate(cache.get(f"texts.{CELL.name}.{args.texts}")["ids"]):
+        if f"context.{number}" not in cache:
+            read_text(model, cache, number, ids[: CUTS[-1]])
     _common.print_facts("Known context", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
-    table(shelf, args.texts)
+    table(cache, args.texts)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,10 @@ import numpy as np
 from pura.base.resources import resource
 from pura.decode.model import LikelihoodModel
 from pura.extract.kernels import circular_distance
-from pura.lab.cells import LEARN, SEED
-from pura.lab.design import DROPPED
-from pura.lab.learn import KnownSteps, join, known_steps, learn_table, rounded
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import LEARN, SEED
+from pura.measure.learn import KnownSteps, join, known_steps, learn_table, rounded
+from pura_lab.design import DROPPED
 
 TABLES = {
     "same-model, prompt unknown": "blind",
@@ -38,10 +38,10 @@ WIDTHS = (0.0003, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 EDGES = (5, 10, 20, 35, 60, 100)
 
 
-def steps_of(shelf: Shelf, verifier: str, vocab_size: int) -> tuple[KnownSteps, int]:
+def steps_of(cache: Cache, verifier: str, vocab_size: int) -> tuple[KnownSteps, int]:
     """Return the known steps of all learning texts that a verifier has read, and their number."""
-    texts = shelf.get(f"texts.{LEARN.name}")
-    reading = shelf.get(f"reading.{LEARN.name}.clean.{verifier}")
+    texts = cache.get(f"texts.{LEARN.name}")
+    reading = cache.get(f"reading.{LEARN.name}.clean.{verifier}")
     profile = LEARN.profile(vocab_size)
     count = len(reading["ids"])
     parts = [
@@ -60,11 +60,11 @@ def steps_of(shelf: Shelf, verifier: str, vocab_size: int) -> tuple[KnownSteps, 
     return join(parts), count
 
 
-def print_distances(shelf: Shelf) -> None:
+def print_distances(cache: Cache) -> None:
     """Print how far the true anchors lie from each verifier's intervals, by token position."""
     print("| verifier | tokens | anchor inside % | median distance | 90 % quantile |")
     for name, verifier in TABLES.items():
-        steps, _ = steps_of(shelf, verifier, VOCABULARY)
+        steps, _ = steps_of(cache, verifier, VOCABULARY)
         steps = carrying(steps)
         inside = (steps.anchor >= steps.lo) & (steps.anchor < steps.hi)
         ends = [circular_distance(steps.anchor, end) for end in (steps.lo, steps.hi)]
@@ -82,13 +82,13 @@ def carrying(steps: KnownSteps) -> KnownSteps:
     return KnownSteps(**{name: array[chosen] for name, array in vars(steps).items()})
 
 
-def learn(shelf: Shelf, base: LikelihoodModel, version: str) -> LikelihoodModel:
+def learn(cache: Cache, base: LikelihoodModel, version: str) -> LikelihoodModel:
     """Return the model with the tables learnt anew."""
     thresholds = LEARN.profile(VOCABULARY).entropy_thresholds_bits
     base = replace(base, blur_widths=np.array(WIDTHS), position_edges=np.array(EDGES))
     tables, counts = [], []
     for table in base.tables:
-        steps, count = steps_of(shelf, TABLES[table.name], VOCABULARY)
+        steps, count = steps_of(cache, TABLES[table.name], VOCABULARY)
         tables.append(rounded(learn_table(table.name, steps, base, thresholds)))
         counts.append(f"{table.name}: {count} texts, {int((steps.arity > 0).sum())} steps")
     provenance = (
@@ -117,10 +117,10 @@ def main() -> None:
     args = parser.parse_args()
     path = args.out or resource("likelihood.json")
     model = learn(
-        Shelf(args.cache), LikelihoodModel.load(resource("likelihood.json")), args.version
+        Cache(args.cache), LikelihoodModel.load(resource("likelihood.json")), args.version
     )
     write(model, path)
-    print_distances(Shelf(args.cache))
+    print_distances(Cache(args.cache))
     for table in model.tables:
         print(f"\n{table.name}: entropy shift {table.entropy_shift_bits.tolist()}")
         print(f"entropy noise {table.entropy_noise_bits.tolist()}")

@@ -5,7 +5,7 @@ and prints the tables of docs/study.md §5; both go on where they were stopped. 
 those of the study's cells ``tbcc-36`` and ``power`` (``bench/evidence.py generate``). The text
 around them is by the model for every other one (the other marked texts, which to the key that is
 asked are text without a mark) and by people for the rest. How documents are put together from
-readings says :mod:`pura.lab.documents`; ``whole`` reads some of them whole, for comparison;
+readings says :mod:`pura.measure.documents`; ``whole`` reads some of them whole, for comparison;
 ``cost`` sets the decoder beside the model's pass; ``memory`` decodes 450,000 tokens.
 """
 
@@ -30,9 +30,9 @@ import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
-from pura.lab.cells import CELLS, POWER, SEED, Cell
-from pura.lab.design import Job
-from pura.lab.documents import (
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, POWER, SEED, Cell
+from pura.measure.documents import (
     PLACES,
     READ_WHOLE,
     Passage,
@@ -40,11 +40,11 @@ from pura.lab.documents import (
     finding,
     spliced,
 )
-from pura.lab.evaluate import TextReading, joined
-from pura.lab.intervals import wilson
-from pura.lab.power.table import power_entry
-from pura.lab.shelf import Shelf
+from pura.measure.evaluate import TextReading, joined
+from pura.measure.intervals import wilson
+from pura.measure.power.table import power_entry
 from pura.scheme import Schedule, SecretKey, schedule
+from pura_lab.design import Job
 
 STUDIED = (CELLS["tbcc-36"], POWER)
 MARKED = (60, 100, 200)
@@ -90,7 +90,7 @@ def people(tokenizer: Any) -> Any:
 
 
 def columns_of(reading: Any) -> dict[str, list[Any]]:
-    """Return a model's reading under one key as columns of the shelf."""
+    """Return a model's reading under one key as columns of the cache."""
     return {
         "ids": [reading.ids], "entropy_bits": [reading.entropy_bits],
         "probability": [reading.probability], "lo": [reading.lo[0]], "hi": [reading.hi[0]],
@@ -98,7 +98,7 @@ def columns_of(reading: Any) -> dict[str, list[Any]]:
 
 
 def row(columns: dict[str, Any], number: int = 0) -> TextReading:
-    """Return one reading of the shelf."""
+    """Return one reading of the cache."""
     return TextReading(**{name: columns[name][number] for name in COLUMNS})
 
 
@@ -113,66 +113,66 @@ def opened(ring: Any, number: int) -> Any:
 
 
 @cache
-def _ring(shelf: Shelf, model: bool) -> TextReading:
+def _ring(cache: Cache, model: bool) -> TextReading:
     """Return the text around, by the model or by people."""
     if not model:
-        return joined([row(shelf.get(f"people.{i}")) for i in range(PIECES)])
+        return joined([row(cache.get(f"people.{i}")) for i in range(PIECES)])
     texts = [
         TextReading(**{name: stored[name][i] for name in COLUMNS})
         for cell in STUDIED
-        for stored in [shelf.get(f"reading.{cell.name}.clean.blind")]
+        for stored in [cache.get(f"reading.{cell.name}.clean.blind")]
         for i in range(cell.texts)
     ]
     return joined(texts)
 
 
-def around(shelf: Shelf, number: int) -> TextReading:
+def around(cache: Cache, number: int) -> TextReading:
     """Return the text around a marked one, the lead first."""
-    ring = _ring(shelf, by_model(number))
+    ring = _ring(cache, by_model(number))
     order = opened(ring.ids, number)
     return TextReading(**{name: getattr(ring, name)[order] for name in COLUMNS})
 
 
-def ring_ids(shelf: Shelf, number: int, tokenizer: Any) -> Any:
+def ring_ids(cache: Cache, number: int, tokenizer: Any) -> Any:
     """Return the tokens that :func:`around` has, before they are read."""
     if by_model(number):
         ring = np.concatenate(
-            [ids for cell in STUDIED for ids in shelf.get(f"texts.{cell.name}")["ids"]]
+            [ids for cell in STUDIED for ids in cache.get(f"texts.{cell.name}")["ids"]]
         )
     else:
         ring = people(tokenizer)
     return ring[opened(ring, number)]
 
 
-def read_parts(model: Any, shelf: Shelf, texts: int) -> None:
-    """Read what is not on the shelf yet."""
+def read_parts(model: Any, cache: Cache, texts: int) -> None:
+    """Read what is not on the cache yet."""
     from pura.model.evidence import read, read_many
 
     profile = STUDIED[0].profile(model.vocab_size)
-    reader = _study_read.Reader(model, shelf)
+    reader = _study_read.Reader(model, cache)
     first, more = STUDIED
     reader.run(Job(cell=first.name, attack=edit, verifier="blind") for edit in EDITS)
     if texts > first.texts:
         reader.run([Job(cell=more.name, attack=EDITS[1], verifier="blind")])
     stream = people(model.tokenizer)
     for i in range(PIECES):
-        if f"people.{i}" not in shelf:
+        if f"people.{i}" not in cache:
             ids = stream[i * PIECE : (i + 1) * PIECE]
             seen = read(model, ids, keys=[people_key()], profile=profile)
-            shelf.put(f"people.{i}", columns_of(seen))
+            cache.put(f"people.{i}", columns_of(seen))
     print(f"{PIECES * PIECE} tokens by people are read", flush=True)
     for number, (cell, place) in enumerate(numbered()[:texts]):
-        if f"behind.{number}" in shelf:
+        if f"behind.{number}" in cache:
             continue
         start = time.process_time()
-        lead = ring_ids(shelf, number, model.tokenizer)[:LEAD]
-        marked = [shelf.get(f"attacked.{cell.name}.{edit}")["ids"][place] for edit in EDITS]
+        lead = ring_ids(cache, number, model.tokenizer)[:LEAD]
+        marked = [cache.get(f"attacked.{cell.name}.{edit}")["ids"][place] for edit in EDITS]
         seen = read_many(
             model, [np.concatenate([lead, ids]) for ids in marked],
             keys=[cell.key(place)], profile=profile,
         )  # fmt: skip
         each = [columns_of(reading) for reading in seen]
-        shelf.put(f"behind.{number}", {name: [e[name][0] for e in each] for name in COLUMNS})
+        cache.put(f"behind.{number}", {name: [e[name][0] for e in each] for name in COLUMNS})
         print(f"behind.{number}: {time.process_time() - start:.1f} s of processor", flush=True)
     reader.run([Job(cell=more.name, attack=EDITS[0], verifier="blind")])
 
@@ -182,19 +182,19 @@ def people_key() -> SecretKey:
     return Cell(name="people", code="tbcc", payload_bits=36).key(0)
 
 
-def passage(shelf: Shelf, number: int, edit: str) -> Passage:
+def passage(cache: Cache, number: int, edit: str) -> Passage:
     """Return a marked text as a passage."""
     cell, place = numbered()[number]
     return Passage(
-        alone=row(shelf.get(f"reading.{cell.name}.{edit}.blind"), place),
-        behind=row(shelf.get(f"behind.{number}"), EDITS.index(edit)),
+        alone=row(cache.get(f"reading.{cell.name}.{edit}.blind"), place),
+        behind=row(cache.get(f"behind.{number}"), EDITS.index(edit)),
         lead=LEAD,
     )
 
 
-def documents(shelf: Shelf, number: int, edit: str) -> Iterator[tuple[SplicedDocument, str]]:
+def documents(cache: Cache, number: int, edit: str) -> Iterator[tuple[SplicedDocument, str]]:
     """Yield the documents of one marked text, shortest first, with the name of their cell."""
-    part, rest = passage(shelf, number, edit), around(shelf, number)
+    part, rest = passage(cache, number, edit), around(cache, number)
     # Every cell of a place gets a third of the texts, half of them by the model.
     place = PLACES[number // 2 % 3]
     for tokens in TOKENS:
@@ -220,25 +220,25 @@ def weigh(
     return decision, steps, time.process_time() - start
 
 
-def compare_whole(model: Any, shelf: Shelf) -> None:
+def compare_whole(model: Any, cache: Cache) -> None:
     """Print documents that were read whole beside the same ones put together from parts."""
     from pura.model.evidence import read
 
     rows = []
     for number in range(WHOLE_TEXTS):
         document = spliced(
-            passage(shelf, number, "clean"), around(shelf, number),
+            passage(cache, number, "clean"), around(cache, number),
             marked=200, tokens=WHOLE_TOKENS, place="middle",
         )  # fmt: skip
         cell, place = numbered()[number]
-        if f"whole.{number}" not in shelf:
+        if f"whole.{number}" not in cache:
             seen = read(
                 model, document.reading.ids,
                 keys=[cell.key(place)], profile=cell.profile(VOCABULARY),
             )  # fmt: skip
-            shelf.put(f"whole.{number}", columns_of(seen))
+            cache.put(f"whole.{number}", columns_of(seen))
         cells_ = [f"{number}", "the model" if by_model(number) else "people"]
-        for reading in (row(shelf.get(f"whole.{number}")), document.reading):
+        for reading in (row(cache.get(f"whole.{number}")), document.reading):
             decision, steps, _ = weigh(reading, number)
             marks = [f"{a}-{b}" for a, b in decision.marks[decision.headline].ranges]
             right = "yes" if decision.payload == cell.payload(place) else "no"
@@ -254,7 +254,7 @@ def compare_whole(model: Any, shelf: Shelf) -> None:
     )
 
 
-def print_costs(model: Any, shelf: Shelf) -> None:
+def print_costs(model: Any, cache: Cache) -> None:
     """Print the decoder's processor time beside that of the model's pass, text by text."""
     from pura.model.evidence import read
 
@@ -264,10 +264,10 @@ def print_costs(model: Any, shelf: Shelf) -> None:
         for number in range(texts):
             cell, place = numbered()[number]
             if tokens <= STUDIED[0].tokens:
-                ids = shelf.get(f"texts.{cell.name}")["ids"][place][:tokens]
+                ids = cache.get(f"texts.{cell.name}")["ids"][place][:tokens]
             else:
                 ids = spliced(
-                    passage(shelf, number, "clean"), around(shelf, number),
+                    passage(cache, number, "clean"), around(cache, number),
                     marked=200, tokens=tokens, place="middle",
                 ).reading.ids  # fmt: skip
             start = time.process_time()
@@ -285,10 +285,10 @@ def print_costs(model: Any, shelf: Shelf) -> None:
     _common.print_table(["tokens", "texts", "model's pass, s", "decoder, s", "share"], rows)
 
 
-def print_memory(shelf: Shelf) -> None:
+def print_memory(cache: Cache) -> None:
     """Decode a very long text and print its memory, its time and the longest wait for a stop."""
     document = spliced(
-        passage(shelf, 0, "clean"), around(shelf, 0), marked=200, tokens=30_000, place="middle"
+        passage(cache, 0, "clean"), around(cache, 0), marked=200, tokens=30_000, place="middle"
     )
     reading, laps = document.reading, VERY_LONG // 30_000
     every = joined([reading] * laps)
@@ -309,12 +309,12 @@ def print_memory(shelf: Shelf) -> None:
 
 
 def outcomes(
-    shelf: Shelf, folder: Path, texts: int, most: int, edits: Sequence[str]
+    cache: Cache, folder: Path, texts: int, most: int, edits: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return how the documents came out, deciding those that were not decided yet.
 
     Args:
-        shelf: Has the readings.
+        cache: Has the readings.
         folder: Where outcomes are kept, a line each.
         texts: How many of the marked texts.
         most: Longest documents in tokens.
@@ -330,12 +330,12 @@ def outcomes(
     out = []
     with path.open("a", encoding="utf-8") as file:
         for number in range(texts):
-            if f"behind.{number}" not in shelf:
+            if f"behind.{number}" not in cache:
                 continue
-            if by_model(number) and f"reading.{POWER.name}.clean.blind" not in shelf:
+            if by_model(number) and f"reading.{POWER.name}.clean.blind" not in cache:
                 continue
             for edit in edits:
-                for document, cell in documents(shelf, number, edit):
+                for document, cell in documents(cache, number, edit):
                     if document.reading.ids.size > most:
                         continue
                     entry = done.get((likelihood, cell, number))
@@ -433,20 +433,20 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into resources/power/study.json")
     parser.add_argument("--tokens", type=int, default=max(TOKENS), help="no longer documents")
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     if args.stage == "read":
-        read_parts(_common.load_builtin(), shelf, args.texts)
+        read_parts(_common.load_builtin(), cache, args.texts)
         return
     if args.stage != "table":
         _common.print_facts(f"Long documents: {args.stage}", SEED)
     if args.stage == "memory":
-        print_memory(shelf)
+        print_memory(cache)
         return
     if args.stage in ("whole", "cost"):
         model = _common.load_builtin()
-        (compare_whole if args.stage == "whole" else print_costs)(model, shelf)
+        (compare_whole if args.stage == "whole" else print_costs)(model, cache)
         return
-    entries = outcomes(shelf, args.cache, args.texts, args.tokens, args.edits or EDITS)
+    entries = outcomes(cache, args.cache, args.texts, args.tokens, args.edits or EDITS)
     _common.print_facts("Long documents", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     for by in ("", "place", "around"):

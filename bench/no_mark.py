@@ -40,10 +40,10 @@ from pura.base.build_hash import build_hash
 from pura.base.errors import PuraError
 from pura.documents import from_text
 from pura.embed.generate import generate_batch
-from pura.lab.attacks import attack_text
-from pura.lab.attacks.local import model_tools
-from pura.lab.prompts import STUDY
-from pura.lab.shelf import Shelf
+from pura.measure.attacks import attack_text
+from pura.measure.attacks.local import model_tools
+from pura.measure.cache import Cache
+from pura.measure.prompts import STUDY
 from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
@@ -233,10 +233,10 @@ def key_of(table: str) -> SecretKey:
     return SecretKey(hashlib.sha256(f"{SEED}/{table}".encode()).digest())
 
 
-def written(model: Any, shelf: Shelf, how: Written, count: int) -> list[Any]:
+def written(model: Any, cache: Cache, how: Written, count: int) -> list[Any]:
     """Return token ids of marked texts, each as long as its turn says."""
     name = f"no-mark.{how.table.replace(', ', '-').replace(' ', '-')}.{count}"
-    if name not in shelf:
+    if name not in cache:
         temperature, top_p = how.sampling
         dice = np.random.default_rng([SEED, count])
         step = max(1, len(how.prompts) // count)
@@ -252,8 +252,8 @@ def written(model: Any, shelf: Shelf, how: Written, count: int) -> list[Any]:
             ignore_eos=not how.chat,
             batch_size=count,
         )
-        shelf.put(name, {"ids": [one.ids for one in made]})
-    ids = shelf.get(name)["ids"]
+        cache.put(name, {"ids": [one.ids for one in made]})
+    ids = cache.get(name)["ids"]
     return [row[: LENGTHS[i % len(LENGTHS)]] for i, row in enumerate(ids)]
 
 
@@ -275,12 +275,12 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=list(KINDS))
     arguments = parser.parse_args()
     _common.print_facts("Handled texts that are called unmarked", SEED)
-    model, shelf = _common.load_builtin(), Shelf(arguments.cache)
+    model, cache = _common.load_builtin(), Cache(arguments.cache)
     log = arguments.cache / f"no-mark.{build_hash()[:12]}.jsonl"
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["kind"], row["table"], row["text"]) for row in rows}
     tools = model_tools(model)
-    ids = {how.table: written(model, shelf, how, 8) for how in WRITTEN}
+    ids = {how.table: written(model, cache, how, 8) for how in WRITTEN}
     prose = human(24)
     with log.open("a", encoding="utf-8") as sink:
         for number in range(arguments.texts):

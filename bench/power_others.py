@@ -27,14 +27,14 @@ from pura.extract.foreign import (
     synthid_entries,
     synthid_table,
 )
-from pura.lab.cells import SEED
-from pura.lab.compare.sources import ModelSource
-from pura.lab.intervals import wilson
-from pura.lab.power.measure import read_as
-from pura.lab.rivals.base import draw, shifted
-from pura.lab.rivals.synthid import tournament
+from pura.measure.cells import SEED
+from pura.measure.intervals import wilson
+from pura.measure.power.measure import read_as
 from pura.scheme import Profile, SecretKey
 from pura.scheme.foreign import GumbelMark, KgwMark, SynthIdMark
+from pura_lab.compare.sources import ModelSource
+from pura_lab.rivals.base import draw, shifted
+from pura_lab.rivals.synthid import tournament
 
 Chooser = Callable[[np.ndarray, list[int], np.random.Generator], int]
 DELTA = 2.0  # of the green lists

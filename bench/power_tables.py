@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import _common
 from pura.base.paths import user_paths
 from pura.base.progress import Stage
-from pura.desk.power import MeasurePower, estimate_power, export_power, measure_power
-from pura.desk.workplace import Workplace
 from pura.scheme import Profile
+from pura.usecases.environment import Environment
+from pura.usecases.power import MeasurePower, estimate_power, export_power, measure_power
 
 SEED = 20_261_122
 # Temperature, top-p, length in tokens: colder texts have fewer usable positions and must be longer.
@@ -114,7 +114,7 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="names of tables, with wildcards")
     parser.add_argument("--estimate", action="store_true")
     args = parser.parse_args()
-    at = Workplace(paths=user_paths(), device="cpu")
+    at = Environment(paths=user_paths(), device="cpu")
     _common.print_facts("Power tables", SEED)
     for name, request in plan(Profile.new(at.model()), args.out).items():
         if not fnmatch(name, args.only):

@@ -22,12 +22,12 @@ import _common
 import _study_read
 from _study_decode import VOCABULARY, readings
 from pura.decode import ExactDecision, Issued, default_model
-from pura.lab.cells import CELLS, SEED
-from pura.lab.design import Job
-from pura.lab.evaluate import TextReading, decide
-from pura.lab.intervals import wilson
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED
+from pura.measure.evaluate import TextReading, decide
+from pura.measure.intervals import wilson
 from pura.scheme import schedule
+from pura_lab.design import Job
 
 CELL = CELLS["tbcc-36"]
 FOUND = 6.0
@@ -82,10 +82,10 @@ def weigh(reading: TextReading, number: int, issued: Issued | None) -> tuple[Exa
     return decision, time.process_time() - start
 
 
-def row_of(shelf: Shelf, row: Row) -> list[str]:
+def row_of(cache: Cache, row: Row) -> list[str]:
     """Weigh the texts of one row twice."""
     log10_e, right, seconds = [], [], []
-    for number, whole in readings(shelf, row.job):
+    for number, whole in readings(cache, row.job):
         reading = whole if row.first is None else whole.first(row.first)
         pair = [weigh(reading, number, i) for i in (None, register_of(number, row.entries))]
         log10_e.append([decision.log10_e for decision, _ in pair])
@@ -117,13 +117,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder with the study's texts")
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
-    missing = [job for job in {row.job for row in ROWS} if job.reading not in shelf]
+    cache = Cache(args.cache)
+    missing = [job for job in {row.job for row in ROWS} if job.reading not in cache]
     if missing:
         import torch
 
         torch.set_num_threads(1)
-        _study_read.Reader(_common.load_builtin(), shelf).run(missing)
+        _study_read.Reader(_common.load_builtin(), cache).run(missing)
     _common.print_facts("The register as prior", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     _common.print_table(
@@ -131,7 +131,7 @@ def main() -> None:
             *("condition", "entries", "texts", "log10 e", "gain (5 % … 95 %)", "e ≥ 10^6 %"),
             *("match %", "seconds"),
         ],
-        [row_of(shelf, row) for row in ROWS],
+        [row_of(cache, row) for row in ROWS],
     )
 
 

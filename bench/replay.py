@@ -35,16 +35,16 @@ from pura.decode.likelihood import (
 )
 from pura.decode.model import MismatchTable
 from pura.decode.windows import codeword_windows
-from pura.lab.cells import CELLS, SEED
-from pura.lab.design import ATTACKED
-from pura.lab.evaluate import TextReading, decide
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, SEED
+from pura.measure.evaluate import TextReading, decide
 from pura.model.naive import full_order
 from pura.model.truncation import distribution
 from pura.scheme import Payload, Profile, SecretKey, schedule
 from pura.scheme.codeword import encode_rows
 from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval
 from pura.scheme.schedule import context_bytes
+from pura_lab.design import ATTACKED
 
 TEXTS: Final = 16
 CELL: Final = CELLS["tbcc-36"]
@@ -290,8 +290,8 @@ def outcome(text: Text, original: Any, payload: Payload) -> Any:
     return np.array(row + guessed(text, original, payload))
 
 
-def run(shelf: Shelf, study: Shelf, texts: int) -> None:
-    """Attack, read and weigh texts that are not on the shelf."""
+def run(cache: Cache, study: Cache, texts: int) -> None:
+    """Attack, read and weigh texts that are not on the cache."""
     import torch
 
     torch.set_num_threads(1)
@@ -303,7 +303,7 @@ def run(shelf: Shelf, study: Shelf, texts: int) -> None:
     stored = study.get(f"texts.{CELL.name}")["ids"]
     profile = CELL.profile(source.vocab_size)
     for number in range(texts):
-        missing = [v for v in VERIFIERS if f"replay.{v}.{number}" not in shelf]
+        missing = [v for v in VERIFIERS if f"replay.{v}.{number}" not in cache]
         if not missing:
             continue
         start = time.perf_counter()
@@ -313,20 +313,20 @@ def run(shelf: Shelf, study: Shelf, texts: int) -> None:
             logits = readers[verifier].logits(edited)
             text = text_of(logits, edited, CELL.key(number), profile)
             row = outcome(text, stored[number], CELL.payload(number))
-            shelf.put(f"replay.{verifier}.{number}", {"row": [row]})
+            cache.put(f"replay.{verifier}.{number}", {"row": [row]})
         print(f"text {number} in {time.perf_counter() - start:.0f} s", flush=True)
 
 
-def table(shelf: Shelf, texts: int) -> None:
+def table(cache: Cache, texts: int) -> None:
     """Print what came out."""
     _common.print_facts("Replay", SEED)
     rows = []
     for verifier, label in VERIFIERS.items():
         got = np.stack(
             [
-                shelf.get(f"replay.{verifier}.{i}")["row"][0]
+                cache.get(f"replay.{verifier}.{i}")["row"][0]
                 for i in range(texts)
-                if f"replay.{verifier}.{i}" in shelf
+                if f"replay.{verifier}.{i}" in cache
             ]
         )
         rows.append(_row(label, "today", got, got[:, 0], got[:, 1]))
@@ -369,11 +369,11 @@ def main() -> None:
     parser.add_argument("--study", type=Path, help="cache of bench/evidence.py")
     parser.add_argument("--texts", type=int, default=TEXTS)
     args = parser.parse_args()
-    shelf = Shelf(args.cache)
+    cache = Cache(args.cache)
     if args.stage == "run":
-        run(shelf, Shelf(args.study), args.texts)
+        run(cache, Cache(args.study), args.texts)
     else:
-        table(shelf, args.texts)
+        table(cache, args.texts)
 
 
 if __name__ == "__main__":

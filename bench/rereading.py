@@ -21,10 +21,9 @@ import numpy as np
 
 import _common
 import long_documents as documents
-from pura.audit.rereading import SIZE, Weights, decisive, placed, windows_of
-from pura.audit.trial import (
+from pura.audit.key_reading import (
     Intervals,
-    Trial,
+    KeyReading,
     decode,
     evidence,
     intervals_of,
@@ -32,10 +31,11 @@ from pura.audit.trial import (
     strongest,
     weigh,
 )
+from pura.audit.rereading import SIZE, Weights, decisive, placed, windows_of
 from pura.decode import default_model
-from pura.lab.documents import finding
-from pura.lab.evaluate import TextReading
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.documents import finding
+from pura.measure.evaluate import TextReading
 from pura.model.evidence import Request, read, read_documents
 from pura.scheme import Profile, SecretKey
 
@@ -45,7 +45,7 @@ COSTS = (2_500, 5_000, 10_000)
 
 def tried(
     seen: Intervals, key: SecretKey, profile: Profile, log10_weight: float, begin: int | None = None
-) -> Trial:
+) -> KeyReading:
     """Decode a reading as an audit does."""
     plan = make_schedule(seen, key, profile, lambda: None)
     local = weigh(plan, seen, profile)
@@ -54,7 +54,7 @@ def tried(
 
 def audited(
     model: Any, reading: TextReading, key: SecretKey, profile: Profile
-) -> tuple[list[Trial], dict[str, float]]:
+) -> tuple[list[KeyReading], dict[str, float]]:
     """Return the first reading of a document and the windows that were read again, and the costs.
 
     Args:
@@ -82,12 +82,12 @@ def audited(
 
 
 def entry_of(
-    model: Any, shelf: Shelf, number: int, wanted: str, asked: int
+    model: Any, cache: Cache, number: int, wanted: str, asked: int
 ) -> dict[str, Any] | None:
     """Decide one document under the key of a text, its own or another's."""
     cell, place = documents.numbered()[asked]
     profile, key = cell.profile(documents.VOCABULARY), cell.key(place)
-    for document, name in documents.documents(shelf, number, "clean"):
+    for document, name in documents.documents(cache, number, "clean"):
         if not name.startswith(wanted + "."):
             continue
         trials, seconds = audited(model, document.reading, key, profile)
@@ -191,7 +191,7 @@ def main() -> None:
         print_table(rows_of(path))
         return
     args.cache.mkdir(parents=True, exist_ok=True)
-    model, shelf = _common.load_builtin(), Shelf(args.study)
+    model, cache = _common.load_builtin(), Cache(args.study)
     if args.stage == "cost":
         _common.print_facts("Second readings: cost", documents.SEED)
         print_costs(model)
@@ -203,7 +203,7 @@ def main() -> None:
         # Far enough apart for the marked text that is asked about not to stand around this one.
         every = len(documents.numbered())
         asked = (number + every // 2) % every if args.stage == "unmarked" else number
-        entry = entry_of(model, shelf, number, args.cell, asked)
+        entry = entry_of(model, cache, number, args.cell, asked)
         if entry is not None:
             with path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")

@@ -14,15 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from _common import print_table
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
 
 CELLS = ("tbcc-36", "spc-36")
 
 
-def row(shelf: Shelf, cell: str) -> tuple[str, ...]:
+def row(cache: Cache, cell: str) -> tuple[str, ...]:
     """Count one cell's texts and tokens."""
-    made = shelf.get(f"attacked.{cell}.clean")["ids"]
-    anew = shelf.get(f"attacked.{cell}.clean-text")
+    made = cache.get(f"attacked.{cell}.clean")["ids"]
+    anew = cache.get(f"attacked.{cell}.clean-text")
     differ = sum(not np.array_equal(a, b) for a, b in zip(made, anew["ids"], strict=True))
     rates = np.concatenate([np.ravel(rate) for rate in anew["rate"]])
     return (
@@ -38,9 +38,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
-    shelf = Shelf(parser.parse_args().cache)
+    cache = Cache(parser.parse_args().cache)
     columns = ("texts", "number", "split differently", "tokens that differ, mean", "worst text")
-    print_table(columns, [row(shelf, cell) for cell in CELLS])
+    print_table(columns, [row(cache, cell) for cell in CELLS])
 
 
 if __name__ == "__main__":

@@ -13,20 +13,20 @@ import shutil
 from pathlib import Path
 
 from pura.base.paths import user_paths
-from pura.lab.attacks.local import ModelWriter, model_tools
-from pura.lab.attacks.rewrite import rewards
-from pura.lab.attacks.training import (
+from pura.measure.attacks.local import ModelWriter, model_tools
+from pura.measure.attacks.rewrite import rewards
+from pura.measure.prompts import LEARNING
+from pura.model.device import choose_device
+from pura.model.load import load_model
+from pura.model.store import ModelStore
+from pura.scheme import Profile
+from pura_lab.attacks.training import (
     learn_preferences,
     learn_rewards,
     preferences,
     strength,
     surrogates,
 )
-from pura.lab.prompts import LEARNING
-from pura.model.device import choose_device
-from pura.model.load import load_model
-from pura.model.store import ModelStore
-from pura.scheme import Profile
 
 
 def main() -> None:

@@ -177,9 +177,9 @@ def use_table(found: Drive, audit: Audit) -> None:
     """Fill the table with many findings; sort, group, search and scroll it."""
     from PySide6.QtCore import Qt
 
+    from pura_audit.session.finding_summary import outline
     from pura_audit.session.items import Item, ItemState
-    from pura_audit.session.outline import outline
-    from pura_audit.session.pile import COLUMNS
+    from pura_audit.session.results import COLUMNS
 
     made = outline(audit)
     items = [
@@ -276,7 +276,7 @@ def sample_audit(found: Drive, model: bool) -> Audit:
 
 def change_colours(found: Drive) -> None:
     """Light, dark, high contrast and back."""
-    from pura_audit.look.theme import Mode
+    from pura_audit.theme.theme import Mode
 
     modes = iter([Mode.DARK, Mode.LIGHT, Mode.CONTRAST, Mode.LIGHT])
     found.step("change the colours", lambda: found.window.set_theme(next(modes)), times=4)

@@ -338,7 +338,7 @@ def honest_record() -> Callable[..., Any]:
 @pytest.fixture(scope="session", autouse=True)
 def honest_records_agree() -> None:
     """Whatever record an audit of any test makes, of whatever kind, agrees with itself."""
-    from pura.audit import foreign, unexamined, walk
+    from pura.audit import document_audit, foreign, unexamined
     from pura.verdict.agreement import disagreements
 
     def watch(owner: Any, name: str) -> None:
@@ -352,7 +352,7 @@ def honest_records_agree() -> None:
 
         setattr(owner, name, made)
 
-    watch(walk.Walk, "finish")
+    watch(document_audit.DocumentAudit, "finish")
     watch(foreign._Walk, "_finish")
     watch(unexamined, "unexamined")
 

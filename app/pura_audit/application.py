@@ -16,14 +16,14 @@ from pura.base.paths import Paths, user_paths
 from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
-from pura_audit.look import fonts
-from pura_audit.look.icons import app_icon
-from pura_audit.look.theme import Mode, Theme
 from pura_audit.platform import i18n, logs, single, stall
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import Engine, PuraEngine
 from pura_audit.session.session import Session
+from pura_audit.theme import fonts
+from pura_audit.theme.icons import app_icon
+from pura_audit.theme.theme import Mode, Theme
 from pura_audit.workbench.main_window import MainWindow
 
 

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any
 from pura.version import __version__
 
 if TYPE_CHECKING:
+    from pura.api import Result, load, mark, verify, verify_many
     from pura.base.errors import PuraError
     from pura.embed.generate import Generated
-    from pura.face import Result, load, mark, verify, verify_many
     from pura.record.audit import Audit
     from pura.scheme import Payload, Profile, SecretKey
 
@@ -41,12 +41,12 @@ _HOMES = {
     "Payload": "pura.scheme",
     "Profile": "pura.scheme",
     "PuraError": "pura.base.errors",
-    "Result": "pura.face",
+    "Result": "pura.api",
     "SecretKey": "pura.scheme",
-    "load": "pura.face",
-    "mark": "pura.face",
-    "verify": "pura.face",
-    "verify_many": "pura.face",
+    "load": "pura.api",
+    "mark": "pura.api",
+    "verify": "pura.api",
+    "verify_many": "pura.api",
 }
 
 __all__ = [

@@ -91,7 +91,7 @@ Diese Seite entsteht aus den Texten des Programms: ein Abschnitt je Code, alphab
 
 
 def _trees() -> list[ast.Module]:
-    folders = (ROOT / "core" / "pura", ROOT / "app" / "pura_audit")
+    folders = (ROOT / "core" / "pura", ROOT / "core" / "pura_lab", ROOT / "app" / "pura_audit")
     return [ast.parse(p.read_text("utf-8")) for f in folders for p in sorted(f.rglob("*.py"))]
 
 

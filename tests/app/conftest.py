@@ -19,8 +19,6 @@ from pura.audit.unexamined import Means, unexamined
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
 from pura.decode.paper import decode
-from pura.desk.audits import Audited, UnreadFile
-from pura.desk.workplace import Workplace
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.record.audit import (
@@ -40,6 +38,8 @@ from pura.record.audit import (
 )
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Profile, SecretKey, schedule
+from pura.usecases.audits import Audited, UnreadFile
+from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.context import JobContext
@@ -210,7 +210,7 @@ class TestEngine:
 
     def __init__(self, profile: Profile, key: SecretKey) -> None:
         self.profile, self.key = profile, key
-        self.workplace = Workplace(paths=user_paths())
+        self.environment = Environment(paths=user_paths())
         self.gate = threading.Event()
         self.gate.set()
         self.entered = threading.Event()

@@ -27,8 +27,8 @@ from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura_audit.platform.i18n import set_language
-from pura_audit.session.outline import Outline, outline
-from pura_audit.session.pile import table_text
+from pura_audit.session.finding_summary import FindingSummary, outline
+from pura_audit.session.results import table_text
 from pura_audit.stress.dialog import Stressed
 
 LAYOUT = parse_layout(
@@ -195,7 +195,7 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     said = outline(audit)
     assert said.payloads[0].bits == ""
     assert said.payloads[0].fields == (("customer", "417"), ("release", "1.4"))
-    assert Outline.from_json(json.loads(json.dumps(said.to_json()))) == said
+    assert FindingSummary.from_json(json.loads(json.dumps(said.to_json()))) == said
     _, rows = table_text(window.pile.model.rows if hasattr(window, "pile") else [])
     assert states("\n".join(map(str, rows)), audit, language) == []
     assert Stressed.of(audit, None) is None

@@ -32,7 +32,7 @@ from PySide6.QtCore import QTimer
 from pura.keys import passphrase_bytes
 from pura.scheme import Profile
 from pura_audit import application
-from pura.desk import keys as desk
+from pura.usecases import keys as desk
 from pura.keys import Place, Secret
 from pura_audit.session.items import ItemState
 
@@ -59,7 +59,7 @@ def steps():
     session = window.session
     while session.catalogue is None:
         yield
-    at = session.workplace
+    at = session.environment
     typed = Secret(bytearray(secret.encode()))
     wrong = Secret(passphrase_bytes("a wrong one, long enough"))
     right = Secret(passphrase_bytes(passphrase))
@@ -91,7 +91,7 @@ def steps():
         yield
     assert item.state is ItemState.DONE, item.failure
     print("audited", item.audit.verdict, item.audit.evidence.keys_tried, flush=True)
-    print(repr(session.keys), repr(session.workplace.session_keys), flush=True)
+    print(repr(session.keys), repr(session.environment.session_keys), flush=True)
     QTimer.singleShot(0, lambda: 1 / 0)
     for _ in range(4):
         yield
@@ -106,10 +106,10 @@ sys.exit(application.run(["--log-level", "debug", "--config-dir", str(home)]))
 # The command, dying in the middle of an audit with the key in its hands.
 CRASH = """
 import sys
-from pura.audit import walk as audit_walk
+from pura.audit import document_audit as audit_walk
 def broken(self, seen):
     raise RuntimeError(f"provoked with {self._keys!r}")
-audit_walk.Walk._try_keys = broken
+audit_walk.DocumentAudit._try_keys = broken
 from pura.cli.__main__ import main
 sys.argv[0] = "pura"
 main()

@@ -15,9 +15,9 @@ import pytest
 
 from pura.base.errors import CaseLogError
 from pura.base.resources import resource
-from pura.desk.cases import SavingRun
 from pura.record.audit import Audit
 from pura.record.json_io import from_dict
+from pura.usecases.cases import SavingRun
 from pura.version import __version__
 
 pytestmark = pytest.mark.model

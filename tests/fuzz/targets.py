@@ -143,19 +143,19 @@ def _register() -> Target:
 
 
 def _prompts() -> Target:
-    from pura.desk.prompts import read_candidates
+    from pura.usecases.prompts import read_candidates
 
     return lambda data: read_candidates(_file(data))
 
 
 def _samples() -> Target:
-    from pura.lab.fitness.samples import read_samples
+    from pura.measure.fitness.samples import read_samples
 
     return lambda data: read_samples(_file(data))
 
 
 def _head() -> Target:
-    from pura.caselog.heads import parse_head
+    from pura.caselog.checkpoints import parse_head
 
     return lambda data: parse_head(data.decode("utf-8", "surrogateescape"), "0" * 32)
 

@@ -28,10 +28,9 @@ from pura.caselog import (
     save_audit,
     write_note,
 )
-from pura.caselog.heads import parse_head
+from pura.caselog.checkpoints import parse_head
 from pura.caselog.verify import verify_log
 from pura.cli.__main__ import app
-from pura.desk.workplace import Workplace
 from pura.keys import load_key, passphrase_bytes
 from pura.profiles.store import ProfileFolder
 from pura.record import json_io
@@ -41,6 +40,7 @@ from pura.register.store import Register
 from pura.report import ReportRequest, build_report
 from pura.report.check import BAD, check_report, load_trust
 from pura.scheme import Payload, Profile, unpack
+from pura.usecases.environment import Environment
 from pura.verdict.policy import load_policy
 
 OLD = Path(__file__).parents[1] / "data" / "v0.1.0"
@@ -237,7 +237,7 @@ def test_keys_open_with_their_passphrase(home: Path) -> None:
     assert done.exit_code == 0, done.output
     for entry in listed:
         assert entry["fingerprint"] in done.output
-    place = Workplace(paths=user_paths(), ask_folder=lambda _new: passphrase_bytes(PASSPHRASE))
+    place = Environment(paths=user_paths(), ask_folder=lambda _new: passphrase_bytes(PASSPHRASE))
     with place.opened_keys([place.stored_key(entry["name"]) for entry in listed]) as keys:
         assert [key.fingerprint for key, _ in keys] == [e["fingerprint"] for e in listed]
     handed = load_key(OLD / "desk.purakey", lambda: passphrase_bytes(PASSPHRASE))

@@ -23,11 +23,11 @@ from pura.caselog import (
     set_tags,
     write_note,
 )
-from pura.desk.cases import ExportCase, OpenAudits, export_to_file, open_audits
-from pura.desk.reports import filled_request
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
+from pura.usecases.cases import ExportCase, OpenAudits, export_to_file, open_audits
+from pura.usecases.reports import filled_request
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
 from pura_audit.cases.pane import CasePane
@@ -296,7 +296,7 @@ class CaseActs(QObject):
         self.named(
             lambda who: self._browser.change(
                 lambda _: export_to_file(
-                    self._browser.log.workplace,
+                    self._browser.log.environment,
                     ExportCase(case=case.id, path=path, auditor=who, replace=True),
                 ),
                 lambda _: self._browser.say(words),
@@ -370,7 +370,7 @@ class CaseActs(QObject):
         self.named(
             lambda who: log.change(
                 lambda context: open_audits(
-                    log.workplace,
+                    log.environment,
                     OpenAudits(items=tuple(items), auditor=who, passphrase=secret),
                     checkpoint=context.checkpoint,
                 ),
@@ -394,7 +394,7 @@ class CaseActs(QObject):
             base = ReportRequest(language=language() if language() in ("en", "de") else "en")
             cases = self._browser.log
             cases.ask(
-                lambda _: filled_request(cases.workplace, case, items, base),
+                lambda _: filled_request(cases.environment, case, items, base),
                 lambda outcome: self._begin_report(case, audits, outcome),
                 self,
             )

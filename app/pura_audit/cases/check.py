@@ -13,14 +13,14 @@ from PySide6.QtWidgets import (
 )
 
 from pura.caselog.verify import LogCheck
-from pura.desk.cases import CheckLog, check_log
 from pura.report.check import BAD, GOOD, NOTICE
+from pura.usecases.cases import CheckLog, check_log
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
@@ -91,7 +91,7 @@ class CheckDialog(PlainDialog):
 
     def check(self) -> None:
         """Look at everything."""
-        who, at = self._settings.current.auditor, self._cases.workplace
+        who, at = self._settings.current.auditor, self._cases.environment
         request = CheckLog(head=self.head.text, record=bool(who), auditor=who)
         self.checks = None
         self.bar.show()

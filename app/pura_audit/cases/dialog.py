@@ -19,15 +19,15 @@ from PySide6.QtWidgets import (
 )
 
 from pura.caselog import Case, CaseLog, Query, list_cases, open_case
-from pura.desk.cases import ImportCase, import_from_file
+from pura.usecases.cases import ImportCase, import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, shown
 from pura_audit.cases.words import case_row
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import (
@@ -263,7 +263,7 @@ class CasesDialog(PlainDialog):
 
     def import_file(self, path: Path) -> None:
         """Take a case in."""
-        at = self.log.workplace
+        at = self.log.environment
         self.acts.named(
             lambda who: self.change(
                 lambda _: import_from_file(at, ImportCase(path=path, auditor=who)).id, self._opened

@@ -29,8 +29,8 @@ from pura_audit.cases.words import (
     item_row,
     moment,
 )
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.tables import fill_table, make_table

@@ -6,13 +6,13 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from pura.caselog import Case, Item
-from pura.desk.cases import ReviewFinding, review_finding
+from pura.usecases.cases import ReviewFinding, review_finding
 from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, filled, language, translate
 from pura_audit.session.case_log import Cases
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import Words
 from pura_audit.widgets.form_dialog import (
@@ -97,7 +97,7 @@ class ReviewDialog(FittedDialog):
             item=item, reviewer=who, agree=agree, recomputed=recomputed, words=remark
         )
         self._cases.change(
-            lambda _: review_finding(self._cases.workplace, request), self._signed, self
+            lambda _: review_finding(self._cases.environment, request), self._signed, self
         )
 
     def _signed(self, outcome: Outcome[None]) -> None:

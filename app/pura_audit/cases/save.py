@@ -23,15 +23,15 @@ from pura.caselog import (
     Query,
     list_cases,
 )
-from pura.desk.cases import Saved, SaveTo, save_audits
 from pura.keys import Secret
 from pura.record.audit import Audit
+from pura.usecases.cases import Saved, SaveTo, save_audits
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import Field, Words
 from pura_audit.widgets.form_dialog import (
@@ -203,7 +203,7 @@ class SaveDialog(FittedDialog):
         )
         self._cases.change(
             lambda context: save_audits(
-                self._cases.workplace,
+                self._cases.environment,
                 to,
                 audits,
                 progress=context.progress,

@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.keys import (
+from pura.keys import SUFFIX, Place, Secret, State
+from pura.usecases.keys import (
     DeleteKey,
     ExportKey,
     ImportKey,
@@ -29,7 +30,6 @@ from pura.desk.keys import (
     unlock_files,
     unlock_keyring,
 )
-from pura.keys import SUFFIX, Place, Secret, State
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job, Work
@@ -37,10 +37,10 @@ from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
 from pura_audit.keys.requests import KeyAct, KeyRequest, carry_out, name_in, needs_files
 from pura_audit.keys.words import kind_words, lost_words, place_words, state_words
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue, KeyChoice
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,
@@ -302,7 +302,7 @@ class KeysDialog(PlainDialog):
     def _unlock(self) -> None:
         found = self._session.catalogue or Catalogue()
         if found.place is Place.KEYRING and found.keyring is State.LOCKED:
-            self._work(lambda _: unlock_keyring(self._session.workplace), self._unlocked)
+            self._work(lambda _: unlock_keyring(self._session.environment), self._unlocked)
         else:
             self.ask_folder(None, new=self._unset(found))
 
@@ -335,21 +335,21 @@ class KeysDialog(PlainDialog):
             self.ask_folder(request, new=found.files is State.NO_BACKEND)
             return
         self._work(
-            lambda _: carry_out(self._session.workplace, request),
+            lambda _: carry_out(self._session.environment, request),
             lambda outcome: self._ended(request, outcome),
         )
 
     def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
-        workplace = self._session.workplace
+        environment = self._session.environment
         if request is None:
             self._work(
-                lambda _: unlock_files(workplace, UnlockFiles(passphrase=secret)), self._unlocked
+                lambda _: unlock_files(environment, UnlockFiles(passphrase=secret)), self._unlocked
             )
             return
 
         def work(_: JobContext) -> KeyDone:
-            unlock_files(workplace, UnlockFiles(passphrase=secret))
-            return carry_out(workplace, request)
+            unlock_files(environment, UnlockFiles(passphrase=secret))
+            return carry_out(environment, request)
 
         self._work(work, lambda outcome: self._ended(request, outcome))
 

@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
 from pura.keys import MAX_NAME, MAX_NOTE, Place, Secret, State
 from pura.keys.epochs import is_epoch
+from pura.usecases.keys import CreateKey, DeriveKey, ImportKey, NoteKey, RenameKey
 from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.requests import KeyAct, KeyRequest
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.choices import Catalogue
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.widgets.form_dialog import (

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 from pura.keys import MIN_PASSPHRASE, Secret, passphrase_bytes
 from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.words import strength_words
-from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import translate
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     TriedDialog,

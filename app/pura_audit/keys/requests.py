@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import Enum, auto
 
-from pura.desk.keys import (
+from pura.keys import Place
+from pura.usecases.environment import Environment
+from pura.usecases.keys import (
     CreateKey,
     DeleteKey,
     DeriveKey,
@@ -21,8 +23,6 @@ from pura.desk.keys import (
     note_key,
     rename_key,
 )
-from pura.desk.workplace import Workplace
-from pura.keys import Place
 
 
 class KeyAct(Enum):
@@ -40,7 +40,7 @@ class KeyAct(Enum):
 KeyRequest = CreateKey | ImportKey | DeriveKey | ExportKey | RenameKey | NoteKey | DeleteKey
 
 
-def carry_out(workplace: Workplace, request: KeyRequest) -> KeyDone:
+def carry_out(environment: Environment, request: KeyRequest) -> KeyDone:
     """Do what is asked.
 
     Raises:
@@ -48,19 +48,19 @@ def carry_out(workplace: Workplace, request: KeyRequest) -> KeyDone:
     """
     match request:
         case CreateKey():
-            return create_key(workplace, request)
+            return create_key(environment, request)
         case ImportKey():
-            return import_key(workplace, request)
+            return import_key(environment, request)
         case DeriveKey():
-            return derive_key(workplace, request)
+            return derive_key(environment, request)
         case ExportKey():
-            return export_key(workplace, request)
+            return export_key(environment, request)
         case RenameKey():
-            return rename_key(workplace, request)
+            return rename_key(environment, request)
         case NoteKey():
-            return note_key(workplace, request)
+            return note_key(environment, request)
         case DeleteKey():
-            return delete_key(workplace, request)
+            return delete_key(environment, request)
 
 
 def needs_files(request: KeyRequest) -> bool:

@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.catalogue import catalogue
-from pura.desk.models import (
+from pura.model.fetch import builtin_model
+from pura.model.installed import InstalledModel
+from pura.usecases.models import (
     AddModel,
     InstallModel,
     RecheckModel,
@@ -26,12 +28,10 @@ from pura.desk.models import (
     recheck_model,
     remove_model,
 )
-from pura.model.fetch import builtin_model
-from pura.model.installed import InstalledModel
-from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import decimal, filled, language, size, translate
 from pura_audit.session.choices import Catalogue, ModelChoice
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.fields import name_input
 from pura_audit.widgets.form_dialog import ask_first
 from pura_audit.widgets.working_dialog import StoreDialog
@@ -141,10 +141,10 @@ class ModelsDialog(StoreDialog):
         return row
 
     def _install(self) -> None:
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
             lambda context: install_model(
-                workplace,
+                environment,
                 InstallModel(),
                 progress=context.progress,
                 checkpoint=context.checkpoint,
@@ -156,10 +156,10 @@ class ModelsDialog(StoreDialog):
     def _verify(self) -> None:
         if self.selected is None:
             return
-        workplace, request = self.session.workplace, RecheckModel(name=self.selected.name)
+        environment, request = self.session.environment, RecheckModel(name=self.selected.name)
         self.begin(
             lambda context: recheck_model(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_unchanged,
         )
@@ -177,13 +177,13 @@ class ModelsDialog(StoreDialog):
         return dialog
 
     def _add(self, path: Path) -> None:
-        workplace = self.session.workplace
+        environment = self.session.environment
         request = AddModel(
             path=path, copy=self.copy.isChecked(), licence=self.licence.text().strip()
         )
         self.begin(
             lambda context: add_model(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_installed,
             installs=True,
@@ -215,8 +215,8 @@ class ModelsDialog(StoreDialog):
         )
 
     def _remove(self, request: RemoveModel) -> None:
-        workplace = self.session.workplace
-        self.begin(lambda _: remove_model(workplace, request), words=_removed)
+        environment = self.session.environment
+        self.begin(lambda _: remove_model(environment, request), words=_removed)
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.models import MeasureFitness, measure_fitness
 from pura.keys import KeyRef
-from pura.lab.fitness.measure import ProxyFitness
-from pura.lab.fitness.statistics import LEAST, Share
-from pura_audit.look.theme import GRID
+from pura.measure.fitness.measure import ProxyFitness
+from pura.measure.fitness.statistics import LEAST, Share
+from pura.usecases.models import MeasureFitness, measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
@@ -151,10 +151,10 @@ class FitnessDialog(WorkingDialog):
             texts=self.texts.value(),
             tokens=self.tokens.value(),
         )
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
             lambda context: measure_fitness(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.show_result,
         )

@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.power import MeasurePower, estimate_power, measure_power
+from pura.usecases.power import MeasurePower, estimate_power, measure_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.outcome import Progress
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
@@ -166,10 +166,10 @@ class PowerDialog(WorkingDialog):
         )
 
     def _estimate(self) -> None:
-        request, workplace = self.request(), self.session.workplace
+        request, environment = self.request(), self.session.environment
         if request is not None:
             self.begin(
-                lambda context: estimate_power(workplace, request, checkpoint=context.checkpoint),
+                lambda context: estimate_power(environment, request, checkpoint=context.checkpoint),
                 then=self._say_time,
             )
 
@@ -178,12 +178,12 @@ class PowerDialog(WorkingDialog):
         self.say(filled(words, time=duration(seconds)))
 
     def _measure(self) -> None:
-        request, workplace = self.request(), self.session.workplace
+        request, environment = self.request(), self.session.environment
         if request is None:
             return
         self.begin(
             lambda context: measure_power(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.measured.emit,
         )

@@ -9,7 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
-from pura.desk.power import (
+from pura.keys import Secret
+from pura.usecases.power import (
     SHARES,
     PowerFound,
     PowerLine,
@@ -23,7 +24,6 @@ from pura.desk.power import (
     remove_power,
     sign_power,
 )
-from pura.keys import Secret
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power_file import SHORT, PowerFile
 from pura_audit.jobs.outcome import Done, Outcome
@@ -124,9 +124,9 @@ class PowerTablesDialog(StoreDialog):
 
     def _do(self, act: Callable[[], T], words: Callable[[T], str] | None = None) -> None:
         """Hand a use case over, and show the tables as they are after it."""
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
-            lambda _: (act(), list_power(workplace)),
+            lambda _: (act(), list_power(environment)),
             words=None if words is None else lambda done: words(done[0]),
             then=lambda done: self._show(done[1]),
         )
@@ -156,20 +156,20 @@ class PowerTablesDialog(StoreDialog):
 
     def _take(self, dialog: PowerDialog, made: PowerFile) -> None:
         dialog.accept()
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
-            lambda _: list_power(workplace),
+            lambda _: list_power(environment),
             words=lambda _: _stored(made),
             then=lambda rows: self._show(rows, made.fingerprint),
         )
 
     def ask_file(self) -> QDialog:
         """Ask for a table that was measured elsewhere."""
-        workplace = self.session.workplace
+        environment = self.session.environment
         return self._ask_path(
             translate("Power", "Add a table"),
             translate("Power", "Measured tables ({files:text})"),
-            lambda path: self._do(lambda: add_power(workplace, path), _added),
+            lambda path: self._do(lambda: add_power(environment, path), _added),
         )
 
     def ask_certificate(self) -> QDialog | None:
@@ -203,7 +203,7 @@ class PowerTablesDialog(StoreDialog):
             self,
             new=False,
         )
-        workplace = self.session.workplace
+        environment = self.session.environment
 
         def ended(outcome: Outcome[tuple[PowerFound, tuple[PowerFound, ...]]]) -> None:
             dialog.ended(outcome)
@@ -213,7 +213,7 @@ class PowerTablesDialog(StoreDialog):
         def sign(secret: Secret) -> None:
             request = SignPower(name=name, certificate=certificate, passphrase=secret)
             self.session.do(
-                lambda _: (sign_power(workplace, request), list_power(workplace)),
+                lambda _: (sign_power(environment, request), list_power(environment)),
                 ended,
                 dialog,
                 words=lambda done: _signed(done[0]),
@@ -228,12 +228,13 @@ class PowerTablesDialog(StoreDialog):
         """Ask where the chosen table shall be written."""
         if self.selected is None:
             return None
-        name, workplace = self.selected.sealed.fingerprint, self.session.workplace
+        name, environment = self.selected.sealed.fingerprint, self.session.environment
         dialog = self._ask_path(
             translate("Power", "Export the table"),
             translate("Power", "Measured tables ({files:text})"),
             lambda path: self._do(
-                lambda: export_power(workplace, name, path, replace=True), lambda _: _exported(path)
+                lambda: export_power(environment, name, path, replace=True),
+                lambda _: _exported(path),
             ),
         )
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
@@ -250,14 +251,14 @@ class PowerTablesDialog(StoreDialog):
         if self.selected is None:
             return
         request = RelyOnPower(name=self.selected.sealed.fingerprint, on=not self.selected.relied_on)
-        workplace = self.session.workplace
-        self._do(lambda: rely_on_power(workplace, request), _relied)
+        environment = self.session.environment
+        self._do(lambda: rely_on_power(environment, request), _relied)
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a table goes."""
         if self.selected is None:
             return None
-        table, workplace = self.selected.sealed.table, self.session.workplace
+        table, environment = self.selected.sealed.table, self.session.environment
         fingerprint = self.selected.sealed.fingerprint
         return ask_first(
             self,
@@ -265,7 +266,7 @@ class PowerTablesDialog(StoreDialog):
             filled(translate("Power", "Remove “{table:text}”?"), table=table.name),
             translate("Power", "It can be measured again, or added again from a file."),
             translate("Power", "Remove"),
-            lambda: self._do(lambda: remove_power(workplace, fingerprint), lambda _: _removed()),
+            lambda: self._do(lambda: remove_power(environment, fingerprint), lambda _: _removed()),
         )
 
 

@@ -8,7 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QFileDialog, QWidget
 
 from pura.audit.fitness import mismatches
-from pura.desk.profiles import (
+from pura.scheme import Profile
+from pura.scheme.foreign import FOREIGN_NAMES
+from pura.usecases.profiles import (
     CreateForeign,
     ExportProfile,
     ImportProfile,
@@ -21,8 +23,6 @@ from pura.desk.profiles import (
     remove_profile,
     save_profile,
 )
-from pura.scheme import Profile
-from pura.scheme.foreign import FOREIGN_NAMES
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.version_words import imported_words, stored_words
 from pura_audit.profiles.words import code_names
@@ -134,11 +134,11 @@ class ProfilesDialog(StoreDialog):
         """Open the form for a mark by others; it stays until the profile is made."""
         from pura_audit.profiles.foreign import ForeignForm
 
-        form, workplace = ForeignForm(self.session, self), self.session.workplace
+        form, environment = ForeignForm(self.session, self), self.session.environment
 
         def make(request: CreateForeign) -> None:
             self.session.do(
-                lambda _: create_foreign(workplace, request), form.ended, form, words=_saved
+                lambda _: create_foreign(environment, request), form.ended, form, words=_saved
             )
 
         form.wanted.connect(make)
@@ -194,22 +194,22 @@ class ProfilesDialog(StoreDialog):
 
     def save(self, request: SaveProfile) -> None:
         """Store a profile that was made in the editor."""
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
-            lambda _: save_profile(workplace, request),
+            lambda _: save_profile(environment, request),
             words=_saved,
         )
 
     def take_in(self, request: ImportProfile) -> None:
         """Import a profile file."""
-        workplace = self.session.workplace
-        self.begin(lambda _: import_profile(workplace, request), words=_imported)
+        environment = self.session.environment
+        self.begin(lambda _: import_profile(environment, request), words=_imported)
 
     def hand_out(self, request: ExportProfile) -> None:
         """Write a profile to a file."""
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
-            lambda _: export_profile(workplace, request),
+            lambda _: export_profile(environment, request),
             words=lambda done: filled(
                 translate("Profiles", "The profile “{profile:text}” was exported."),
                 profile=done.name or "",
@@ -218,9 +218,9 @@ class ProfilesDialog(StoreDialog):
 
     def remove(self, request: RemoveProfile) -> None:
         """Delete a profile."""
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
-            lambda _: remove_profile(workplace, request),
+            lambda _: remove_profile(environment, request),
             words=lambda _: filled(
                 translate("Profiles", "The profile “{profile:text}” was deleted."),
                 profile=request.name,

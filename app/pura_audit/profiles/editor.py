@@ -19,10 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.errors import ProfileError, PuraError
-from pura.desk.profiles import SaveProfile
 from pura.profiles.store import clean_name
 from pura.scheme import Profile, default_blocks
-from pura_audit.look.theme import GAP, GRID
+from pura.usecases.profiles import SaveProfile
 from pura_audit.platform.i18n import error_words, filled, short, translate
 from pura_audit.profiles.fields import FieldsTable
 from pura_audit.profiles.words import (
@@ -36,6 +35,7 @@ from pura_audit.profiles.words import (
 )
 from pura_audit.session.choices import Catalogue, ProfileChoice
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (

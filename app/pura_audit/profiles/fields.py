@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from pura.scheme.fields import KINDS, Field
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GRID
 
 
 class FieldsTable(QWidget):

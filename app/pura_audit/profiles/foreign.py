@@ -9,15 +9,15 @@ from typing import Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
-from pura.desk.profiles import CreateForeign, read_foreign
 from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
+from pura.usecases.profiles import CreateForeign, read_foreign
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.look.theme import GAP
 from pura_audit.platform.i18n import short, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.reports import CheckReport, check_report
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
+from pura.usecases.reports import CheckReport, check_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label, restyle
 from pura_audit.widgets.drop_zone import dropped_paths
@@ -181,14 +181,14 @@ class ReportCheckDialog(PlainDialog):
         if self._job is not None or self._path is None:
             return
         request = CheckReport(path=self._path, trust=self._trust, rerun=self.again.isChecked())
-        workplace = self._session.workplace
+        environment = self._session.environment
         self.checked = None
         self._clear()
         restyle(self.summary, "role", "reading")
         self.summary.setText(translate("ReportCheck", "Checking …"))
         self._job = self._session.do(
             lambda context: check_report(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             self._ended,
             self,

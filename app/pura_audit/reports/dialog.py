@@ -22,13 +22,13 @@ from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
 from pura_audit.jobs.outcome import Failure
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.look.theme import GAP, GRID, PADDING
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.form import ReportForm
 from pura_audit.reports.making import ReportMaker, Saved
 from pura_audit.reports.preview import ReportPreview
 from pura_audit.reports.save import FilesGroup, SaveLine, ask_where, show_folder
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID, PADDING
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
 

@@ -17,11 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.reports import BuildReport
 from pura.record.audit import Audit
 from pura.report import ReportRequest
+from pura.usecases.reports import BuildReport
 from pura_audit.jobs.outcome import Failure
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.settings import Settings
 from pura_audit.reports.groups import (
@@ -33,6 +32,7 @@ from pura_audit.reports.groups import (
     RemarksGroup,
 )
 from pura_audit.reports.text import TextGroup
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box
 from pura_audit.widgets.fold import Fold

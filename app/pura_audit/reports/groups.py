@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 from pura.record.audit import Audit
 from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.platform.settings import Settings
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel

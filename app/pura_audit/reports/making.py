@@ -8,7 +8,9 @@ from pathlib import Path
 
 from PySide6.QtGui import QImage
 
-from pura.desk.reports import (
+from pura.keys import Secret
+from pura.report import render_pages
+from pura.usecases.reports import (
     BuildReport,
     Built,
     FilesTakenError,
@@ -18,8 +20,6 @@ from pura.desk.reports import (
     with_logo,
     write_report,
 )
-from pura.keys import Secret
-from pura.report import render_pages
 from pura_audit.jobs.context import JobContext
 
 

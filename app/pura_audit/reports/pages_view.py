@@ -19,8 +19,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GAP, GRID
 
 WIDTH: Final = "width"
 PAGE: Final = "page"

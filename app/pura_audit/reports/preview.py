@@ -16,14 +16,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.reports import BuildReport, Built
+from pura.usecases.reports import BuildReport, Built
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Stopped
 from pura_audit.jobs.queue import Job, JobQueue
-from pura_audit.look.icons import icon
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.reports.making import ReportMaker, draw_pages
 from pura_audit.reports.pages_view import ACTUAL, PAGE, WIDTH, PagesView
+from pura_audit.theme.icons import icon
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 
 WAIT_MS: Final = 600  # after the last change

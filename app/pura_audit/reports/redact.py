@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
-from pura_audit.look import fonts
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.widgets.form_dialog import plain_button

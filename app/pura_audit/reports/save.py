@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.desk.reports import BuildReport
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report.hiding import names
+from pura.usecases.reports import BuildReport
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, JobQueue
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.reports.making import InTheWay, ReportMaker, Saved, SaveReport
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.fold import Fold
 from pura_audit.widgets.form_dialog import Remark, ask_first

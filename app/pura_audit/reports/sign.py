@@ -15,13 +15,13 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base import numerals
-from pura.desk.reports import Signed, SignReport, is_draft, sign_report
 from pura.keys import Secret, passphrase_bytes
 from pura.report.sign import SignOptions
+from pura.usecases.reports import Signed, SignReport, is_draft, sign_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     button_row,
@@ -179,10 +179,10 @@ class ReportSignDialog(WorkingDialog):
             auditor=self.session.settings.current.auditor,
             replace=True,  # the file dialog has asked about a file that is there
         )
-        workplace = self.session.workplace
+        environment = self.session.environment
         self.begin(
             lambda context: sign_report(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_signed,
         )

@@ -9,8 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from pura.caselog import CaseLog
-from pura.desk.cases import open_log
-from pura.desk.workplace import Workplace
+from pura.usecases.cases import open_log
+from pura.usecases.environment import Environment
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Outcome
 from pura_audit.jobs.queue import Job, JobQueue, Work
@@ -24,7 +24,7 @@ class Cases(QObject):
 
     Args:
         queue: Where the work is done.
-        workplace: Whose log it is; of that, only its folders are used here.
+        environment: Whose log it is; of that, only its folders are used here.
 
     Signals:
         changed: Something was written.
@@ -33,15 +33,15 @@ class Cases(QObject):
     changed = Signal()
 
     def __init__(
-        self, queue: JobQueue, workplace: Workplace, parent: QObject | None = None
+        self, queue: JobQueue, environment: Environment, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._queue, self.workplace = queue, workplace
+        self._queue, self.environment = queue, environment
 
     @property
     def path(self) -> Path:
         """Where the log is."""
-        return self.workplace.paths.caselog
+        return self.environment.paths.caselog
 
     @property
     def there(self) -> bool:
@@ -71,5 +71,5 @@ class Cases(QObject):
         return self._queue.do(told, then, owner)
 
     def _opened(self, act: Act[T], context: JobContext) -> T:
-        with open_log(self.workplace, create=True) as log:
+        with open_log(self.environment, create=True) as log:
             return act(log, context)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pura.desk.audits import UnreadFile
 from pura.documents import Document
 from pura.keys import KeyEntry, Place, State
 from pura.model.installed import InstalledModel
 from pura.model.memory import Room
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
+from pura.usecases.audits import UnreadFile
 from pura.verdict.policy import Policy
 from pura_audit.jobs.outcome import Failure
 

@@ -10,12 +10,12 @@ from typing import Protocol
 
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
-from pura.desk import audits
-from pura.desk.workplace import Workplace
 from pura.keys import KeyRef, KeyStore, SessionKeys
 from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
+from pura.usecases import audits
+from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
@@ -35,7 +35,7 @@ class Engine(Protocol):
     """What the session needs of whoever does the work."""
 
     @property
-    def workplace(self) -> Workplace:
+    def environment(self) -> Environment:
         """Where the use cases work."""
 
     def catalogue(self) -> Catalogue:
@@ -58,7 +58,7 @@ class PuraEngine:
         dtype: Number format of the model.
 
     Attributes:
-        workplace: Where the use cases work.
+        environment: Where the use cases work.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class PuraEngine:
         dtype: str = "float32",
     ) -> None:
         public = sample().key
-        self.workplace = Workplace(
+        self.environment = Environment(
             paths=paths,
             device=device,
             dtype=dtype,
@@ -82,11 +82,11 @@ class PuraEngine:
         """Find keys, models and profiles; what is damaged is named, not fatal."""
         problems: list[Failure] = []
         free, place = free_on(self._kind)
-        store = self.workplace.keys
+        store = self.environment.keys
         standing = store.standing()
         keys = [
             KeyChoice(label=ref.label or ref.fingerprint, fingerprint=ref.fingerprint, session=True)
-            for ref in self.workplace.session_keys.refs()
+            for ref in self.environment.session_keys.refs()
         ]
         try:
             keys += self._stored(store)
@@ -99,9 +99,9 @@ class PuraEngine:
                 size_bytes=model.size_bytes,
                 parameters=model.parameters,
                 facts=model,
-                room=room_for(model.parameters, self.workplace.dtype, free=free, place=place),
+                room=room_for(model.parameters, self.environment.dtype, free=free, place=place),
             )
-            for model in self.workplace.models.list()
+            for model in self.environment.models.list()
         )
         profiles = self._profiles(problems)
         policy = self._policy(problems)
@@ -120,7 +120,7 @@ class PuraEngine:
 
     def device(self) -> DeviceWords:
         """Say where a model would run; this is where torch is first imported."""
-        device = self.workplace.compute_device()
+        device = self.environment.compute_device()
         self._kind = device.kind
         return DeviceWords(
             kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason
@@ -137,9 +137,9 @@ class PuraEngine:
             follow=True,
         )
         if isinstance(request.document, audits.UnreadFile):
-            return audits.not_examined(self.workplace, setup, request.document)
+            return audits.not_examined(self.environment, setup, request.document)
         return audits.audit(
-            self.workplace,
+            self.environment,
             setup,
             audits.AuditText(document=request.document, prompts=request.prompts),
             progress=context.progress,
@@ -147,7 +147,7 @@ class PuraEngine:
         )
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
-        entries, paths = store.list(), self.workplace.paths
+        entries, paths = store.list(), self.environment.paths
         return [
             KeyChoice(
                 label=entry.name,
@@ -160,14 +160,14 @@ class PuraEngine:
 
     def _policy(self, problems: list[Failure]) -> Policy | None:
         try:
-            return load_policy(self.workplace.paths.policy)
+            return load_policy(self.environment.paths.policy)
         except PuraError as error:
             problems.append(Failure.of(error))
             return None
 
     def _profiles(self, problems: list[Failure]) -> tuple[ProfileChoice, ...]:
         profiles = []
-        folder = self.workplace.paths.profiles
+        folder = self.environment.paths.profiles
         for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
             try:
                 profile, notes = Profile.load_noted(path)

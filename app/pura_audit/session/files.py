@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final
 
 from pura.base.errors import PuraError
-from pura.desk.audits import UnreadFile, unread_file, unread_parts
 from pura.documents import (
     FORMATS,
     Document,
@@ -19,6 +18,7 @@ from pura.documents import (
     read_document,
 )
 from pura.documents.folders import Summary, WalkOptions, walk
+from pura.usecases.audits import UnreadFile, unread_file, unread_parts
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
 
@@ -100,7 +100,9 @@ def read_file(path: Path, options: ReadOptions, context: JobContext) -> FileText
 
 
 def _is_report(path: Path) -> bool:
-    from pura.desk.reports import carries_record  # signing comes with it; the window starts without
+    from pura.usecases.reports import (
+        carries_record,  # signing comes with it; the window starts without
+    )
 
     return carries_record(path)
 

@@ -13,7 +13,7 @@ from pura.scheme import Profile
 from pura_audit.jobs.outcome import Failure, Progress
 from pura_audit.jobs.queue import Job
 from pura_audit.session.choices import KeyChoice
-from pura_audit.session.outline import Outline
+from pura_audit.session.finding_summary import FindingSummary
 
 
 class ItemState(StrEnum):
@@ -73,7 +73,7 @@ class Item:
     sample: bool = False
     elsewhere: bool = False
     audit: Audit | None = None
-    outline: Outline | None = None
+    outline: FindingSummary | None = None
     standing: Standing | None = None
     report: Path | None = None
     failure: Failure | None = None

@@ -22,8 +22,8 @@ from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.session.choices import KeyChoice
+from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.outline import Outline
 
 FILE: Final = "texts.jsonl"
 MAX_BYTES: Final = 1 << 28
@@ -139,7 +139,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
         item.sample, item.profile = True, found.profile
         item.key = KeyChoice(label=LABEL, fingerprint=found.key.fingerprint, session=True)
     if "outline" in row:
-        item.outline = Outline.from_json(row["outline"])
+        item.outline = FindingSummary.from_json(row["outline"])
         item.state = ItemState.DONE
     elif item.state is ItemState.DONE:
         item.state = ItemState.READY  # the case log did not take it: it is examined again

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from pura.base.errors import CaseLogError, KeyFormatError, PuraError
 from pura.caselog import KEEP, LEAVE_OUT, SEAL, Standing
-from pura.desk.audits import Audited
-from pura.desk.cases import UNFILED, SaveTo, SavingRun, saving_run
-from pura.desk.workplace import Workplace
 from pura.keys import Secret
+from pura.usecases.audits import Audited
+from pura.usecases.cases import UNFILED, SaveTo, SavingRun, saving_run
+from pura.usecases.environment import Environment
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.outline import Outline, outline
+from pura_audit.session.finding_summary import FindingSummary, outline
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Kept:
     """
 
     audited: Audited
-    outline: Outline
+    outline: FindingSummary
     standing: Standing | None
     failure: Failure | None = None
 
@@ -41,12 +41,12 @@ class Keeper:
     """Saves to the unfiled case.
 
     Args:
-        workplace: Whose case log it is.
+        environment: Whose case log it is.
         settings: Say who acts, and what becomes of texts.
     """
 
-    def __init__(self, workplace: Workplace, settings: SettingsFile) -> None:
-        self._at, self._settings = workplace, settings
+    def __init__(self, environment: Environment, settings: SettingsFile) -> None:
+        self._at, self._settings = environment, settings
         self._secret: Secret | None = None
         self._open = ExitStack()
         self._run: SavingRun | None = None

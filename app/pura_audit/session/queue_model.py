@@ -15,8 +15,8 @@ from PySide6.QtCore import (
 )
 
 from pura_audit.platform.i18n import filled, size, translate
+from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
-from pura_audit.session.outline import Outline
 
 ITEM_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 MANY: Final = 50
@@ -44,7 +44,7 @@ def verdict_words(item: Item) -> str:
     return outcome_words(item.outline) if item.outline is not None else ""
 
 
-def outcome_words(outline: Outline) -> str:
+def outcome_words(outline: FindingSummary) -> str:
     """Return the outcome in a few words, for lists; its headline stands with the answer."""
     if outline.verdict == "mark" and outline.marks > 1:
         least = translate("Queue", "at least {n:count} marks")

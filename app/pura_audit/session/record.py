@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from PySide6.QtCore import QModelIndex, QObject, QTimer
 
 from pura.caselog import KEEP, Standing
-from pura.desk.cases import open_saved, standings_of
 from pura.record.audit import Audit
+from pura.usecases.cases import open_saved, standings_of
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import JobQueue
 from pura_audit.platform.i18n import filled, translate
@@ -61,7 +61,7 @@ class Record(QObject):
         self._session, self._jobs = session, jobs
         rows = session
         self._ready = False
-        self._journal = Journal(rows.cases.workplace.paths.state)
+        self._journal = Journal(rows.cases.environment.paths.state)
         self._changed: dict[int, Item] = {}
         self._known: dict[int, Item] = {}
         self._loaded: list[Item] = []
@@ -149,7 +149,7 @@ class Record(QObject):
         outline = item.outline
         if item.state is ItemState.DONE and item.audit is None and outline is not None:
             who = self._session.settings.current.auditor or None
-            at = self._session.cases.workplace
+            at = self._session.cases.environment
             self._session.cases.change(
                 lambda _: open_saved(at, outline.audit, auditor=who),
                 lambda outcome: self._fetched(item, outcome),
@@ -182,7 +182,7 @@ class Record(QObject):
         audits = {i.outline.audit for i in self._session.queue.items if i.outline is not None}
         if not audits:
             return
-        at = self._session.cases.workplace
+        at = self._session.cases.environment
         self._session.cases.ask(lambda _: standings_of(at, audits), self._looked, self)
 
     def _looked(self, outcome: Outcome[dict[str, Standing]]) -> None:

@@ -17,12 +17,12 @@ from shiboken6 import isValid
 from pura.audit.fitness import mismatches
 from pura.audit.options import Notice
 from pura.base.errors import PuraError
-from pura.desk.audits import UnreadFile
-from pura.desk.prompts import candidates_of, candidates_text, read_candidates
-from pura.desk.workplace import Workplace
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
 from pura.record.audit import Audit
+from pura.usecases.audits import UnreadFile
+from pura.usecases.environment import Environment
+from pura.usecases.prompts import candidates_of, candidates_text, read_candidates
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
@@ -40,10 +40,10 @@ from pura_audit.session.choices import (
 )
 from pura_audit.session.engine import Engine
 from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
+from pura_audit.session.finding_summary import outline
 from pura_audit.session.folder_words import folder_words
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.keeper import Keeper, Kept
-from pura_audit.session.outline import outline
 from pura_audit.session.pace import Pace, excerpt_of, length
 from pura_audit.session.picking import SEPARATOR, in_order, pick, pick_keys, pick_profiles
 from pura_audit.session.queue_model import QueueModel
@@ -100,8 +100,8 @@ class Session(QObject):
         self.queue = QueueModel(self)
         self._engine = engine
         self.jobs = Jobs(self)
-        self.cases = Cases(self.jobs.cases, engine.workplace, self)
-        self.keeper = Keeper(engine.workplace, settings)
+        self.cases = Cases(self.jobs.cases, engine.environment, self)
+        self.keeper = Keeper(engine.environment, settings)
         self.record = Record(self, self.jobs.files, self)
         self.pace = Pace(settings)
         self._remembers = remembers
@@ -532,9 +532,9 @@ class Session(QObject):
     # Use cases
 
     @property
-    def workplace(self) -> Workplace:
+    def environment(self) -> Environment:
         """Where the use cases work; for the thread of the model only."""
-        return self._engine.workplace
+        return self._engine.environment
 
     def do(
         self,

@@ -21,10 +21,10 @@ from PySide6.QtWidgets import (
 
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.verdict.policy import Policy
-from pura_audit.look import fonts
-from pura_audit.look.theme import GRID, PADDING, Mode
 from pura_audit.platform import logs
 from pura_audit.platform.i18n import decimal, filled, number, translate
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GRID, PADDING, Mode
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,

@@ -22,17 +22,17 @@ from PySide6.QtWidgets import (
 
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
-from pura.desk.lab import LabTools, StressText, Try, list_attacks, stress_text
 from pura.keys import KeyRef
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile
+from pura.usecases.stress import AttackTools, StressText, Try, list_attacks, stress_text
 from pura_audit.jobs.outcome import Progress
-from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import decimal, error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
 from pura_audit.session.session import Session
 from pura_audit.stress.plots import PositionsCard, SweepCard, percent
 from pura_audit.stress.words import attack_title, marked_difference
+from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.fields import name_input, spin_box
 from pura_audit.widgets.form_dialog import (
@@ -218,7 +218,7 @@ class StressDialog(WorkingDialog):
         self._try(SWEEP)
 
     def _try(self, strengths: tuple[float | None, ...]) -> None:
-        of, workplace = self._stressed, self.session.workplace
+        of, environment = self._stressed, self.session.environment
         request = StressText(
             text=of.text,
             payload=of.payload,
@@ -227,11 +227,11 @@ class StressDialog(WorkingDialog):
             attack=self.attack.currentData().name,
             strengths=strengths,
             seed=self.seed.value(),
-            tools=LabTools(model=of.model),
+            tools=AttackTools(model=of.model),
         )
         self.begin(
             lambda context: stress_text(
-                workplace, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.show_tries,
         )

@@ -9,9 +9,9 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
-from pura.desk.lab import Try
-from pura_audit.look.theme import Theme
+from pura.usecases.stress import Try
 from pura_audit.platform.i18n import decimal, filled, translate
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.plot_card import PlotCard, Table
 from pura_audit.widgets.plots import Plot

@@ -7,8 +7,8 @@ import html
 import re
 from typing import Final
 
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import translate
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import safe_text
 
 EXACT: Final = 8000

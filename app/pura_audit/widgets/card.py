@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from pura_audit.look.theme import GRID, PADDING
+from pura_audit.theme.theme import GRID, PADDING
 from pura_audit.widgets.elided import ElidedLabel
 
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.choice_menu import ChoiceMenu
 

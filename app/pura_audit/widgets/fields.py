@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from pura.report.request import MAX_FIELD
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import filled, translate
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 
 LINE: Final = 32  # height of a line, as high as a choice beside it

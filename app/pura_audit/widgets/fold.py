@@ -6,9 +6,9 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from pura_audit.look.icons import icon
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
+from pura_audit.theme.icons import icon
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.elided import ElidedLabel
 
 

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from pura_audit.jobs.outcome import Done, Failure, Outcome
-from pura_audit.look.theme import GAP, PADDING
 from pura_audit.platform.i18n import translate
+from pura_audit.theme.theme import GAP, PADDING
 from pura_audit.widgets.card import label, restyle
 
 

@@ -7,9 +7,9 @@ from typing import Protocol
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QWidget
 
-from pura_audit.look.theme import Mode, Theme
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import Mode, Theme
 
 
 class Host(Protocol):

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 from pura.base.errors import InputError
 from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
-from pura_audit.look.icons import icon
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.spreadsheet import csv_text
+from pura_audit.theme.icons import icon
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.card import Card, label
 
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]

@@ -7,8 +7,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 
 pg.setConfigOptions(antialias=True)
 

@@ -7,9 +7,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from pura.words.sentences import scale
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import language, number, translate
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 
 TOP, BAND = 20, 34
 HEIGHT = TOP + BAND + 18

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from pura_audit.look.theme import GRID
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.rows_model import RowsModel
 
 

@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     FittedDialog,

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
 
 from pura.version import __version__
 from pura_audit.jobs.outcome import Failure
-from pura_audit.look import fonts
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
+from pura_audit.theme import fonts
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 
 PACKAGES = (

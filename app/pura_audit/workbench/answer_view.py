@@ -21,12 +21,12 @@ from pura.record.spoken import whom_words
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
-from pura_audit.look import fonts
-from pura_audit.look.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.platform.i18n import filled, language, translate
+from pura_audit.session.finding_summary import marked_share
 from pura_audit.session.items import Item
-from pura_audit.session.outline import marked_share
 from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
 from pura_audit.workbench.mark_list import MarkList, grouped

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 
 from pura.record.audit import BitEvidence
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 from pura_audit.workbench.bit_lanes import Lanes
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QToolTip, QWidget
 
 from pura.record.audit import BitEvidence
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, signed, translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.plots import Plot
 from pura_audit.workbench.bars_item import FOOT, LEAST_LANE, BarsItem

@@ -8,7 +8,8 @@ from typing import TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QLineEdit, QWidget
 
-from pura.desk.bundles import (
+from pura.keys import Place, Secret, State, passphrase_bytes
+from pura.usecases.bundles import (
     SUFFIX,
     Bundle,
     CreateBundle,
@@ -17,8 +18,7 @@ from pura.desk.bundles import (
     open_bundle,
     take_bundle,
 )
-from pura.desk.keys import UnlockFiles, unlock_files
-from pura.keys import Place, Secret, State, passphrase_bytes
+from pura.usecases.keys import UnlockFiles, unlock_files
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
@@ -128,7 +128,7 @@ class BundleDialog(WorkingDialog):
         dialog.open()
 
     def _take_in(self, secret: Secret, folder: Secret | None) -> None:
-        workplace = self.session.workplace
+        environment = self.session.environment
         # The secret is overwritten when it has been used; another try needs it again.
         request = TakeBundle(
             path=self._path,
@@ -138,8 +138,8 @@ class BundleDialog(WorkingDialog):
 
         def work(_: JobContext) -> Bundle:
             if folder is not None:
-                unlock_files(workplace, UnlockFiles(passphrase=folder))
-            return take_bundle(workplace, request)
+                unlock_files(environment, UnlockFiles(passphrase=folder))
+            return take_bundle(environment, request)
 
         self.begin(
             work,
@@ -230,7 +230,7 @@ def make_bundle(host: Host) -> PassphraseDialog | None:
                 path=Path(name),
                 replace=True,
             )
-            session.do(lambda _: create_bundle(session.workplace, request), ended, host.frame)
+            session.do(lambda _: create_bundle(session.environment, request), ended, host.frame)
 
         asked.fileSelected.connect(chosen)
         _opened(asked)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Protocol
 
-from pura_audit.look.theme import Mode
 from pura_audit.platform.i18n import translate
+from pura_audit.theme.theme import Mode
 from pura_audit.widgets.host import Host
 from pura_audit.workbench import dialogs
 from pura_audit.workbench.actions import Command

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
 from pura.record.audit import Audit
 from pura.record.comparison import compare_audits
 from pura.words.sentences import title
-from pura_audit.look.theme import GRID
 from pura_audit.platform.i18n import decimal, filled, language, translate
+from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table

@@ -15,8 +15,8 @@ from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
 from pura.record.plain import propositions
 from pura.words.sentences import fill, scale
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.scale_strip import ScaleStrip
 

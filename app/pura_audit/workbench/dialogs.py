@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
-from pura.desk.cases import UNFILED, open_saved
-from pura.desk.register import ImportRegister, RegisterDone
-from pura.desk.register import import_register as add_register
+from pura.usecases.cases import UNFILED, open_saved
+from pura.usecases.register import ImportRegister, RegisterDone
+from pura.usecases.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.workbench.actions import shortcut_rows
@@ -21,9 +21,9 @@ from pura_audit.workbench.actions import shortcut_rows
 if TYPE_CHECKING:
     from pura.caselog import Case
     from pura.caselog import Item as CaseItem
-    from pura.desk.reports import Built
     from pura.record.audit import Audit
     from pura.report import ReportRequest
+    from pura.usecases.reports import Built
     from pura_audit.cases.acts import CaseReport
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.cases.save import SaveDialog
@@ -84,7 +84,7 @@ def do_step(host: Host, name: str) -> None:
 
 def review_current(host: Host) -> None:
     """Let a second person look at the finding on screen."""
-    from pura.desk.cases import case_of
+    from pura.usecases.cases import case_of
     from pura_audit.cases.review import ReviewDialog
 
     item = host.session.current
@@ -100,14 +100,14 @@ def review_current(host: Host) -> None:
             case Failure():
                 host.say(outcome.words)
 
-    cases.ask(lambda _: case_of(cases.workplace, audit), found, host.frame)
+    cases.ask(lambda _: case_of(cases.environment, audit), found, host.frame)
 
 
 def report_current(host: Host) -> None:
     """Make a report of the finding on screen, with what the case log knows of it."""
-    from pura.desk.cases import case_of
-    from pura.desk.reports import filled_request
     from pura.report import ReportRequest
+    from pura.usecases.cases import case_of
+    from pura.usecases.reports import filled_request
     from pura_audit.cases.acts import CaseReport
 
     item = host.session.current
@@ -118,8 +118,8 @@ def report_current(host: Host) -> None:
     base = ReportRequest(language=language() if language() in ("en", "de") else "en")
 
     def asked() -> CaseReport:
-        found, saved = case_of(cases.workplace, audit.id)
-        request = filled_request(cases.workplace, found, [saved], base)
+        found, saved = case_of(cases.environment, audit.id)
+        request = filled_request(cases.environment, found, [saved], base)
         if found.name == UNFILED:
             request = replace(request, case="")  # no name of a case that a reader would know
         return CaseReport(found, (audit,), request)
@@ -155,7 +155,7 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
 
     cases.ask(
         lambda _: [
-            (name, audit or open_saved(cases.workplace, key)) for name, audit, key in wanted
+            (name, audit or open_saved(cases.environment, key)) for name, audit, key in wanted
         ],
         opened,
         host.frame,
@@ -231,7 +231,7 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
                 host.say(outcome.words)
 
     session.do(
-        lambda context: add_register(session.workplace, request, checkpoint=context.checkpoint),
+        lambda context: add_register(session.environment, request, checkpoint=context.checkpoint),
         ended,
         host.frame,
     )
@@ -272,7 +272,7 @@ def show_cases(host: Host) -> CasesDialog:
 
 def _report_of_case(host: Host, wanted: CaseReport) -> None:
     """Make a report of saved audits; the log notes what became of it."""
-    from pura.desk.reports import note_built
+    from pura.usecases.reports import note_built
 
     case = wanted.case
     audits = [(audit.input.name, audit) for audit in wanted.audits]
@@ -282,7 +282,7 @@ def _report_of_case(host: Host, wanted: CaseReport) -> None:
 
     def note(built: Built, path: Path) -> None:
         cases.change(
-            lambda _: note_built(cases.workplace, case, built, auditor=who),
+            lambda _: note_built(cases.environment, case, built, auditor=who),
             lambda outcome: host.say(
                 outcome.words
                 if isinstance(outcome, Failure)

@@ -19,11 +19,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from pura_audit.look.colours import mix
-from pura_audit.look.marks import BADGE, mark_pen, paint_badge
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme.colours import mix
+from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
+from pura_audit.theme.theme import Theme
 from pura_audit.workbench.text_canvas import STEPS
 from pura_audit.workbench.text_view import TextView
 

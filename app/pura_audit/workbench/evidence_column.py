@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from pura_audit.look.theme import GAP, Theme
 from pura_audit.session.selection import Selection
+from pura_audit.theme.theme import GAP, Theme
 from pura_audit.workbench.bits_card import BitsCard
 from pura_audit.workbench.course_card import CourseCard
 from pura_audit.workbench.token_card import TokenCard

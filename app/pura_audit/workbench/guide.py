@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
 )
 
 from pura.base.resources import resource
-from pura_audit.look import fonts
-from pura_audit.look.theme import GRID, PADDING
 from pura_audit.platform.i18n import language, translate
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GRID, PADDING
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura_audit.jobs.outcome import Failure
-from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import error_words, filled, number, translate
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.chips import Chip, DeviceBadge
 
 HEIGHT = 56

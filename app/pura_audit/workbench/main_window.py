@@ -29,13 +29,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.look.icons import app_icon, icon
-from pura_audit.look.theme import GAP, Mode, Theme
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.session.expect_words import expectation_words
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.session.session import Session
+from pura_audit.theme.icons import app_icon, icon
+from pura_audit.theme.theme import GAP, Mode, Theme
 from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
@@ -47,10 +47,10 @@ from pura_audit.workbench.commands import commands
 from pura_audit.workbench.evidence_column import EvidenceColumn
 from pura_audit.workbench.header import Header
 from pura_audit.workbench.long_run import begin_audits
-from pura_audit.workbench.pile_view import PileView
 from pura_audit.workbench.placement import Placement
 from pura_audit.workbench.queue_view import QueueView
 from pura_audit.workbench.recent_menu import RecentMenu
+from pura_audit.workbench.results_view import PileView
 from pura_audit.workbench.setup import Setup
 from pura_audit.workbench.state_views import EmptyView
 from pura_audit.workbench.status_line import StatusLine

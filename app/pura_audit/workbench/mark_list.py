@@ -10,11 +10,11 @@ from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.spoken import evidence_ratio, place_words, whom_words
 from pura.words.sentences import fill
-from pura_audit.look import fonts
-from pura_audit.look.marks import BADGE, mark_pen, paint_badge
-from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
+from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
 

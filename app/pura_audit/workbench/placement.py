@@ -8,8 +8,8 @@ from PySide6.QtCore import QByteArray, QMargins, QPoint
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from pura_audit.look.theme import GAP
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP
 from pura_audit.workbench.evidence_column import NARROW as LEAST
 from pura_audit.workbench.evidence_column import EvidenceColumn
 from pura_audit.workbench.queue_view import FOLDED, OPEN, QueueView

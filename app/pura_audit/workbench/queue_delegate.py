@@ -8,8 +8,6 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import (
@@ -20,6 +18,8 @@ from pura_audit.session.queue_model import (
     standing_words,
     verdict_words,
 )
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 
 ROW: Final = 56
 _VERDICTS: Final = {

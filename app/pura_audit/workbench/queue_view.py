@@ -22,12 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura_audit.look.icons import icon
-from pura_audit.look.theme import GAP, GRID, Theme
 from pura_audit.platform.i18n import translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import ITEM_ROLE
 from pura_audit.session.session import Session
+from pura_audit.theme.icons import icon
+from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.drop_zone import DropZone
 from pura_audit.workbench.queue_delegate import QueueDelegate

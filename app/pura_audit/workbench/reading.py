@@ -25,12 +25,12 @@ from pura.documents import (
 )
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
-from pura_audit.look import fonts
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import (
     PlainDialog,

@@ -20,10 +20,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from pura.extract.kernels import kernel_value
-from pura_audit.look import fonts
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import decimal, filled, power, translate
 from pura_audit.session.token_facts import TokenFacts
+from pura_audit.theme import fonts
+from pura_audit.theme.theme import Theme
 
 CURVE_POINTS: Final = 25  # of the kernel around one anchor
 KERNEL_SHARE: Final = 0.24  # of the ring's width

@@ -9,8 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
-from pura.desk.models import AddModel, InstallModel, add_model, install_model
-from pura.desk.profiles import CreateProfile, ImportProfile, create_profile, import_profile
+from pura.usecases.models import AddModel, InstallModel, add_model, install_model
+from pura.usecases.profiles import CreateProfile, ImportProfile, create_profile, import_profile
 from pura_audit.jobs.outcome import Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
@@ -48,10 +48,10 @@ class Setup(QObject):
 
     def install_model(self) -> None:
         """Install the built-in model."""
-        workplace = self._session.workplace
+        environment = self._session.environment
         self._add(
             lambda context: install_model(
-                workplace,
+                environment,
                 InstallModel(),
                 progress=context.progress,
                 checkpoint=context.checkpoint,
@@ -60,12 +60,12 @@ class Setup(QObject):
 
     def ask_model(self) -> QFileDialog:
         """Ask for the folder of a model."""
-        workplace = self._session.workplace
+        environment = self._session.environment
         return self._ask_place(
             QFileDialog.FileMode.Directory,
             lambda path: self._add(
                 lambda context: add_model(
-                    workplace,
+                    environment,
                     AddModel(path=path),
                     progress=context.progress,
                     checkpoint=context.checkpoint,
@@ -86,16 +86,18 @@ class Setup(QObject):
 
     def ask_profile_file(self) -> QFileDialog:
         """Ask for the file of a profile."""
-        workplace = self._session.workplace
+        environment = self._session.environment
         return self._ask_place(
             QFileDialog.FileMode.ExistingFile,
-            lambda path: self._begin(lambda _: import_profile(workplace, ImportProfile(path=path))),
+            lambda path: self._begin(
+                lambda _: import_profile(environment, ImportProfile(path=path))
+            ),
         )
 
     def _create_profile(self, name: str) -> None:
-        workplace, model = self._session.workplace, self._session.model
+        environment, model = self._session.environment, self._session.model
         request = CreateProfile(name=name.strip(), model=model.name if model else None)
-        self._begin(lambda _: create_profile(workplace, request))
+        self._begin(lambda _: create_profile(environment, request))
 
     def _ask_place(self, mode: QFileDialog.FileMode, act: Callable[[Path], None]) -> QFileDialog:
         dialog = QFileDialog(self._window, translate("Setup", "Choose"))

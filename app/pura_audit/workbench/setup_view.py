@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QProgressBar, QP
 from pura.model.fetch import builtin_model
 from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.words import state_words
-from pura_audit.look.theme import GAP, GRID
 from pura_audit.platform.i18n import duration, filled, size, translate
 from pura_audit.session.choices import Catalogue
+from pura_audit.theme.theme import GAP, GRID
 from pura_audit.widgets.card import label, restyle
 from pura_audit.widgets.elided import ElidedLabel
 

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from pura_audit.jobs.outcome import Failure, Progress
-from pura_audit.look.icons import app_icon
-from pura_audit.look.theme import GRID, PADDING
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import measure_words
+from pura_audit.theme.icons import app_icon
+from pura_audit.theme.theme import GRID, PADDING
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.form_dialog import plain_button

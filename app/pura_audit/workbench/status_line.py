@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from pura.desk.cases import UNFILED
-from pura_audit.look.theme import GAP
+from pura.usecases.cases import UNFILED
 from pura_audit.platform.i18n import duration, filled, translate
 from pura_audit.session.items import ItemState
 from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP
 from pura_audit.widgets.elided import ElidedLabel
 from pura_audit.workbench.state_views import progress_words
 

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 from pura.record.audit import Audit
 from pura.record.marks import standing
 from pura.record.naming import Passage
-from pura_audit.look import fonts
-from pura_audit.look.marks import BADGE, mark_pen, paint_badge
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import PIECE, Breaker, Lines, advances, safe_text
 
 MARGIN: Final = 20  # left of the text: room for the brackets of passages

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QToolButton, 
 
 from pura.record.audit import Audit
 from pura.record.marks import standing
-from pura_audit.look import fonts
-from pura_audit.look.icons import icon
-from pura_audit.look.theme import GRID, Theme
 from pura_audit.platform.i18n import filled, number, translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme import fonts
+from pura_audit.theme.icons import icon
+from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.text_layout import unusual
 from pura_audit.workbench.document_strip import DocumentStrip

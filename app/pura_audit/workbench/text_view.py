@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from pura.record.audit import Audit
 from pura.record.naming import Passage
-from pura_audit.look.theme import Theme
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
+from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import hidden_name
 from pura_audit.workbench.text_canvas import MARGIN, TextCanvas
 

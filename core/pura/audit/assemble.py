@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.trial import Trial
+from pura.audit.key_reading import KeyReading
 from pura.decode.exact import Candidate, Mark
 from pura.record.audit import (
     BitEvidence,
@@ -28,7 +28,7 @@ _NEARLY_ALL: Final = 0.9999  # of the weight; what is left changes no marginal o
 
 
 @dataclass(frozen=True, kw_only=True)
-class Findings:
+class Selected:
     """What the record's arrays are made of.
 
     Attributes:
@@ -40,7 +40,7 @@ class Findings:
 
     profile: Profile
     spans: npt.NDArray[np.int64]
-    trial: Trial
+    trial: KeyReading
     decoder: str
 
     @property
@@ -68,7 +68,7 @@ class Findings:
         return np.asarray((codeword != paper.hard_bits) & (paper.readings > 0))
 
 
-def token_evidence(found: Findings, others: Sequence[Mark] = ()) -> TokenEvidence:
+def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidence:
     """Return everything that is known of each token.
 
     Args:
@@ -92,7 +92,7 @@ def token_evidence(found: Findings, others: Sequence[Mark] = ()) -> TokenEvidenc
     )
 
 
-def step_evidence(found: Findings) -> StepEvidence:
+def step_evidence(found: Selected) -> StepEvidence:
     """Return the steps that carry bits and what each says."""
     plan = found.trial.schedule
     return StepEvidence(
@@ -104,13 +104,13 @@ def step_evidence(found: Findings) -> StepEvidence:
     )
 
 
-def bits(found: Findings) -> tuple[BitEvidence, ...]:
+def bits(found: Selected) -> tuple[BitEvidence, ...]:
     """Return one entry for every position of the codeword."""
     paper = found.trial.paper
     return bit_evidence(paper.llr_nats, paper.readings, found.payload, found.profile)
 
 
-def payload_facts(found: Findings) -> PayloadFacts:
+def payload_facts(found: Selected) -> PayloadFacts:
     """Return the reported payload, how sure each bit is, and what its layout makes of it."""
     payload = found.payload
     one = found.trial.exact.bit_posteriors
@@ -122,7 +122,7 @@ def payload_facts(found: Findings) -> PayloadFacts:
     )
 
 
-def candidates(found: Findings) -> tuple[CandidateFacts, ...]:
+def candidates(found: Selected) -> tuple[CandidateFacts, ...]:
     """Return the most probable payloads, strongest first; none when nothing was read."""
     if not found.trial.exact.usable:
         return ()
@@ -147,12 +147,12 @@ def _candidates(listed: Sequence[Candidate], profile: Profile) -> tuple[Candidat
     return tuple(kept)
 
 
-def passages(found: Findings) -> tuple[Passage, ...]:
+def passages(found: Selected) -> tuple[Passage, ...]:
     """Return the strongest mark's passages as ranges of tokens and characters."""
     return _passages(found.ranges, found.spans)
 
 
-def passage_share(found: Findings) -> float:
+def passage_share(found: Selected) -> float:
     """Return which share of the usable positions lies inside the strongest mark's passages."""
     return _share(found.ranges, found.trial)
 
@@ -168,13 +168,13 @@ class SeparateMark:
             of all marks of all trials holds together.
     """
 
-    trial: Trial
+    trial: KeyReading
     mark: Mark
     log10_e: float
 
 
 def separate_marks(
-    trials: Sequence[Trial], found: Findings, threshold: float
+    trials: Sequence[KeyReading], found: Selected, threshold: float
 ) -> tuple[SeparateMark, ...]:
     """Return the marks of a text in which one was found, in the order of the text.
 
@@ -215,7 +215,7 @@ def _meet(mark: Mark, other: Mark) -> bool:
 
 
 def mark_facts(
-    marks: Sequence[SeparateMark], found: Findings, keys: Sequence[str]
+    marks: Sequence[SeparateMark], found: Selected, keys: Sequence[str]
 ) -> tuple[MarkFacts, ...]:
     """Return what the record holds of marks, each read from its own passages.
 
@@ -239,7 +239,7 @@ def mark_facts(
     )
 
 
-def edited(found: Findings, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
+def edited(found: Selected, marks: Sequence[SeparateMark]) -> tuple[tuple[int, int], ...]:
     """Return the stretches inside marked text that speak against its payload.
 
     Returns:
@@ -269,7 +269,7 @@ def _passages(
     )
 
 
-def _share(ranges: Sequence[tuple[int, int]], trial: Trial) -> float:
+def _share(ranges: Sequence[tuple[int, int]], trial: KeyReading) -> float:
     token = trial.schedule.token
     if not token.size:
         return 1.0

@@ -44,7 +44,7 @@ from pura.record.audit import (
 )
 from pura.scheme import Gate, Profile
 from pura.scheme.foreign import GumbelMark
-from pura.verdict.findings import Circumstances, cautions, findings
+from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
 
 if TYPE_CHECKING:
@@ -335,9 +335,9 @@ class _Walk:
             marked=np.zeros(found.ids.size),
         )
 
-    def _circumstances(self, best: ForeignTrial) -> Circumstances:
+    def _circumstances(self, best: ForeignTrial) -> FindingContext:
         text = self._job.document.text
-        return Circumstances(
+        return FindingContext(
             tokens=int(self._tokens[best.variant].ids.size),
             key=best.mark.key.fingerprint,
             scheme=best.mark.profile.scheme,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.trial import Trial, evidence
+from pura.audit.key_reading import KeyReading, evidence
 from pura.decode.issued import Issued
 from pura.record.audit import PriorFacts
 from pura.register.store import Register
@@ -38,7 +38,7 @@ class RegisterPrior:
     digest: str
     date: str
 
-    def facts(self, trials: Sequence[Trial]) -> PriorFacts:
+    def facts(self, trials: Sequence[KeyReading]) -> PriorFacts:
         """Return what the record says of it: the evidence with and without the issued payloads.
 
         Args:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pura.audit.trial import Trial
+from pura.audit.key_reading import KeyReading
 from pura.audit.variants import Variant
 from pura.base.errors import InputError
 from pura.decode.significance import combine
@@ -29,7 +29,7 @@ MAX_PROMPT_CHARACTERS: Final = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Opening:
+class PromptCandidate:
     """What a reading begins with.
 
     Attributes:
@@ -45,7 +45,7 @@ class Opening:
 
 def openings_of(
     model: LanguageModel, profile: Profile, prompts: Sequence[str], variants: Sequence[Variant]
-) -> tuple[Opening, ...]:
+) -> tuple[PromptCandidate, ...]:
     """Fix which readings are tried: each variant, and each candidate prompt.
 
     Args:
@@ -77,14 +77,18 @@ def openings_of(
     given = [beginning_ids(model.tokenizer, profile, prompt) for prompt in prompts]
     if len(given) == 1:
         return tuple(
-            Opening(variant=number, ids=given[0], candidate=0) for number in range(len(variants))
+            PromptCandidate(variant=number, ids=given[0], candidate=0)
+            for number in range(len(variants))
         )
     usual = beginning_ids(model.tokenizer, profile, "")
-    alone = [Opening(variant=i, ids=usual, candidate=None) for i in range(len(variants))]
-    return (*alone, *(Opening(variant=0, ids=ids, candidate=i) for i, ids in enumerate(given)))
+    alone = [PromptCandidate(variant=i, ids=usual, candidate=None) for i in range(len(variants))]
+    return (
+        *alone,
+        *(PromptCandidate(variant=0, ids=ids, candidate=i) for i, ids in enumerate(given)),
+    )
 
 
-def prompt_facts(prompts: Sequence[str], shown: Opening | None = None) -> PromptFacts:
+def prompt_facts(prompts: Sequence[str], shown: PromptCandidate | None = None) -> PromptFacts:
     """Return whether the prompt was known; it is named by its hash, never quoted.
 
     Args:
@@ -92,7 +96,7 @@ def prompt_facts(prompts: Sequence[str], shown: Opening | None = None) -> Prompt
         shown: What the shown reading begins with; None where nothing was read.
     """
     if shown is None and len(prompts) == 1:
-        shown = Opening(variant=0, ids=(), candidate=0)
+        shown = PromptCandidate(variant=0, ids=(), candidate=0)
     if shown is None or shown.candidate is None:
         return PromptFacts()
     digest = _digest(prompts[shown.candidate])
@@ -101,9 +105,9 @@ def prompt_facts(prompts: Sequence[str], shown: Opening | None = None) -> Prompt
 
 def prompt_readings(
     prompts: Sequence[str],
-    openings: Sequence[Opening],
-    trials: Sequence[Trial],
-    shown: Trial,
+    openings: Sequence[PromptCandidate],
+    trials: Sequence[KeyReading],
+    shown: KeyReading,
 ) -> tuple[PromptReading, ...]:
     """Return what the text says after each of several candidates; nothing for one prompt or none.
 

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.trial import Intervals, Trial, evidence, weigh
+from pura.audit.key_reading import Intervals, KeyReading, evidence, weigh
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.record.audit import RereadingFacts
@@ -98,7 +98,7 @@ class Weights:
         parts = self.schemes * self.keys * len(self.forms) * windows(self.forms[form])
         return math.log10(WEIGHT / parts)
 
-    def alone(self, form: int, trials: Sequence[Trial]) -> float:
+    def alone(self, form: int, trials: Sequence[KeyReading]) -> float:
         """Return log10 of what one form of the text says alone, read for the first time and again.
 
         Args:
@@ -126,7 +126,7 @@ class Windows:
         begins: The first token of each.
     """
 
-    trial: Trial
+    trial: KeyReading
     begins: tuple[int, ...]
 
     @property
@@ -141,7 +141,7 @@ class Windows:
         return f"read again with nothing before them: {SIZE} tokens each from tokens {begins} on"
 
 
-def windows_of(trials: Sequence[Trial], weights: Weights, threshold: float) -> Windows | None:
+def windows_of(trials: Sequence[KeyReading], weights: Weights, threshold: float) -> Windows | None:
     """Name the windows that are read again; None where nothing is.
 
     Args:
@@ -161,7 +161,7 @@ def windows_of(trials: Sequence[Trial], weights: Weights, threshold: float) -> W
     return Windows(trial=_first(best, trials), begins=begins)
 
 
-def _first(trial: Trial, trials: Sequence[Trial]) -> Trial:
+def _first(trial: KeyReading, trials: Sequence[KeyReading]) -> KeyReading:
     """Return the first reading of the same form under the same key.
 
     Of readings that differ in what stands before the text it is the one without a candidate prompt.
@@ -169,11 +169,11 @@ def _first(trial: Trial, trials: Sequence[Trial]) -> Trial:
     return next(t for t in trials if (t.variant, t.number) == (trial.variant, trial.number))
 
 
-def _look(trial: Trial) -> float:
+def _look(trial: KeyReading) -> float:
     return -math.inf if trial.exact.look is None else trial.exact.look.log_e
 
 
-def decisive(trials: Sequence[Trial], threshold: float) -> Trial | None:
+def decisive(trials: Sequence[KeyReading], threshold: float) -> KeyReading | None:
     """Return the window that a finding rests on; None where it rests on first readings.
 
     Args:
@@ -184,7 +184,7 @@ def decisive(trials: Sequence[Trial], threshold: float) -> Trial | None:
     return best if best.begin is not None and evidence(trials) >= threshold else None
 
 
-def placed(window: Trial, trials: Sequence[Trial], profile: Profile) -> Trial:
+def placed(window: KeyReading, trials: Sequence[KeyReading], profile: Profile) -> KeyReading:
     """Return a window's findings where they stand in the text.
 
     Its tokens and steps take the place of those that the first reading has there.
@@ -249,7 +249,7 @@ def _moved(mark: Mark, there: slice, tokens: int) -> Mark:
 
 
 def rereading_facts(
-    trials: Sequence[Trial], weights: Weights, shown: Trial
+    trials: Sequence[KeyReading], weights: Weights, shown: KeyReading
 ) -> RereadingFacts | None:
     """Return what the record says of second readings; None of a text that is too short for them.
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pura.audit.looking import CHUNK
+from pura.audit.document_audit import DocumentAudit
+from pura.audit.early_stopping import CHUNK
 from pura.audit.options import Job, Options
 from pura.audit.steps import STEPS
-from pura.audit.walk import Walk
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.documents import Document, from_text
@@ -127,7 +127,7 @@ def audit_documents(
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
     tell, check = progress or untold, checkpoint or unstopped
-    walks = [Walk(job, model, keys, profile, tell, check) for job in jobs]
+    walks = [DocumentAudit(job, model, keys, profile, tell, check) for job in jobs]
     found: dict[int, Audit | PuraError] = {}
     requests: dict[int, Request] = {}
     for number, walk in enumerate(walks):
@@ -158,7 +158,10 @@ def audit_documents(
 
 
 def _read_again(
-    reader: _Reader, walks: Sequence[Walk], again: dict[int, Windows], keys: Sequence[SecretKey]
+    reader: _Reader,
+    walks: Sequence[DocumentAudit],
+    again: dict[int, Windows],
+    keys: Sequence[SecretKey],
 ) -> dict[int, PuraError]:
     """Read windows of several documents a second time, side by side; returns what went wrong."""
     from pura.model.evidence import Request

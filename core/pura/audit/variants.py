@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.audit.key_reading import KeyReading, strongest
 from pura.audit.rereading import Weights
-from pura.audit.trial import Trial, strongest
 from pura.base.errors import InputError
 from pura.documents.casing import restore_case
 from pura.documents.layout import restore_layout
@@ -194,10 +194,10 @@ def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:
 def variant_facts(
     variants: Sequence[Variant],
     tokens: Sequence[Tokens],
-    trials: Sequence[Trial],
-    shown: Trial,
+    trials: Sequence[KeyReading],
+    shown: KeyReading,
     weights: Weights,
-    verdict: Callable[[float, Trial], str],
+    verdict: Callable[[float, KeyReading], str],
 ) -> tuple[VariantFacts, ...]:
     """Return what each reading says alone.
 

@@ -125,7 +125,7 @@ def note_signed(
     Returns:
         The entry of the signed head.
     """
-    from pura.caselog.heads import sign_head
+    from pura.caselog.checkpoints import sign_head
 
     known = hashlib.sha256(before).hexdigest()
     with log.writing() as writer:

@@ -12,9 +12,9 @@ from typing import Any, Final
 from pura.base.catalogue import Value, catalogue
 from pura.caselog.absence import erasures, told_missing
 from pura.caselog.canonical import START, commitment, entry_hash
+from pura.caselog.checkpoints import check_signature
 from pura.caselog.deposit import Deposit
 from pura.caselog.entries import Draft, Entry, parse
-from pura.caselog.heads import check_signature
 from pura.caselog.log import CaseLog, Head, Person
 from pura.caselog.schema import CASE_LOG
 from pura.report.check import BAD, GOOD, NOTICE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -45,7 +46,6 @@ _COMMANDS: Final = (
         "batch:app",
         "Audit many texts into one file of rows, and put such files together.",
     ),
-    ("lab", "lab:app", "Attacks on texts, and what they do to marks."),
     (
         "selftest",
         "selftest:selftest",
@@ -64,6 +64,8 @@ _COMMANDS: Final = (
 )
 for _name, _home, _about in _COMMANDS:
     app.later(_name, f"pura.cli.{_home}", _about)
+if find_spec("pura_lab") is not None:  # a slim installation has no lab
+    app.later("lab", "pura_lab.commands:app", "Attacks on texts, and what they do to marks.")
 
 
 def _version(*, shown: bool) -> None:

@@ -34,18 +34,18 @@ from pura.cli.common import (
     RestoreOption,
     StopEarly,
     WeighOption,
+    environment,
     find_keys,
     load_profile,
     refuse_choices,
     refuse_rate,
-    workplace,
 )
 from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
     from pura.batch.run import Standing
-    from pura.desk.batch import BatchDone
+    from pura.usecases.batch import BatchDone
 
 MARKED: Final = 3
 INDICATED: Final = 4
@@ -151,10 +151,10 @@ def run(
     """
     from pura.batch.inputs import Inputs
     from pura.batch.tables import Columns
-    from pura.desk.audits import Setup
-    from pura.desk.batch import ENGINES, RunBatch, run_batch
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
+    from pura.usecases.audits import Setup
+    from pura.usecases.batch import ENGINES, RunBatch, run_batch
 
     refuse_choices(decoder, fdr)
     if engine not in ENGINES:
@@ -162,7 +162,7 @@ def run(
     part_of = _shard(shard)
     if not files and not files_from:
         raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
-    at = workplace(device, dtype)
+    at = environment(device, dtype)
     try:
         with _lists(files_from or []) as lists, _shown() as tell:
             inputs = Inputs(
@@ -230,7 +230,7 @@ def merge(
     _language: Language = "",
 ) -> None:
     """Put the results of shards into one, in the order of the inputs; one result is converted."""
-    from pura.desk.batch import merge_batch
+    from pura.usecases.batch import merge_batch
 
     refuse_rate(fdr)
     done = merge_batch(output, results, form=form, fdr=fdr, replacing=force)
@@ -247,7 +247,7 @@ def summary(
     _language: Language = "",
 ) -> None:
     """Count what the result of a batch holds."""
-    from pura.desk.batch import summary_of
+    from pura.usecases.batch import summary_of
 
     _end(summary_of(result, form), by_outcome=by_outcome, as_json=as_json)
 

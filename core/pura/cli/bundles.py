@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import passphrase, passphrase_for
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.desk.bundles import Bundle
+    from pura.usecases.bundles import Bundle
 
 app = App()
 
@@ -32,14 +32,14 @@ def create(
     ] = None,
 ) -> None:
     """Put profile, key, policy, power tables and register into one encrypted file."""
-    from pura.desk.bundles import CreateBundle, create_bundle
     from pura.keys import Secret
+    from pura.usecases.bundles import CreateBundle, create_bundle
 
     secret = Secret(passphrase(passphrase_file, say("bundle.new-passphrase"), new=True))
     request = CreateBundle(
         key=key, profile=profile, passphrase=secret, path=output, register=register
     )
-    _show(create_bundle(workplace(), request))
+    _show(create_bundle(environment(), request))
     err.print(say("bundle.written", file=output.name))
 
 
@@ -56,15 +56,15 @@ def import_(
     ] = None,
 ) -> None:
     """Show what a bundle holds, and take it in."""
-    from pura.desk.bundles import TakeBundle, open_bundle, take_bundle
     from pura.keys import Secret
+    from pura.usecases.bundles import TakeBundle, open_bundle, take_bundle
 
     secret = Secret(passphrase_for(file, file=passphrase_file, prompt=say("bundle.passphrase")))
     _show(open_bundle(file, secret))
     if not yes:
         confirm(say("bundle.confirm"))
     take_bundle(
-        workplace(), TakeBundle(path=file, passphrase=secret, replace_policy=replace_policy)
+        environment(), TakeBundle(path=file, passphrase=secret, replace_policy=replace_policy)
     )
     err.print(say("bundle.taken"))
 

@@ -11,7 +11,7 @@ import typer
 from pura.base.catalogue import catalogue
 from pura.cli import caselog_acts
 from pura.cli.caselog_common import Auditor, CaseName
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import passphrase
 from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 from pura.cli.tree import App
@@ -41,7 +41,7 @@ def list_(
     from rich.text import Text
 
     from pura.caselog import Query, list_cases
-    from pura.desk.cases import open_log
+    from pura.usecases.cases import open_log
 
     if state not in _STATES:
         raise typer.BadParameter(say("choose", known=", ".join(_STATES[1:])), param_hint="--state")
@@ -53,7 +53,7 @@ def list_(
         until=_day(until, "--until"),
         state=state,
     )
-    with open_log(workplace(), read_only=True) as log:
+    with open_log(environment(), read_only=True) as log:
         cases = list_cases(log, query)
     if as_json:
         for case in cases:
@@ -95,10 +95,10 @@ def show(
 ) -> None:
     """Show a case with its history, or one audit of it in full, without model or key."""
     from pura.cli.words import audit_lines
-    from pura.desk.cases import OpenAudits, case_named, items_of, open_audits, open_log
     from pura.keys import Secret
+    from pura.usecases.cases import OpenAudits, case_named, items_of, open_audits, open_log
 
-    at = workplace()
+    at = environment()
     if item is None:
         with open_log(at) as log:
             found = case_named(log, case)
@@ -149,7 +149,7 @@ def verify(
 
     Exit codes: 0 nothing is at fault, 1 something is.
     """
-    from pura.desk.cases import CheckLog, check_log
+    from pura.usecases.cases import CheckLog, check_log
 
     request = CheckLog(
         head=head or "",
@@ -159,7 +159,7 @@ def verify(
         record=record,
         auditor=auditor,
     )
-    checks = check_log(workplace(), request)
+    checks = check_log(environment(), request)
     width = max(len(say(f"check.{state}")) for state in _STYLES)
     for check in checks:
         if as_json:
@@ -189,10 +189,10 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a case as one file: entries, names, notes, records, and texts as they are kept."""
-    from pura.desk.cases import ExportCase, export_to_file
+    from pura.usecases.cases import ExportCase, export_to_file
 
     request = ExportCase(case=case, path=to, auditor=auditor, purpose=purpose, replace=force)
-    size = export_to_file(workplace(), request)
+    size = export_to_file(environment(), request)
     out.print(say("file.written", path=str(to), count=size))
 
 
@@ -202,9 +202,9 @@ def import_(
     auditor: Auditor = None,
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
-    from pura.desk.cases import ImportCase, import_from_file
+    from pura.usecases.cases import ImportCase, import_from_file
 
-    case = import_from_file(workplace(), ImportCase(path=file, auditor=auditor))
+    case = import_from_file(environment(), ImportCase(path=file, auditor=auditor))
     out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
     if case.missing:
         out.print(case.incomplete(language()), style=_STYLES["bad"])

@@ -9,7 +9,7 @@ import typer
 
 from pura.base.errors import CaseLogError
 from pura.cli.caselog_common import Auditor, CaseName, Reason
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import confirm, interactive, out, say
 from pura.cli.tree import App
@@ -44,9 +44,9 @@ def new(
 ) -> None:
     """Open a case."""
     from pura.caselog import open_case
-    from pura.desk.cases import acting, open_log
+    from pura.usecases.cases import acting, open_log
 
-    with open_log(workplace(), create=True) as log:
+    with open_log(environment(), create=True) as log:
         case = open_case(log, name, acting(log, auditor), notes=notes, tags=tags or ())
     out.print(say("case.opened-id", name=case.name or "", id=case.id[:8]))
 
@@ -58,9 +58,9 @@ def rename(
 ) -> None:
     """Give a case another name."""
     from pura.caselog import rename_case
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         rename_case(log, case_named(log, case).id, name, acting(log, auditor))
 
 
@@ -71,9 +71,9 @@ def note(
 ) -> None:
     """Add a note to a case."""
     from pura.caselog import write_note
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         write_note(log, case_named(log, case).id, text, acting(log, auditor))
 
 
@@ -86,9 +86,9 @@ def tag(
 ) -> None:
     """Set the tags of a case."""
     from pura.caselog import set_tags
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         set_tags(log, case_named(log, case).id, tags or (), acting(log, auditor))
 
 
@@ -103,9 +103,9 @@ def review(
     auditor: Auditor = None,
 ) -> None:
     """Confirm or dispute a finding as a second person (four eyes)."""
-    from pura.desk.cases import ReviewFinding, items_of, review_finding
+    from pura.usecases.cases import ReviewFinding, items_of, review_finding
 
-    at = workplace()
+    at = environment()
     _, [found] = items_of(at, case, [item])
     request = ReviewFinding(
         item=found, reviewer=auditor, agree=agree, recomputed=recomputed, words=words
@@ -117,36 +117,36 @@ def review(
 def hold(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Forbid erasing anything of a case."""
     from pura.caselog import set_hold
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         set_hold(log, case_named(log, case).id, acting(log, auditor), held=True, reason=reason)
 
 
 def release(case: CaseName, reason: Reason, auditor: Auditor = None) -> None:
     """Lift the hold of a case."""
     from pura.caselog import set_hold
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         set_hold(log, case_named(log, case).id, acting(log, auditor), held=False, reason=reason)
 
 
 def close(case: CaseName, auditor: Auditor = None) -> None:
     """Close a case: it takes nothing more."""
     from pura.caselog import set_closed
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         set_closed(log, case_named(log, case).id, acting(log, auditor), closed=True)
 
 
 def reopen(case: CaseName, auditor: Auditor = None) -> None:
     """Open a closed case again."""
     from pura.caselog import set_closed
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         set_closed(log, case_named(log, case).id, acting(log, auditor), closed=False)
 
 
@@ -164,9 +164,9 @@ def erase_(
 ) -> None:
     """Erase what is kept of a case; the chain stays and says what was erased."""
     from pura.caselog import erase
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         found = case_named(log, case)
         audit = None if item is None else found.item(item).id
         what = "case.erase-texts" if text_only else "case.erase-all"
@@ -187,9 +187,9 @@ def forget(
 ) -> None:
     """Erase the name of a person; what they did stays under an identifier."""
     from pura.caselog import erase_person
-    from pura.desk.cases import acting, open_log
+    from pura.usecases.cases import acting, open_log
 
-    with open_log(workplace()) as log:
+    with open_log(environment()) as log:
         _sure(say("case.forget", name=name), yes=yes)
         if not erase_person(log, name, acting(log, auditor), reason=reason):
             raise CaseLogError("caselog.person", name=name[:80], code="case-log-unknown")
@@ -218,9 +218,9 @@ def record(
 ) -> None:
     """Put on record what happened to an item, a key or the rules (chain of custody)."""
     from pura.caselog import Event, record_event
-    from pura.desk.cases import acting, case_named, open_log
+    from pura.usecases.cases import acting, case_named, open_log
 
-    with open_log(workplace(), create=case is None) as log:
+    with open_log(environment(), create=case is None) as log:
         found = None if case is None else case_named(log, case)
         audit = "" if found is None or item is None else found.item(item).id
         event = Event(
@@ -254,13 +254,13 @@ def sign_head_(
     auditor: Auditor = None,
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
-    from pura.desk.cases import SignHead, sign_head_of_log
     from pura.keys import Secret
+    from pura.usecases.cases import SignHead, sign_head_of_log
 
     asked = say("ask.of", name=certificate.name)
     secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
     request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
-    head = sign_head_of_log(workplace(), request)
+    head = sign_head_of_log(environment(), request)
     out.print(say("case.head", head=str(head)))
 
 
@@ -278,15 +278,15 @@ def deposit(
     never: Annotated[bool, typer.Option("--never", help="Not any more.")] = False,
 ) -> None:
     """Lay the head of the log down in a folder, so that a cut-off end is found."""
-    from pura.desk.cases import Deposited, deposit_head, end_deposits
+    from pura.usecases.cases import Deposited, deposit_head, end_deposits
 
     if (folder is None) != never:
         raise CaseLogError("command.deposit", code="usage")
     if folder is None:
-        end_deposits(workplace())
+        end_deposits(environment())
         return
     request = Deposited(folder=folder, mail=mail, always=always)
-    out.print(str(deposit_head(workplace(), request)))
+    out.print(str(deposit_head(environment(), request)))
 
 
 def _sure(question: str, *, yes: bool) -> None:

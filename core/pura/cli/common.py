@@ -13,21 +13,21 @@ from pura.cli.passphrases import ask_folder, warn_exposed, with_passphrase
 from pura.cli.terminal import say
 
 if TYPE_CHECKING:
-    from pura.desk.workplace import Workplace
     from pura.keys import KeyRef
     from pura.scheme import Profile
+    from pura.usecases.environment import Environment
 
 
 def _stored_keys() -> list[str]:
-    return [entry.name for entry in workplace().keys.list()]
+    return [entry.name for entry in environment().keys.list()]
 
 
 def _stored_profiles() -> list[str]:
-    return list(workplace().profiles.names())
+    return list(environment().profiles.names())
 
 
 def _installed_models() -> list[str]:
-    return [model.name for model in workplace().models.list()]
+    return [model.name for model in environment().models.list()]
 
 
 KeyName = Annotated[
@@ -170,13 +170,13 @@ def refuse_rate(fdr: float | None) -> None:
         raise typer.BadParameter(say("choose.rate"), param_hint="--fdr")
 
 
-def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
-    """Return the user's workplace, for one call of the command."""
-    from pura.desk.workplace import Workplace
+def environment(device: str = "auto", dtype: str = "float32") -> Environment:
+    """Return the user's environment, for one call of the command."""
+    from pura.usecases.environment import Environment
 
     paths = user_paths()
     folder = paths.config / "keys"
-    return Workplace(
+    return Environment(
         paths=paths,
         device=device,
         dtype=dtype,
@@ -185,7 +185,7 @@ def workplace(device: str = "auto", dtype: str = "float32") -> Workplace:
 
 
 def find_keys(
-    at: Workplace,
+    at: Environment,
     names: list[str] | None,
     files: list[Path] | None,
     profile: Profile | None = None,
@@ -210,7 +210,9 @@ def find_keys(
     return found
 
 
-def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, why: str) -> KeyRef:
+def find_key(
+    at: Environment, names: list[str] | None, files: list[Path] | None, why: str
+) -> KeyRef:
     """Return the one key that the options name; ``why`` is the error that it takes one.
 
     Raises:
@@ -222,8 +224,8 @@ def find_key(at: Workplace, names: list[str] | None, files: list[Path] | None, w
     return next(iter(found.values()))
 
 
-def _from_file(at: Workplace, path: Path) -> KeyRef:
-    from pura.desk.keys import open_key_file
+def _from_file(at: Environment, path: Path) -> KeyRef:
+    from pura.usecases.keys import open_key_file
 
     warn_exposed(path)
     return with_passphrase(
@@ -231,7 +233,7 @@ def _from_file(at: Workplace, path: Path) -> KeyRef:
     )
 
 
-def load_profile(at: Workplace, name: str, *, foreign: bool = False) -> Profile:
+def load_profile(at: Environment, name: str, *, foreign: bool = False) -> Profile:
     """Return a profile by file path or stored name.
 
     Args:
@@ -242,8 +244,8 @@ def load_profile(at: Workplace, name: str, *, foreign: bool = False) -> Profile:
     Raises:
         ProfileError: There is none, it is damaged, or of a mark by others.
     """
-    from pura.desk.profiles import find_profile
     from pura.scheme import Profile
+    from pura.usecases.profiles import find_profile
 
     profile = Profile.load(find_profile(at, name))
     if profile.foreign is not None and not foreign:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.terminal import Language, RowsInto, language, out, say, write_row
 
 _STYLES: Final = {"ok": "green", "warning": "yellow", "fault": "bold red"}
@@ -26,11 +26,11 @@ def doctor(
     It changes nothing, loads no model and shows neither keys nor texts, so that what it says can be
     sent to whoever helps. Exit codes: 0 nothing is at fault, 1 something is.
     """
-    from pura.desk.doctor import examine
+    from pura.usecases.doctor import examine
 
     grades: Counter[str] = Counter()
     width = max(len(say(f"doctor.{grade}")) for grade in _STYLES)
-    for found in examine(workplace(), hashes=hashes):
+    for found in examine(environment(), hashes=hashes):
         grades[found.grade] += 1
         words, hint = found.remark.words("en" if as_json else language())
         if as_json:

@@ -18,9 +18,9 @@ from pura.cli.common import (
     KeyName,
     ModelOption,
     ProfileOption,
+    environment,
     find_key,
     load_profile,
-    workplace,
 )
 from pura.cli.terminal import err, say
 
@@ -69,14 +69,14 @@ def generate(
     """Write a marked text: the payload hides in the sampling, not the probabilities."""
     for path in filter(None, (ids, output)):
         refuse_taken(path)  # before the work, not after it
-    at = workplace(device, dtype)
+    at = environment(device, dtype)
     shared = load_profile(at, profile)
     bits = payload_of(shared, payload, field)
     one = find_key(at, key, key_file, "command.one-key")
     start = _prompt(prompt, prompt_file)
     _warn_of_few(tokens, shared)
 
-    from pura.desk.keys import marking_key
+    from pura.usecases.keys import marking_key
 
     try:
         one = marking_key(at, one, shared, epoch or "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pura.base.errors import KeyStoreError
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import warn
 from pura.cli.terminal import RowsInto, err, language, out, say, write_row
 
@@ -22,7 +22,7 @@ def list_(as_json: AsJson = False, _rows: RowsInto = None) -> None:
     """List the known keys: name, fingerprint, date. Secrets are never shown."""
     from rich.table import Table
 
-    store = workplace().keys
+    store = environment().keys
     entries = store.list()
     warn(store.exposures())
     if as_json:
@@ -64,7 +64,7 @@ def state(
     """
     from pura.keys import State, words
 
-    store = workplace().keys
+    store = environment().keys
     # Reading comes first: it opens the folder of files, and then the state is the one after it.
     found = [(entry, *store.check(entry.name)) for entry in store.list()] if check else []
     standing = store.standing()

@@ -11,14 +11,14 @@ import typer
 from pura.base.errors import KeyFormatError, KeyStoreError
 from pura.base.files import refuse_taken
 from pura.cli import key_listing
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import STDIN, passphrase, with_passphrase
 from pura.cli.terminal import confirm, err, interactive, language, out, say
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.desk.keys import KeyDone
     from pura.keys import Place, Secret
+    from pura.usecases.keys import KeyDone
 
 app = App()
 app.command("list")(key_listing.list_)
@@ -43,9 +43,9 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 @app.command("new")
 def new(name: Name, note: Note = "", in_file: InFile = False) -> None:
     """Make a fresh key and store it."""
-    from pura.desk.keys import CreateKey, create_key
+    from pura.usecases.keys import CreateKey, create_key
 
-    _told(create_key(workplace(), CreateKey(name=name, note=note, place=_place(in_file))))
+    _told(create_key(environment(), CreateKey(name=name, note=note, place=_place(in_file))))
 
 
 @app.command("import")
@@ -65,9 +65,9 @@ def import_(
 
     Its form is seen by itself: 64 hex digits, base64 of 32 bytes, or an encrypted key file.
     """
-    from pura.desk.keys import ImportKey, import_key
+    from pura.usecases.keys import ImportKey, import_key
 
-    at = workplace()
+    at = environment()
     source = _source(file, passphrase_file)
 
     def take_in(secret: Secret | None) -> KeyDone:
@@ -89,10 +89,10 @@ def export(
     yes: Yes = False,
 ) -> None:
     """Write an encrypted copy of a key, under a passphrase."""
-    from pura.desk.keys import ExportKey, export_key
     from pura.keys import Secret
+    from pura.usecases.keys import ExportKey, export_key
 
-    at = workplace()
+    at = environment()
     entry = at.keys.entry(name)
     path = None if output == STDIN else output
     if path is not None:
@@ -115,9 +115,9 @@ def rename(
     name: Name, new_name: Annotated[str, typer.Argument(metavar="NEW", help="The new name.")]
 ) -> None:
     """Give a key another name; its fingerprint stays."""
-    from pura.desk.keys import RenameKey, rename_key
+    from pura.usecases.keys import RenameKey, rename_key
 
-    key = rename_key(workplace(), RenameKey(name=name, new=new_name)).key
+    key = rename_key(environment(), RenameKey(name=name, new=new_name)).key
     out.print(f"{key.label}  {key.fingerprint}")
 
 
@@ -126,9 +126,9 @@ def note_(
     name: Name, text: Annotated[str, typer.Argument(help="The note; empty takes it off.")]
 ) -> None:
     """Write a note to a key."""
-    from pura.desk.keys import NoteKey, note_key
+    from pura.usecases.keys import NoteKey, note_key
 
-    done = note_key(workplace(), NoteKey(name=name, note=text))
+    done = note_key(environment(), NoteKey(name=name, note=text))
     stored = done.entry.note if done.entry is not None else ""
     out.print(f"{done.key.label}  {done.key.fingerprint}  {stored}")
 
@@ -148,7 +148,7 @@ def derive(
     in_file: InFile = False,
 ) -> None:
     """Derive the key of a deployment or an epoch from a master key (HKDF-SHA256), and store it."""
-    from pura.desk.keys import DeriveKey, derive_key
+    from pura.usecases.keys import DeriveKey, derive_key
 
     if bool(label) == bool(epoch):
         raise typer.BadParameter(say("choose.label"), param_hint="LABEL, --epoch")
@@ -160,16 +160,16 @@ def derive(
         note=note,
         place=_place(in_file),
     )
-    _told(derive_key(workplace(), request))
+    _told(derive_key(environment(), request))
 
 
 @app.command("delete")
 def delete(name: Name, yes: Yes = False) -> None:
     """Delete a key for good: texts marked with it can no longer be verified here."""
-    from pura.desk.keys import DeleteKey, delete_key, key_usage
     from pura.register.key_usage import sentences
+    from pura.usecases.keys import DeleteKey, delete_key, key_usage
 
-    at = workplace()
+    at = environment()
     usage = key_usage(at, name)
     if not yes:
         for sentence in sentences(usage, language()):

@@ -13,15 +13,15 @@ from pura.cli.common import (
     KeyFile,
     KeyName,
     ProfileOption,
+    environment,
     find_key,
     load_profile,
-    workplace,
 )
 from pura.cli.terminal import RowsInto, language, out, say, write_row
 
 if TYPE_CHECKING:
-    from pura.lab.fitness.measure import ProxyFitness
-    from pura.lab.fitness.statistics import Share
+    from pura.measure.fitness.measure import ProxyFitness
+    from pura.measure.fitness.statistics import Share
 
 
 def fitness(
@@ -46,9 +46,9 @@ def fitness(
 ) -> None:
     """Measure how well a model reads the marks of a profile, on texts with known payloads."""
     from pura.cli.progress import bars
-    from pura.desk.models import MeasureFitness, measure_fitness
+    from pura.usecases.models import MeasureFitness, measure_fitness
 
-    at = workplace(device, dtype)
+    at = environment(device, dtype)
     shared, one = (
         load_profile(at, profile),
         find_key(at, key, key_file, "command.fitness-key"),
@@ -75,8 +75,8 @@ def fitness(
 
 
 def _print(found: ProxyFitness) -> None:
-    from pura.lab.fitness.statistics import LEAST
-    from pura.lab.fitness.words import plain_sentence
+    from pura.measure.fitness.statistics import LEAST
+    from pura.measure.fitness.words import plain_sentence
 
     rows = [
         (say("fitness.texts"), str(len(found.results))),

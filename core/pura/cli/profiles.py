@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import KeyFile, KeyName, find_key, workplace
+from pura.cli.common import KeyFile, KeyName, environment, find_key
 from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 
@@ -47,8 +47,8 @@ def new(
     ] = None,
 ) -> None:
     """Make a profile; printed as JSON unless it is written to a file."""
-    from pura.desk.profiles import CreateProfile, create_profile
     from pura.scheme.profile import KEY_EPOCHS, MAX_PAYLOAD_BITS
+    from pura.usecases.profiles import CreateProfile, create_profile
     from pura.verdict.profile_advice import advise
 
     if not 1 <= bits <= MAX_PAYLOAD_BITS:
@@ -80,7 +80,7 @@ def new(
         key_epochs=key_epochs,
         layout=fields,
     )
-    profile = create_profile(workplace(), request).profile
+    profile = create_profile(environment(), request).profile
     if name is None and output is None:
         sys.stdout.write(profile.to_json())
     else:
@@ -113,9 +113,9 @@ def foreign(
 
     The key in the settings is sealed under a key of yours. Delete the settings file afterwards.
     """
-    from pura.desk.profiles import CreateForeign, create_foreign
+    from pura.usecases.profiles import CreateForeign, create_foreign
 
-    at = workplace()
+    at = environment()
     try:
         request = CreateForeign(
             settings=settings,
@@ -137,7 +137,7 @@ def foreign(
 @app.command("list")
 def list_() -> None:
     """List the stored profiles."""
-    names = workplace().profiles.names()
+    names = environment().profiles.names()
     for name in names:
         out.print(name)
     if not names:
@@ -147,12 +147,12 @@ def list_() -> None:
 @app.command("show")
 def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")]) -> None:
     """Check a profile, print it with every default filled in, and what is odd about it."""
-    from pura.desk.profiles import find_profile
     from pura.scheme import Profile
     from pura.scheme.foreign import FOREIGN_NAMES
+    from pura.usecases.profiles import find_profile
     from pura.verdict.profile_advice import advise, length_needed
 
-    checked, notes = Profile.load_noted(find_profile(workplace(), profile))
+    checked, notes = Profile.load_noted(find_profile(environment(), profile))
     _say(notes)
     sys.stdout.write(checked.to_json())
     if checked.foreign is not None:
@@ -189,9 +189,9 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
 ) -> None:
     """Take a profile file in; one of an older version is brought to the present one."""
-    from pura.desk.profiles import ImportProfile, import_profile
+    from pura.usecases.profiles import ImportProfile, import_profile
 
-    done = import_profile(workplace(), ImportProfile(path=file, name=name))
+    done = import_profile(environment(), ImportProfile(path=file, name=name))
     _say(done.notes)
     err.print(say("profile.stored", name=done.name or ""))
 
@@ -202,9 +202,9 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored profile to a file."""
-    from pura.desk.profiles import ExportProfile, export_profile
+    from pura.usecases.profiles import ExportProfile, export_profile
 
-    export_profile(workplace(), ExportProfile(name=name, path=output))
+    export_profile(environment(), ExportProfile(name=name, path=output))
 
 
 @app.command("remove")
@@ -213,9 +213,9 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored profile; texts that were marked with it cannot be audited without it."""
-    from pura.desk.profiles import RemoveProfile, remove_profile
+    from pura.usecases.profiles import RemoveProfile, remove_profile
 
-    at = workplace()
+    at = environment()
     at.profiles.get(name)
     if not yes:
         confirm(say("profile.delete", name=name))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import ProfileOption, load_profile, workplace
+from pura.cli.common import ProfileOption, environment, load_profile
 from pura.cli.terminal import RowsInto, err, out, say, write_row
 from pura.cli.tree import App
 
@@ -28,9 +28,9 @@ def import_(
     profile: ProfileOption,
 ) -> None:
     """Add every row of a table or of a server's logs, or none: bad rows are named."""
-    from pura.desk.register import ImportRegister, import_register
+    from pura.usecases.register import ImportRegister, import_register
 
-    at = workplace()
+    at = environment()
     done = import_register(at, ImportRegister(path=file, profile=load_profile(at, profile)))
     out.print(say("register.added", rows=done.rows, version=done.version))
 
@@ -38,9 +38,9 @@ def import_(
 @app.command("export")
 def export(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
-    from pura.desk.register import ExportRegister, export_register
+    from pura.usecases.register import ExportRegister, export_register
 
-    done = export_register(workplace(), ExportRegister(path=file))
+    done = export_register(environment(), ExportRegister(path=file))
     out.print(say("register.written", rows=done.rows))
 
 
@@ -53,11 +53,11 @@ def add(
     model: Annotated[str, typer.Option(help="Model it was issued for.")] = "",
 ) -> None:
     """Add one issued payload."""
-    from pura.desk.register import AddIssue, add_issue
     from pura.register.rows import Issue
     from pura.scheme import parse_payload
+    from pura.usecases.register import AddIssue, add_issue
 
-    at = workplace()
+    at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     issue = Issue(payload=bits, who=who, when=when, model=model)
     entry = add_issue(at, AddIssue(issue=issue))
@@ -67,10 +67,10 @@ def add(
 @app.command("find")
 def find(payload: Payload, profile: ProfileOption, _rows: RowsInto = None) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
-    from pura.desk.register import FindPayload, find_payload
     from pura.scheme import parse_payload
+    from pura.usecases.register import FindPayload, find_payload
 
-    at = workplace()
+    at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     entry = find_payload(at, FindPayload(payload=bits))
     if entry is None:

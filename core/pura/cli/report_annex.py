@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pura.cli.common import PolicyOption, ProfileOption, load_profile, workplace
+from pura.cli.common import PolicyOption, ProfileOption, environment, load_profile
 from pura.cli.terminal import language, out, say
 
 
@@ -24,9 +24,9 @@ def annex(
 
     Filled from profile, policy and power tables; every number names its source. No legal advice.
     """
-    from pura.desk.annex import WriteAnnex, write_annex
+    from pura.usecases.annex import WriteAnnex, write_annex
 
-    at = workplace()
+    at = environment()
     written = write_annex(
         at,
         WriteAnnex(

@@ -12,15 +12,15 @@ from pura.base.errors import InputError, RecordError, naming
 from pura.base.files import read_bounded
 from pura.base.strict import read_json
 from pura.cli.caselog_common import Auditor
-from pura.cli.common import workplace
+from pura.cli.common import environment
 from pura.cli.passphrases import read_passphrase
 from pura.cli.terminal import out, say
 
 if TYPE_CHECKING:
     from pura.caselog import Case, Item
-    from pura.desk.reports import WriteReport
     from pura.record.audit import Audit
     from pura.report import ReportRequest
+    from pura.usecases.reports import WriteReport
 
 MAX_RECORD_BYTES: Final = 512 << 20
 MAX_REQUEST_BYTES: Final = 4 << 20
@@ -71,12 +71,18 @@ def build(
     ] = "",
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
-    from pura.desk.cases import OpenAudits, items_of, open_audits
-    from pura.desk.reports import BuildReport, WriteReport, build_report, filled_request, note_built
     from pura.keys import Secret
+    from pura.usecases.cases import OpenAudits, items_of, open_audits
+    from pura.usecases.reports import (
+        BuildReport,
+        WriteReport,
+        build_report,
+        filled_request,
+        note_built,
+    )
 
     audits = [audit for path in records or [] for audit in read_records(path)]
-    at = workplace()
+    at = environment()
     saved: tuple[Case, tuple[Item, ...]] | None = None
     if case is not None:
         saved = items_of(at, case, item or [])
@@ -114,7 +120,7 @@ def write_files(request: WriteReport) -> None:
     Raises:
         InputError: A file is there already, or cannot be written.
     """
-    from pura.desk.reports import write_report
+    from pura.usecases.reports import write_report
 
     written = write_report(request)
     for file in written.files:

@@ -10,7 +10,7 @@ import typer
 from pura.base.errors import SigningError
 from pura.base.files import refuse_taken
 from pura.cli.caselog_common import Auditor
-from pura.cli.common import DeviceOption, DtypeOption, workplace
+from pura.cli.common import DeviceOption, DtypeOption, environment
 from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import Language, RowsInto, out, say, write_row
 
@@ -44,16 +44,16 @@ def sign(
     auditor: Auditor = None,
 ) -> None:
     """Sign the PDF of a report with the organisation's certificate (PAdES)."""
-    from pura.desk.reports import SignReport, sign_report
     from pura.keys import Secret
     from pura.report.sign import SignOptions
+    from pura.usecases.reports import SignReport, sign_report
 
     refuse_taken(to, SigningError)  # before the question, not after it
     asked = say("ask.of", name=certificate.name)
     secret = Secret(passphrase_for(file, certificate, file=passphrase_file, prompt=asked))
     options = SignOptions(reason=reason, location=place, seal=seal, tsa_url=tsa, language=language)
     signed = sign_report(
-        workplace(),
+        environment(),
         SignReport(
             path=file,
             to=to,
@@ -97,10 +97,10 @@ def verify(
     one; 2 usage; 3 not signed, so that only what is inside could be held against itself; 4 signed,
     but the signer was not examined, since --trust names nobody.
     """
-    from pura.desk.reports import CheckReport, check_report
+    from pura.usecases.reports import CheckReport, check_report
 
     request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
-    found = check_report(workplace(device, dtype), request)
+    found = check_report(environment(device, dtype), request)
     if as_json:
         write_row(_plain(file, found, language), "report-check")
     else:

@@ -22,7 +22,7 @@ def selftest(
     vectors only.
     """
     from pura.base.resources import resource
-    from pura.desk.selftest import check_folder
+    from pura.usecases.selftest import check_folder
 
     results = check_folder(vectors if vectors is not None else resource("vectors"))
     bad = [r for r in results if r.problem]
@@ -39,7 +39,7 @@ def selftest(
 
 
 def _cage_is_shut() -> bool:
-    from pura.desk.selftest import check_cage
+    from pura.usecases.selftest import check_cage
 
     cage = check_cage()
     if cage is None:

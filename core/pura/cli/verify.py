@@ -35,10 +35,10 @@ from pura.cli.common import (
     RestoreOption,
     StopEarly,
     WeighOption,
+    environment,
     find_keys,
     load_profile,
     refuse_choices,
-    workplace,
 )
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
@@ -57,12 +57,12 @@ from pura.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from pura.desk.audits import Audited, AuditText, Prepared, UnreadFile
-    from pura.desk.cases import SaveTo, SavingRun
-    from pura.desk.workplace import Workplace
     from pura.documents import Extraction
     from pura.record.audit import Audit
     from pura.scheme import Profile
+    from pura.usecases.audits import Audited, AuditText, Prepared, UnreadFile
+    from pura.usecases.cases import SaveTo, SavingRun
+    from pura.usecases.environment import Environment
 
 
 def verify(
@@ -152,9 +152,9 @@ def verify(
 
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
-    from pura.desk.audits import Setup, prepared
     from pura.documents import ReadOptions
     from pura.documents.folders import WalkOptions
+    from pura.usecases.audits import Setup, prepared
 
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
@@ -169,7 +169,7 @@ def verify(
     reading = ReadOptions(encoding=encoding, format=format_name, field=field)
     if reported:
         from pura.cli.report_build import read_request
-        from pura.desk.reports import refuse_replacing
+        from pura.usecases.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
@@ -183,7 +183,7 @@ def verify(
         hidden=hidden,
         links=links,
     )
-    at = workplace(device, dtype)
+    at = environment(device, dtype)
     files = named_files(files, chosen)
     if not files:
         raise InputError("command.no-files")
@@ -240,8 +240,8 @@ def _save_to(
 ) -> SaveTo:
     """Return where to save; ask for the passphrase of the texts where they are sealed."""
     from pura.caselog import SEAL, TEXT_MODES
-    from pura.desk.cases import SaveTo
     from pura.keys import Secret
+    from pura.usecases.cases import SaveTo
 
     if keep_text not in TEXT_MODES:
         known = ", ".join(TEXT_MODES)
@@ -254,8 +254,8 @@ def _save_to(
 
 def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
     """Return the known prompt, or the candidates."""
-    from pura.desk.prompts import read_candidates
     from pura.documents import read_file
+    from pura.usecases.prompts import read_candidates
 
     path = several if several is not None else one
     if path is None:
@@ -268,9 +268,9 @@ def _prompts(one: Path | None, several: Path | None) -> tuple[str, ...]:
 
 
 @contextmanager
-def _saving(at: Workplace, to: SaveTo) -> Iterator[SavingRun]:
+def _saving(at: Environment, to: SaveTo) -> Iterator[SavingRun]:
     """Open the case."""
-    from pura.desk.cases import saving_run
+    from pura.usecases.cases import saving_run
 
     with saving_run(at, to) as run:
         if run.opened:
@@ -279,7 +279,7 @@ def _saving(at: Workplace, to: SaveTo) -> Iterator[SavingRun]:
 
 
 def _write_report(
-    at: Workplace,
+    at: Environment,
     run: _Run,
     pdf: Path | None,
     json_file: Path | None,
@@ -289,7 +289,7 @@ def _write_report(
     force: bool,
 ) -> None:
     from pura.cli.report_build import read_request, write_files
-    from pura.desk.reports import (
+    from pura.usecases.reports import (
         BuildReport,
         WriteReport,
         build_report,
@@ -363,8 +363,8 @@ class _Run:
         ids: tuple[int, ...] | None,
     ) -> Iterator[tuple[tuple[str, str], AuditText | UnreadFile | PuraError]]:
         """Read files and hand on each text under its name and part; of one, say what to expect."""
-        from pura.desk.audits import AuditText, unread_file, unread_parts
         from pura.documents import choose
+        from pura.usecases.audits import AuditText, unread_file, unread_parts
 
         for name in names:
             try:

@@ -166,7 +166,7 @@ class ExactDecision:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Weighed:
+class _EvidenceSums:
     """The evidence before a payload is chosen; shapes as in :class:`ExactDecision`.
 
     ``anywhere``, float64 [S, 8], is the log of the one density that a window of the text is looked
@@ -263,7 +263,7 @@ def _weigh(
     checkpoint: Callable[[], None],
     named_each: int = _NAMED,
     one_of_many: bool = False,
-) -> _Weighed:
+) -> _EvidenceSums:
     grid, chains = model.grids[prompt_known], model.passages.members[prompt_known]
     tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
     length, count = profile.codeword_length, len(schedule)
@@ -328,7 +328,7 @@ def _weigh(
         listed, log_listed, member = _score(text, pool, prior, profile, checkpoint, least)
     else:
         listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
-    return _Weighed(
+    return _EvidenceSums(
         text=text,
         token=schedule.token,
         anywhere=anywhere,
@@ -561,7 +561,7 @@ class _Marks(NamedTuple):
 
 
 def _marks(
-    weighed: _Weighed,
+    weighed: _EvidenceSums,
     found: list[Candidate],
     bit_posteriors: F64,
     profile: Profile,
@@ -610,7 +610,7 @@ def _marks(
 
 
 def _stated(
-    weighed: _Weighed,
+    weighed: _EvidenceSums,
     found: FoundPassages,
     candidates: list[Candidate],
     bit_posteriors: F64,
@@ -677,7 +677,7 @@ def _in_question(found: list[Candidate]) -> tuple[Candidate, ...]:
 
 
 def _member(
-    weighed: _Weighed, bits: Bits, profile: Profile, checkpoint: Callable[[], None]
+    weighed: _EvidenceSums, bits: Bits, profile: Profile, checkpoint: Callable[[], None]
 ) -> tuple[Bits, I64]:
     """Return a payload and the chain that fits it best; uint8 [1, L_m] and int64 [1]."""
     same = np.flatnonzero((weighed.listed == bits).all(axis=1))
@@ -696,7 +696,7 @@ def _log_ratios(bits: Bits, phi: F64, listed: Bits, log_listed: F64, profile: Pr
     return np.asarray(np.logaddexp(whole, chained) - np.log(2))
 
 
-def _log_weights(weighed: _Weighed, bits: Bits, profile: Profile) -> F64:
+def _log_weights(weighed: _EvidenceSums, bits: Bits, profile: Profile) -> F64:
     """Return the share of payloads in the e-value, natural log; uint8 [C, L_m] to [C]."""
     ratios = _log_ratios(bits, weighed.phi, weighed.listed, weighed.log_listed, profile)
     return np.asarray(ratios + weighed.log_prior(bits))
@@ -718,7 +718,7 @@ def _named(trellis: Trellis, phi: F64, log_sums: F64, count: int) -> Bits:
     return np.stack(list(rows.values()))
 
 
-def _candidates(weighed: _Weighed, profile: Profile) -> list[Candidate]:
+def _candidates(weighed: _EvidenceSums, profile: Profile) -> list[Candidate]:
     """Return all payloads that were named, by their share in the e-value."""
     bits = np.unique(np.concatenate([weighed.named, weighed.listed]), axis=0)
     log_posterior = np.minimum(_log_weights(weighed, bits, profile) - weighed.log_e, 0.0)
@@ -729,7 +729,7 @@ def _candidates(weighed: _Weighed, profile: Profile) -> list[Candidate]:
     ]
 
 
-def _bit_posteriors(weighed: _Weighed, found: list[Candidate]) -> F64:
+def _bit_posteriors(weighed: _EvidenceSums, found: list[Candidate]) -> F64:
     """Return the bits' posteriors, averaged over grid and list."""
     trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
     if not weighed.usable:

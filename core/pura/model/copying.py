@@ -26,22 +26,22 @@ _BLOCK: Final = 4 << 20
 _NOTE: Final = "source.json"
 
 
-def shelf_for(store: Path, source: Path, name: str) -> Path:
+def cache_for(store: Path, source: Path, name: str) -> Path:
     """Return where the copy of a folder grows until it is complete."""
     digest = hashlib.sha256(f"{source}\0{name}".encode("utf-8", "surrogateescape")).hexdigest()
     return store / f"{RESUME}{digest[:16]}"
 
 
-def copied_bytes(shelf: Path, files: Sequence[Path]) -> int:
+def copied_bytes(cache: Path, files: Sequence[Path]) -> int:
     """Return how much of the files an earlier run has copied already."""
-    if _note(shelf) != _facts(files):
+    if _note(cache) != _facts(files):
         return 0
-    return sum(min(_size(shelf / "model" / f.name), f.stat().st_size) for f in files)
+    return sum(min(_size(cache / "model" / f.name), f.stat().st_size) for f in files)
 
 
 def copy_files(
     files: Sequence[Path],
-    shelf: Path,
+    cache: Path,
     progress: Callable[[int, int], None],
     checkpoint: Callable[[], None],
 ) -> Path:
@@ -49,7 +49,7 @@ def copy_files(
 
     Args:
         files: The source's files.
-        shelf: From :func:`shelf_for`.
+        cache: From :func:`cache_for`.
         progress: Gets bytes done and bytes in all.
         checkpoint: Called between blocks; may raise :class:`~pura.base.errors.Cancelled`, after
             which the same call goes on where this one stopped.
@@ -58,12 +58,12 @@ def copy_files(
         ModelError: The source changed while it was copied.
         OSError: The disk failed.
     """
-    made = shelf / "model"
+    made = cache / "model"
     facts = _facts(files)
-    if _note(shelf) != facts:
-        shutil.rmtree(shelf, ignore_errors=True)
+    if _note(cache) != facts:
+        shutil.rmtree(cache, ignore_errors=True)
         made.mkdir(parents=True)
-        (shelf / _NOTE).write_text(json.dumps(facts), encoding="utf-8")
+        (cache / _NOTE).write_text(json.dumps(facts), encoding="utf-8")
     total = sum(f.stat().st_size for f in files)
     done, resumed = 0, []
     for file in files:
@@ -73,11 +73,11 @@ def copy_files(
         _copy(file, made / file.name, partial(_add, progress, done, total), checkpoint)
         done += file.stat().st_size
     if _facts(files) != facts:
-        shutil.rmtree(shelf, ignore_errors=True)
+        shutil.rmtree(cache, ignore_errors=True)
         raise _changed()
     for file in resumed:
         if file_hash(file, checkpoint) != file_hash(made / file.name, checkpoint):
-            shutil.rmtree(shelf, ignore_errors=True)
+            shutil.rmtree(cache, ignore_errors=True)
             raise _changed()
     return made
 
@@ -85,11 +85,11 @@ def copy_files(
 def sweep(store: Path, now: float | None = None) -> None:
     """Remove interrupted copies that nobody has gone on with for a week."""
     now = time.time() if now is None else now
-    for shelf in store.glob(f"{RESUME}*"):
+    for cache in store.glob(f"{RESUME}*"):
         with contextlib.suppress(OSError):
-            newest = max(p.stat().st_mtime for p in (shelf, shelf / "model") if p.exists())
+            newest = max(p.stat().st_mtime for p in (cache, cache / "model") if p.exists())
             if now - newest > KEPT_SECONDS:
-                shutil.rmtree(shelf, ignore_errors=True)
+                shutil.rmtree(cache, ignore_errors=True)
 
 
 def _add(progress: Callable[[int, int], None], base: int, total: int, done: int) -> None:
@@ -116,9 +116,9 @@ def _facts(files: Sequence[Path]) -> dict[str, list[int]]:
     return {f.name: [f.stat().st_size, f.stat().st_mtime_ns] for f in files}
 
 
-def _note(shelf: Path) -> object:
+def _note(cache: Path) -> object:
     try:
-        return json.loads((shelf / _NOTE).read_bytes())
+        return json.loads((cache / _NOTE).read_bytes())
     except (OSError, ValueError):
         return None
 

@@ -7,7 +7,7 @@ and are forgotten. Memory depends on the tile and the model's window, not on tex
 
 One text and many go the same way: their windows are fed side by side where they are short enough
 (:mod:`pura.model.batches`), readings of one text behind what they share (:mod:`pura.model.pieces`,
-:mod:`pura.model.passes`); :mod:`pura.model.feeding` goes through them.
+:mod:`pura.model.passes`); :mod:`pura.model.window_scheduler` goes through them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import InputError, ProfileError, PuraError
-from pura.model.feeding import Feeding
 from pura.model.load import LanguageModel
 from pura.model.orders import Orders
 from pura.model.pieces import Look
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, GPU_TILING, Tiling
+from pura.model.window_scheduler import WindowScheduler
 from pura.model.windows import plan
 from pura.scheme import Profile, SecretKey
 
@@ -170,7 +170,7 @@ def read_documents(
     opening = _opening(model, profile)
     context = max(4, min(model.context_length, CONTEXT))
     window, overlap = cut_of(model, window)
-    feeding = Feeding(
+    feeding = WindowScheduler(
         model=model,
         profile=profile,
         orders=Orders.of(keys, profile.vocab_size, model.head),

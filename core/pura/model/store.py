@@ -25,7 +25,7 @@ from pura.model import fetch, rehearsal
 from pura.model.checking import verify
 from pura.model.children import run_child
 from pura.model.convert import PACKED, told
-from pura.model.copying import copied_bytes, copy_files, shelf_for
+from pura.model.copying import cache_for, copied_bytes, copy_files
 from pura.model.installed import (
     RECORD,
     InstalledModel,
@@ -266,20 +266,20 @@ class ModelStore:
     ) -> InstalledModel:
         """Copy a folder; an interrupted copy stays, hidden, and the next call goes on with it."""
         files = _files(path)
-        shelf = shelf_for(self.folder, path, origin.name)
-        need = sum(f.stat().st_size for f in files) - copied_bytes(shelf, files)
+        cache = cache_for(self.folder, path, origin.name)
+        need = sum(f.stat().st_size for f in files) - copied_bytes(cache, files)
 
         def nine_tenths(done: int, total: int) -> None:
             say(900 * done // max(total, 1), 1000)
 
         with workshop(self.folder, need):
             try:
-                made = copy_files(files, shelf, nine_tenths, check)
+                made = copy_files(files, cache, nine_tenths, check)
                 model = self._finish(made, origin, check)
             except Exception:  # a fault; whoever cancelled may want to go on
-                shutil.rmtree(shelf, ignore_errors=True)
+                shutil.rmtree(cache, ignore_errors=True)
                 raise
-            shutil.rmtree(shelf, ignore_errors=True)
+            shutil.rmtree(cache, ignore_errors=True)
             return model
 
     def _finish(self, made: Path, origin: _Origin, check: Checkpoint) -> InstalledModel:

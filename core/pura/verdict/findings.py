@@ -32,7 +32,7 @@ _NEAREST_WEIGHT: Final = 0.01  # an entry with less is not worth a sentence
 
 
 @dataclass(frozen=True, kw_only=True)
-class Circumstances:
+class FindingContext:
     """What else must be known to say the findings rightly.
 
     Attributes:
@@ -103,7 +103,7 @@ def findings(
     outcome: Outcome,
     evidence: EvidenceFacts,
     policy: Policy,
-    circumstances: Circumstances,
+    circumstances: FindingContext,
     *,
     payload: NamedPayload | None = None,
     power: PowerFacts | None = None,
@@ -283,7 +283,7 @@ def _marks(marks: Sequence[MarkFacts], *, more: bool) -> list[Sentence]:
 
 
 def _register(
-    register: RegisterFacts, circumstances: Circumstances, payload: NamedPayload | None
+    register: RegisterFacts, circumstances: FindingContext, payload: NamedPayload | None
 ) -> list[Sentence]:
     if payload is None or not payload.identified:
         return [Sentence(key="register.in-question", values={"ver": register.version})]
@@ -320,7 +320,7 @@ def _entry(register: RegisterFacts, match: RegisterMatch) -> dict[str, str | int
     }
 
 
-def _edited(circumstances: Circumstances) -> list[Sentence]:
+def _edited(circumstances: FindingContext) -> list[Sentence]:
     if not circumstances.passages or circumstances.passage_share >= _WHOLE_TEXT:
         return []
     values: dict[str, str | int | float] = {
@@ -334,7 +334,7 @@ def _edited(circumstances: Circumstances) -> list[Sentence]:
 def cautions(
     outcome: Outcome,
     evidence: EvidenceFacts,
-    circumstances: Circumstances,
+    circumstances: FindingContext,
 ) -> tuple[Sentence, ...]:
     """Return what weakens the findings, the weightiest first."""
     c = circumstances

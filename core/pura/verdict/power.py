@@ -26,9 +26,9 @@ Format of the file::
 left out: the texts were marked from end to end. So may ``edit``: the texts were not edited. Entries
 of edited texts are there to be read by people; no outcome rests on them.
 
-An organisation measures tables of its own (:mod:`pura.lab.power`, docs/power.md); its policy names
-those that count. Their conditions, and those of shipped tables measured the same way, hold more
-than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
+An organisation measures tables of its own (:mod:`pura.measure.power`, docs/power.md); its policy
+names those that count. Their conditions, and those of shipped tables measured the same way, hold
+more than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
 ``kinds`` of texts, ``likelihood``, ``texts``, ``date``. A table whose measurement learnt a
 likelihood table holds that too, as ``likelihood`` beside the entries.
 """

@@ -3,7 +3,7 @@
 The file holds the table as :mod:`pura.verdict.power` reads it, its SHA-256 in canonical form, and,
 where somebody signed it, a signature over that number. A policy names a table by the number, so
 what a policy relies on cannot be altered unseen, signed or not; the signature tells others who
-answers for it (:mod:`pura.desk.power` checks it). ::
+answers for it (:mod:`pura.usecases.power` checks it). ::
 
     {"schema": "pura-power-file/1", "table": {…}, "sha256": "64 hex digits",
      "signature": "CMS, DER, Base64; may be left out"}

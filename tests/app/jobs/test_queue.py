@@ -14,8 +14,8 @@ from shiboken6 import delete
 from pura.audit.options import Notice
 from pura.base.errors import InputError
 from pura.base.progress import Stage
-from pura.desk.audits import Audited
 from pura.record.audit import Audit
+from pura.usecases.audits import Audited
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import JobQueue, Jobs

@@ -12,10 +12,10 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 
 from pura.base.paths import Paths
-from pura.desk.keys import CreateKey, ExportKey, NoteKey, UnlockFiles
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
 from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
+from pura.usecases.keys import CreateKey, ExportKey, NoteKey, UnlockFiles
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
@@ -182,7 +182,7 @@ def test_a_wrong_passphrase_is_said_and_asked_again(
     keys: KeysDialog, bench: Any, qtbot: Any, paths: Paths
 ) -> None:
     make(qtbot, keys, "House")
-    bench.session.workplace.keys.files.lock()
+    bench.session.environment.keys.files.lock()
     bench.session.look_around()
     qtbot.waitUntil(lambda: "Locked" in keys.state.text())
     keys.unlock.click()
@@ -352,7 +352,7 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     went: list[str] = []
     assert unlocked(bench.session, bench, lambda: went.append("open")) is None
     assert went == ["open"]
-    bench.session.workplace.keys.files.lock()
+    bench.session.environment.keys.files.lock()
     bench.session.look_around()
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.LOCKED)
     dialog = unlocked(bench.session, bench, lambda: went.append("asked"))

@@ -13,8 +13,17 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from shiboken6 import isValid
 
 from pura.base.errors import ModelError, ProfileError, PuraError
-from pura.desk.models import AddModel, RecheckModel, RemoveModel
-from pura.desk.profiles import (
+from pura.keys.foreign import foreign_settings
+from pura.measure.fitness.measure import ProxyFitness, TextResult
+from pura.measure.fitness.statistics import RULE, mean, share
+from pura.model.installed import InstalledModel
+from pura.model.memory import room_for
+from pura.scheme import Profile
+from pura.scheme.foreign import GumbelMark
+from pura.scheme.profile_versions import NOTES
+from pura.usecases.environment import Environment
+from pura.usecases.models import AddModel, RecheckModel, RemoveModel
+from pura.usecases.profiles import (
     ExportProfile,
     ImportProfile,
     ProfileDone,
@@ -22,15 +31,6 @@ from pura.desk.profiles import (
     SaveProfile,
     read_foreign,
 )
-from pura.desk.workplace import Workplace
-from pura.keys.foreign import foreign_settings
-from pura.lab.fitness.measure import ProxyFitness, TextResult
-from pura.lab.fitness.statistics import RULE, mean, share
-from pura.model.installed import InstalledModel
-from pura.model.memory import room_for
-from pura.scheme import Profile
-from pura.scheme.foreign import GumbelMark
-from pura.scheme.profile_versions import NOTES
 from pura.verdict.power_file import PowerFile, read_power_file, seal
 from pura_audit.jobs.outcome import Done, Progress
 from pura_audit.keys.passphrase import PassphraseDialog
@@ -125,7 +125,7 @@ class Noted:
         self.requests: list[Any] = []
         self.error: PuraError | None = None
 
-    def __call__(self, _workplace: Workplace, request: object, **_more: object) -> object:
+    def __call__(self, _environment: Environment, request: object, **_more: object) -> object:
         self.requests.append(request)
         if self.error is not None:
             raise self.error
@@ -278,7 +278,7 @@ def test_power_is_asked_for_as_the_form_says(
     dialog.estimate.click()
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "2.0 h" in dialog.words.text()
-    tables.session.workplace.power.put(sealed)
+    tables.session.environment.power.put(sealed)
     dialog.measure.click()
     qtbot.waitUntil(lambda: bool(tables._rows) and not tables.busy)
     [request] = measured.requests

@@ -14,8 +14,8 @@ import pytest
 
 from pura.base.paths import Paths, user_paths
 from pura.caselog import CaseLog, list_cases, sign_off
-from pura.desk.cases import UNFILED
 from pura.keys import Secret
+from pura.usecases.cases import UNFILED
 from pura_audit import application
 from pura_audit.session.items import ItemState
 from pura_audit.session.journal import Journal
@@ -156,9 +156,9 @@ def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case
     session.cases.changed.emit()
     wait_until(qtbot, lambda: standing_words(item) == "saved · reviewed")
 
-    from pura.desk.cases import SaveTo, save_audits
+    from pura.usecases.cases import SaveTo, save_audits
 
-    save_audits(session.workplace, SaveTo(case="Press 12", auditor="Anna"), [item.audit])
+    save_audits(session.environment, SaveTo(case="Press 12", auditor="Anna"), [item.audit])
     session.cases.changed.emit()
     wait_until(qtbot, lambda: item.standing.name == "Press 12")
     assert item.standing.review == "confirmed"

@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QScrollArea
 from pura.base.paths import Paths
 from pura.verdict.policy import Policy
 from pura_audit import application
-from pura_audit.look.colours import DARK
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import PuraEngine
 from pura_audit.settings.dialog import policy_rows
+from pura_audit.theme.colours import DARK
 from pura_audit.workbench import dialogs
 
 
@@ -108,7 +108,7 @@ def test_device_and_numbers_of_the_settings_reach_the_engine(
 
     def noted(self: Any, *args: Any, **more: Any) -> None:
         real(self, *args, **more)
-        seen.append((self.workplace.device, self.workplace.dtype))
+        seen.append((self.environment.device, self.environment.dtype))
 
     monkeypatch.setattr(PuraEngine, "__init__", noted)
     for device in (None, "auto"):

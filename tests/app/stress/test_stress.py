@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from pura.desk.workplace import Workplace
 from pura.model.held import HeldModel
 from pura.scheme import Payload, Profile
+from pura.usecases.environment import Environment
 from pura_audit.stress.dialog import SWEEP, StressDialog, Stressed, row
 from pura_audit.stress.words import attack_title, marked_difference
 from pura_audit.workbench import dialogs
@@ -27,12 +27,12 @@ def dialog(
 ) -> StressDialog:
     """The dialog over a text that the small model wrote, with its key in this run's memory."""
     session = window.session
-    workplace = Workplace(
-        paths=session.workplace.paths, device="cpu", held=HeldModel(lambda *_: small_model)
+    environment = Environment(
+        paths=session.environment.paths, device="cpu", held=HeldModel(lambda *_: small_model)
     )
-    workplace.paths.models.parent.mkdir(parents=True, exist_ok=True)
-    workplace.paths.models.symlink_to(small_models)
-    session._engine.workplace = workplace
+    environment.paths.models.parent.mkdir(parents=True, exist_ok=True)
+    environment.paths.models.symlink_to(small_models)
+    session._engine.environment = environment
     sample = small_samples["marked-tbcc"]
     one = sample["texts"][0]
     made = StressDialog(
@@ -41,7 +41,7 @@ def dialog(
             name="letter.txt",
             text=one["text"],
             payload=Payload.from_bits([int(bit) for bit in one["payload"]]),
-            key=workplace.session_keys.add(sample_key, "house"),
+            key=environment.session_keys.add(sample_key, "house"),
             profile=Profile.from_dict(sample["profile"]),
             model=next(small_models.iterdir()).name,
         ),

@@ -17,15 +17,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pura.base.errors import ModelError
 from pura.base.paths import Paths, user_paths
 from pura.base.progress import Stage
-from pura.desk.audits import UnreadFile
-from pura.desk.bundles import CreateBundle, create_bundle
-from pura.desk.keys import CreateKey, create_key
-from pura.desk.profiles import SaveProfile, save_profile
-from pura.desk.workplace import Workplace
 from pura.keys import Place, Secret
 from pura.model import fetch
 from pura.record.audit import Audit
 from pura.scheme import Profile
+from pura.usecases.audits import UnreadFile
+from pura.usecases.bundles import CreateBundle, create_bundle
+from pura.usecases.environment import Environment
+from pura.usecases.keys import CreateKey, create_key
+from pura.usecases.profiles import SaveProfile, save_profile
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.passphrase import PassphraseDialog
@@ -496,7 +496,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     window: Any, qtbot: Any, tmp_path: Path, tbcc: Profile
 ) -> None:
     words = "four words in a row"
-    there = Workplace(
+    there = Environment(
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
     )
     save_profile(there, SaveProfile(name="House", profile=tbcc))
@@ -519,7 +519,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     qtbot.waitUntil(dialog.holds.isVisible)
     for shown in ("Newsroom", held.key_fingerprint, held.profile_fingerprint):
         assert shown in dialog.holds.text()
-    here = window.session.workplace
+    here = window.session.environment
     assert [*here.keys.list(), *here.profiles.names()] == []  # before somebody says so
     # No keyring here: the key goes into an encrypted file, whose passphrase is chosen now.
     window.session.catalogue = Catalogue()
@@ -550,5 +550,5 @@ def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed
     stop = next(b for b in box.buttons() if "Cancel" in b.text())
     qtbot.mouseClick(stop, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not window.isVisible())
-    assert [p.name for p in session.workplace.models.folder.iterdir()] == [".lock"]
+    assert [p.name for p in session.environment.models.folder.iterdir()] == [".lock"]
     assert not Path(f"/proc/{mark.read_text().strip()}").exists()

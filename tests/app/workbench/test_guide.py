@@ -10,7 +10,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
 from pura.base.resources import resource
-from pura_audit.look import fonts
+from pura_audit.theme import fonts
 from pura_audit.workbench import dialogs, guide
 from pura_audit.workbench.guide import Pages, pieces
 

@@ -23,10 +23,10 @@ from pura.base.resources import resource
 from pura.record.audit import Audit, KeyFacts, MarkFacts, Sentence, StopFacts
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Payload, Profile, SecretKey, encode
-from pura_audit.look import fonts
-from pura_audit.look.marks import mark_pen
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.token_facts import course, token_facts
+from pura_audit.theme import fonts
+from pura_audit.theme.marks import mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
 from pura_audit.workbench import dialogs

@@ -11,7 +11,6 @@ import pytest
 
 from pura.audit.options import Options
 from pura.audit.run import audit_text
-from pura.lab.proxy import perturb_weights
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
@@ -21,6 +20,7 @@ from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey, encode
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
+from pura_lab.proxy import perturb_weights
 
 pytestmark = pytest.mark.model
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from pura.audit import rereading
+from pura.audit.key_reading import Intervals, KeyReading, decode, evidence, make_schedule, weigh
 from pura.audit.options import Job, Options
 from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
-from pura.audit.trial import Intervals, Trial, decode, evidence, make_schedule, weigh
 from pura.base.errors import Cancelled
 from pura.documents import from_text
 from pura.record import json_io
@@ -72,7 +72,7 @@ def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(
     hi = lo + 0.1 + 0.4 * rng.random((2, tokens))
     weights = Weights(keys=1, readings=1, forms=(tokens,))
 
-    def trial(key: SecretKey, first: int, weight: float, begin: int | None) -> Trial:
+    def trial(key: SecretKey, first: int, weight: float, begin: int | None) -> KeyReading:
         # What a window is read with nothing before it gives other intervals than the text does.
         there = slice(first, first + (tokens if begin is None else 8))
         row = 0 if begin is None else 1

@@ -9,13 +9,13 @@ import pytest
 from pura.base.errors import PuraError
 from pura.base.files import open_regular, read_bounded
 from pura.base.strict import AmbiguousError, TwiceError, read_json
-from pura.desk.prompts import read_candidates
 from pura.keys.keyfile import load_key
-from pura.lab.fitness.samples import read_samples
+from pura.measure.fitness.samples import read_samples
 from pura.model.safety import inspect_folder
 from pura.register.issue_log import is_log
 from pura.register.register_csv import import_csv
 from pura.scheme import Profile
+from pura.usecases.prompts import read_candidates
 from pura.verdict.policy import load_policy
 
 

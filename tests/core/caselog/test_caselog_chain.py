@@ -25,8 +25,8 @@ from pura.base.canonical import canonical
 from pura.base.errors import CaseLogError
 from pura.caselog import CaseLog, Head, Person, open_case, save_audit, workstation, write_note
 from pura.caselog.canonical import commitment, entry_hash, written
+from pura.caselog.checkpoints import parse_head, sign_head
 from pura.caselog.deposit import deposits_in, lay_down
-from pura.caselog.heads import parse_head, sign_head
 from pura.caselog.verify import LogCheck, verify_log
 from pura.record.audit import Audit
 from pura.report.sign import load_identity

@@ -35,7 +35,7 @@ def pura(*words: object, stdin: str | bytes = "", file: Path | None = None) -> A
 
 
 def read_key(name: str) -> str:
-    at = common.workplace()
+    at = common.environment()
     with at.opened_keys(common.find_keys(at, [name], None)) as [(key, _)]:
         return key.fingerprint
 
@@ -193,7 +193,7 @@ def test_a_key_that_is_named_twice_counts_once(folder: Path) -> None:
     for name in ("a", "b"):
         (folder / name).write_text(key.to_hex())
     (folder / "c").write_text(SecretKey.generate().to_hex())
-    at = common.workplace()
+    at = common.environment()
     refs = common.find_keys(at, None, [folder / n for n in ("a", "b", "c")])
     with at.opened_keys(refs) as found:
         assert len(found) == 2

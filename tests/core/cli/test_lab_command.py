@@ -10,10 +10,10 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError
 from pura.cli.__main__ import app
-from pura.desk.workplace import Workplace
-from pura.lab.attacks import ATTACKS
-from pura.lab.corpora import corpus, prompts_of
+from pura.measure.attacks import ATTACKS
+from pura.measure.corpora import corpus, prompts_of
 from pura.scheme import Profile
+from pura.usecases.environment import Environment
 
 
 def pura(*words: object) -> Any:
@@ -35,7 +35,7 @@ def test_a_text_is_attacked_and_its_evidence_decomposed(
     monkeypatch: pytest.MonkeyPatch,
     rows: Any,
 ) -> None:
-    monkeypatch.setattr(Workplace, "model", lambda *_, **__: builtin_model)  # loaded once
+    monkeypatch.setattr(Environment, "model", lambda *_, **__: builtin_model)  # loaded once
     sample = samples["marked"]
     (tmp_path / "key").write_text(sample["key_hex"])
     (tmp_path / "profile").write_text(Profile.from_dict(sample["profile"]).to_json())

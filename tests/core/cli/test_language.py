@@ -122,11 +122,12 @@ def test_json_is_the_same_in_every_language(
 
 
 def test_every_text_of_the_command_is_used() -> None:
-    from pura import cli, lab, register, verdict
+    import pura_lab
+    from pura import cli, register, verdict
 
     sources = "".join(
         path.read_text(encoding="utf-8")
-        for room in (cli, lab, register, verdict)
+        for room in (cli, pura_lab, register, verdict)
         for path in Path(room.__file__ or "").parent.rglob("*.py")
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")

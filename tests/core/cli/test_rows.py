@@ -16,8 +16,8 @@ from pura.base.resources import resource
 from pura.batch.rows import Row
 from pura.cli.__main__ import app
 from pura.cli.terminal import exit_code, rows_into, use_language, write_row
-from pura.lab.fitness.measure import ProxyFitness, TextResult
-from pura.lab.fitness.statistics import share
+from pura.measure.fitness.measure import ProxyFitness, TextResult
+from pura.measure.fitness.statistics import share
 from pura.model.fetch import builtin_model
 from pura.scheme import Profile
 from pura.verdict.power_file import seal

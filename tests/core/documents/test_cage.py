@@ -11,10 +11,10 @@ import pytest
 
 from pura.base.errors import InputError
 from pura.base.process import NOT_SHUT_STATUS
-from pura.desk.selftest import check_cage
 from pura.documents import formats, isolate, limits, read_data
 from pura.documents.isolate import read_caged
 from pura.documents.values import ReadOptions
+from pura.usecases.selftest import check_cage
 
 HTML = formats.FORMATS["html"]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits of the Linux kernel")

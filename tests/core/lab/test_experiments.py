@@ -11,17 +11,17 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pura.lab.attacks import ATTACKS, Attacked, Tools, attack_ids
-from pura.lab.attacks.oracle import _look, aligned_evidence, oracle
-from pura.lab.evaluate import TextReading
-from pura.lab.experiments import codes, quality, rows, telling, unbiased
-from pura.lab.experiments.base import Cell, Row, Scale, summarise
-from pura.lab.experiments.bench import Bench, PlainText, WrittenText
-from pura.lab.experiments.judge import Letters
-from pura.lab.experiments.run import run, write_results
-from pura.lab.experiments.table import EXPERIMENTS
-from pura.lab.shelf import Shelf
+from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_ids
+from pura.measure.cache import Cache
+from pura.measure.evaluate import TextReading
 from pura.scheme import Profile
+from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
+from pura_lab.experiments import codes, quality, rows, telling, unbiased
+from pura_lab.experiments.base import Cell, Row, Scale, summarise
+from pura_lab.experiments.bench import Bench, PlainText, WrittenText
+from pura_lab.experiments.judge import Letters
+from pura_lab.experiments.run import run, write_results
+from pura_lab.experiments.table import EXPERIMENTS
 
 VOCABULARY = 300
 
@@ -31,7 +31,7 @@ class MadeUp(Bench):
 
     def __init__(self, write: Any, folder: Path) -> None:
         model = SimpleNamespace(vocab_size=VOCABULARY, fingerprint="0" * 16)
-        super().__init__(model, Shelf(folder))  # type: ignore[arg-type]
+        super().__init__(model, Cache(folder))  # type: ignore[arg-type]
         self._write_text = write
         self._made: dict[int, PlainText] = {}
 

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from pura.base.errors import ModelError
-from pura.lab.proxy import (
+from pura.model import offline
+from pura.model.evidence import read
+from pura.scheme import Profile, SecretKey
+from pura_lab.proxy import (
     divergence_bits,
     drop_layers,
     finetune,
     perturb_weights,
     quantise_weights,
 )
-from pura.model import offline
-from pura.model.evidence import read
-from pura.scheme import Profile, SecretKey
 
 VOCABULARY = 101
 

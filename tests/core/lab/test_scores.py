@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.cli.__main__ import app
-from pura.lab.scores import Texts, read_texts, score
+from pura_lab.scores import Texts, read_texts, score
 
 LINES = [
     ("the cat sat on the mat today", "the cat sat on the mat", "a cat was on a mat"),

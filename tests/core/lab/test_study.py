@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pura.lab.cells import CELLS, CLEAN, LEARN, MAIN, Cell
-from pura.lab.design import ATTACKED, TRUNCATED, VERIFIERS, jobs
-from pura.lab.evaluate import TextReading, evaluate, summarise
-from pura.lab.intervals import wilson
-from pura.lab.prompts import LEARNING, STUDY
-from pura.lab.shelf import Shelf
+from pura.measure.cache import Cache
+from pura.measure.cells import CELLS, CLEAN, LEARN, MAIN, Cell
+from pura.measure.evaluate import TextReading, evaluate, summarise
+from pura.measure.intervals import wilson
+from pura.measure.prompts import LEARNING, STUDY
 from pura.scheme import Payload, Profile, SecretKey
+from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, jobs
 
 VOCABULARY = 256
 KEY = SecretKey(bytes(range(32)))
@@ -121,14 +121,14 @@ def test_jobs_name_what_exists_and_cover_the_attacks_and_verifiers() -> None:
 
 
 def test_shelf_gives_back_what_was_put(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path / "new")
+    cache = Cache(tmp_path / "new")
     rows = [np.arange(3), np.zeros(0, dtype=np.int64), np.arange(5)]
     wide = [np.arange(6.0).reshape(2, 3), np.ones((2, 1))]
-    shelf.put("a.b", {"ids": rows, "lo": wide})
-    assert "a.b" in shelf
-    assert "a" not in shelf
-    assert shelf.names() == ["a.b"]
-    back = shelf.get("a.b")
+    cache.put("a.b", {"ids": rows, "lo": wide})
+    assert "a.b" in cache
+    assert "a" not in cache
+    assert cache.names() == ["a.b"]
+    back = cache.get("a.b")
     for column, expected in (("ids", rows), ("lo", wide)):
         for got, want in zip(back[column], expected, strict=True):
             np.testing.assert_array_equal(got, want)
@@ -136,11 +136,11 @@ def test_shelf_gives_back_what_was_put(tmp_path: Path) -> None:
 
 
 def test_a_claim_is_for_one_process_that_lives(tmp_path: Path) -> None:
-    shelf = Shelf(tmp_path)
-    assert shelf.claim("work")
-    assert not shelf.claim("work")
+    cache = Cache(tmp_path)
+    assert cache.claim("work")
+    assert not cache.claim("work")
     (tmp_path / "work.claim").write_text("999999999")  # no such process
-    assert shelf.claim("work")
-    shelf.put("work", {"x": [np.arange(2)]})
+    assert cache.claim("work")
+    cache.put("work", {"x": [np.arange(2)]})
     (tmp_path / "work.claim").unlink()
-    assert not shelf.claim("work")
+    assert not cache.claim("work")

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pura.lab.attacks.local import ModelWriter, model_tools
-from pura.lab.attacks.rewrite import request, rewards
-from pura.lab.attacks.training import (
+from pura.measure.attacks.local import ModelWriter, model_tools
+from pura.measure.attacks.rewrite import request, rewards
+from pura.scheme import Profile, SecretKey
+from pura_lab.attacks.training import (
     Preference,
     learn_preferences,
     learn_rewards,
@@ -17,7 +18,6 @@ from pura.lab.attacks.training import (
     strength,
     surrogates,
 )
-from pura.scheme import Profile, SecretKey
 
 PROMPTS = ["The ferry was late", "A gull sat on the rail"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pura.base.errors import InputError, ModelError, PuraError
-from pura.model import feeding
+from pura.model import window_scheduler
 from pura.model.batches import MASK, PADDING, TOGETHER, batches, size_of
 from pura.model.evidence import Request, read, read_documents
 from pura.model.load import LanguageModel
@@ -65,14 +65,14 @@ def test_what_is_wrong_with_one_costs_the_others_nothing(
     profile = Profile(payload_bits=36, blocks=4, vocab_size=model.vocab_size)
     texts = [np.full(30, number) for number in range(5)]
     texts[3] = np.array([1, model.head.rows])
-    real = feeding.Feeding._sum_up
+    real = window_scheduler.WindowScheduler._sum_up
 
     def faulty(self: Any, found: Any) -> None:
         if any(one.text.reading.ids[0] == 2 for one in found):
             raise RuntimeError("a fault that this text alone brings about")
         real(self, found)
 
-    monkeypatch.setattr(feeding.Feeding, "_sum_up", faulty)
+    monkeypatch.setattr(window_scheduler.WindowScheduler, "_sum_up", faulty)
     found = read_documents(
         model, [Request(texts=[ids]) for ids in texts], keys=KEYS, profile=profile
     )

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from pura.base.errors import Cancelled, InputError, ModelError, ProfileError
-from pura.model import feeding
+from pura.model import window_scheduler
 from pura.model.evidence import read
 from pura.model.load import LanguageModel
 from pura.model.naive import full_order, read_logits
@@ -241,7 +241,7 @@ def test_short_memory_is_survived_and_said(tiny: Tiny, monkeypatch: pytest.Monke
     profile = profile_for(model)
     calm = read(model, ids, keys=KEYS, profile=profile)
     assert not calm.short_of_memory
-    real = feeding.row_sums
+    real = window_scheduler.row_sums
 
     def short(head: Any, hidden: Any, *rest: Any) -> Any:
         tiling = next(r for r in rest if isinstance(r, Tiling))
@@ -249,7 +249,7 @@ def test_short_memory_is_survived_and_said(tiny: Tiny, monkeypatch: pytest.Monke
             raise torch.OutOfMemoryError("CUDA out of memory")
         return real(head, hidden, *rest)
 
-    monkeypatch.setattr(feeding, "row_sums", short)
+    monkeypatch.setattr(window_scheduler, "row_sums", short)
     found = read(model, ids, keys=KEYS, profile=profile)
     np.testing.assert_allclose(found.lo, calm.lo, atol=1e-6)
     assert found.short_of_memory
@@ -257,7 +257,7 @@ def test_short_memory_is_survived_and_said(tiny: Tiny, monkeypatch: pytest.Monke
     def never(*_: Any) -> Any:
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(feeding, "row_sums", never)
+    monkeypatch.setattr(window_scheduler, "row_sums", never)
     with pytest.raises(ModelError) as caught:
         read(model, ids, keys=KEYS, profile=profile)
     assert caught.value.code == "model-memory"
@@ -271,7 +271,7 @@ def test_other_failures_of_the_network_are_model_errors(
     def broken(*_: Any) -> Any:
         raise RuntimeError("secret text inside a library's message")
 
-    monkeypatch.setattr(feeding, "row_sums", broken)
+    monkeypatch.setattr(window_scheduler, "row_sums", broken)
     with pytest.raises(ModelError) as caught:
         read(model, some_ids(model, 9), keys=KEYS, profile=profile_for(model))
     assert "secret" not in str(caught.value)

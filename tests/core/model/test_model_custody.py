@@ -18,14 +18,14 @@ import pytest
 
 from pura.base.errors import Cancelled, ModelError
 from pura.base.paths import user_paths
-from pura.desk.workplace import Workplace
 from pura.model import copying, memory
-from pura.model.copying import copied_bytes, copy_files, shelf_for, sweep
+from pura.model.copying import cache_for, copied_bytes, copy_files, sweep
 from pura.model.device import Device
 from pura.model.held import HeldModel
 from pura.model.memory import free_memory, room_for
 from pura.model.store import ModelStore
 from pura.scheme import Profile
+from pura.usecases.environment import Environment
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def silent(*_: int) -> None:
 
 
 def interrupted(
-    files: list[Path], shelf: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
+    files: list[Path], cache: Path, blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "_BLOCK", 1 << 10)
     left = blocks
@@ -53,18 +53,18 @@ def interrupted(
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        copy_files(files, shelf, silent, stop)
+        copy_files(files, cache, silent, stop)
 
 
 def test_an_interrupted_copy_goes_on_in_the_middle_of_a_file(
     tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = small_folder / "model.safetensors"
-    shelf = shelf_for(tmp_path, small_folder, "x")
-    interrupted([file], shelf, 5, monkeypatch)
-    assert copied_bytes(shelf, [file]) == 5 << 10
+    cache = cache_for(tmp_path, small_folder, "x")
+    interrupted([file], cache, 5, monkeypatch)
+    assert copied_bytes(cache, [file]) == 5 << 10
     said: list[tuple[int, int]] = []
-    made = copy_files([file], shelf, lambda *n: said.append(n), lambda: None)
+    made = copy_files([file], cache, lambda *n: said.append(n), lambda: None)
     size = file.stat().st_size
     assert said[0] == (5 << 10, size)
     assert said[-1] == (size, size)
@@ -75,13 +75,13 @@ def test_a_source_that_changed_is_copied_afresh(
     tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = small_folder / "model.safetensors"
-    shelf = shelf_for(tmp_path, small_folder, "x")
-    interrupted([file], shelf, 5, monkeypatch)
+    cache = cache_for(tmp_path, small_folder, "x")
+    interrupted([file], cache, 5, monkeypatch)
     data = bytearray(file.read_bytes())
     data[0:4] = b"new!"
     file.write_bytes(data)
-    assert copied_bytes(shelf, [file]) == 0
-    made = copy_files([file], shelf, silent, lambda: None)
+    assert copied_bytes(cache, [file]) == 0
+    made = copy_files([file], cache, silent, lambda: None)
     assert (made / file.name).read_bytes() == data
 
 
@@ -89,26 +89,26 @@ def test_a_taken_over_part_that_differs_is_found(
     tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = small_folder / "model.safetensors"
-    shelf = shelf_for(tmp_path, small_folder, "x")
-    interrupted([file], shelf, 5, monkeypatch)
-    with (shelf / "model" / file.name).open("r+b") as part:
+    cache = cache_for(tmp_path, small_folder, "x")
+    interrupted([file], cache, 5, monkeypatch)
+    with (cache / "model" / file.name).open("r+b") as part:
         part.write(b"oops")
     with pytest.raises(ModelError, match="changed while"):
-        copy_files([file], shelf, silent, lambda: None)
-    assert not shelf.exists()
+        copy_files([file], cache, silent, lambda: None)
+    assert not cache.exists()
 
 
 def test_forgotten_copies_are_swept_after_a_week(
     tmp_path: Path, small_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = small_folder / "model.safetensors"
-    shelf = shelf_for(tmp_path, small_folder, "x")
-    interrupted([file], shelf, 5, monkeypatch)
-    now = shelf.stat().st_mtime
+    cache = cache_for(tmp_path, small_folder, "x")
+    interrupted([file], cache, 5, monkeypatch)
+    now = cache.stat().st_mtime
     sweep(tmp_path, now + 6 * 86_400)
-    assert shelf.exists()
+    assert cache.exists()
     sweep(tmp_path, now + 8 * 86_400)
-    assert not shelf.exists()
+    assert not cache.exists()
 
 
 # Hashes on demand
@@ -306,7 +306,9 @@ def test_a_model_that_refers_to_itself_is_gone_after_it_was_dropped(
 
 
 def test_the_model_that_the_profile_names_is_taken(small_folder: Path, tmp_path: Path) -> None:
-    at = Workplace(paths=user_paths(), device="cpu", held=HeldModel(lambda source, _device: source))
+    at = Environment(
+        paths=user_paths(), device="cpu", held=HeldModel(lambda source, _device: source)
+    )
     other = Path(shutil.copytree(small_folder, tmp_path / "other"))
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 32}))

@@ -18,7 +18,7 @@ from pura.record.audit import (
 )
 from pura.record.naming import CandidateFacts, Passage, RegisterMatch, name_payload
 from pura.verdict.findings import (
-    Circumstances,
+    FindingContext,
     cautions,
     findings,
     unexamined_findings,
@@ -40,7 +40,7 @@ def decide(log10_e, usable=100, power=0.99, policy=POLICY, needed=None):
 def circumstances(**changes):
     facts = {"tokens": 300, "key": "k" * 16, "positions": 108}
     facts |= {"verifier": "smollm2", "verifier_fingerprint": "a" * 16, "generator": "a" * 16}
-    return Circumstances(**(facts | {"prompt_known": True} | changes))
+    return FindingContext(**(facts | {"prompt_known": True} | changes))
 
 
 def named(*weights):

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pura.lab.attacks import Tools
-from pura.lab.attacks.table import AttackError
-from pura.lab.compare.calibration import calibrate
-from pura.lab.compare.methods import METHODS, Bench
-from pura.lab.compare.sources import LawSource
-from pura.lab.compare.tables import summarise, write_parquet
-from pura.lab.compare.work import CHUNK, CLEAN, Piece, Reader, lines_of, write
-from pura.lab.rivals.rsbh import segment_table
-from pura.lab.shelf import Shelf
+from pura.measure.attacks import Tools
+from pura.measure.attacks.table import AttackError
+from pura.measure.cache import Cache
+from pura_lab.compare.calibration import calibrate
+from pura_lab.compare.methods import METHODS, Bench
+from pura_lab.compare.sources import LawSource
+from pura_lab.compare.tables import summarise, write_parquet
+from pura_lab.compare.work import CHUNK, CLEAN, Piece, Reader, lines_of, write
+from pura_lab.rivals.rsbh import segment_table
 
 V = 128
 
@@ -41,12 +41,12 @@ def piece(name, bits=12, tokens=80):
 def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     names = ["pura-tbcc", "pura-spc", "rsbh-3", "mpac-3"]
     pieces = [piece(name) for name in names]
-    shelf = Shelf(tmp_path)
-    write(source, bench(), pieces, shelf)
-    reader = Reader(bench(), shelf, None, Tools(vocab_size=V))
+    cache = Cache(tmp_path)
+    write(source, bench(), pieces, cache)
+    reader = Reader(bench(), cache, None, Tools(vocab_size=V))
     for one in pieces:
         reader.read(one, CLEAN)
-    lines = [line for one in pieces for line in lines_of(shelf, one, CLEAN)]
+    lines = [line for one in pieces for line in lines_of(cache, one, CLEAN)]
     cells = {cell.method: cell for cell in summarise(lines)}
     assert set(cells) == {*names, "pura-spc-paper"}
     assert all(cell.texts == CHUNK for cell in cells.values())
@@ -56,16 +56,16 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     # Whoever edits the texts is told how much, and the texts themselves stay as they were.
     some = pieces[names.index("mpac-3")]
     reader.read(some, "substitute")
-    edited = list(lines_of(shelf, some, "substitute"))
+    edited = list(lines_of(cache, some, "substitute"))
     assert {round(line.edited, 2) for line in edited} == {0.1}
     assert np.mean([line.accuracy for line in edited]) <= cells["mpac-3"].accuracy
     reader.read(some, "delete:0.25")
-    assert {round(line.edited, 2) for line in lines_of(shelf, some, "delete:0.25")} == {0.25}
+    assert {round(line.edited, 2) for line in lines_of(cache, some, "delete:0.25")} == {0.25}
     for wrong in ("delete:much", "sentence-shuffle:0.5", "nothing"):
         with pytest.raises(AttackError):
             reader.read(some, wrong)
-    before = shelf.get(some.name)["ids"]
-    again = Shelf(tmp_path / "again")
+    before = cache.get(some.name)["ids"]
+    again = Cache(tmp_path / "again")
     write(source, bench(), [some], again)
     assert all((a == b).all() for a, b in zip(before, again.get(some.name)["ids"], strict=True))
     # A piece that is worked out of anything else has another name.
@@ -77,11 +77,11 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
 
 
 def test_printed_p_values_are_counted_beside_exact_ones(tmp_path):
-    loop, shelf = {"loop": np.tile(np.arange(11), 8)}, Shelf(tmp_path)
-    lines = list(calibrate(bench(), loop, 4, 5, shelf=shelf))
-    kept = shelf.names()
-    assert list(calibrate(bench(), loop, 4, 5, shelf=shelf)) == lines
-    assert shelf.names() == kept
+    loop, cache = {"loop": np.tile(np.arange(11), 8)}, Cache(tmp_path)
+    lines = list(calibrate(bench(), loop, 4, 5, cache=cache))
+    kept = cache.names()
+    assert list(calibrate(bench(), loop, 4, 5, cache=cache)) == lines
+    assert cache.names() == kept
     assert len(kept) == len(lines)
     found = {line.method: line for line in lines}
     assert {"kgw", "gumbel-max", "synthid", "rsbh-3", "cycleshift"} <= set(found)

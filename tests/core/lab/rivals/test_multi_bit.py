@@ -9,21 +9,21 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pura.lab.rivals.arcmark import ArcMark, best_turn, distance
-from pura.lab.rivals.base import ERASED, largest, redraw_p
-from pura.lab.rivals.bimark import BiMark, flip
-from pura.lab.rivals.ctwl import Ctwl, one_best
-from pura.lab.rivals.cycleshift import CycleShift
-from pura.lab.rivals.greens import Kgw
-from pura.lab.rivals.gumbel import GumbelMax
-from pura.lab.rivals.keyed import context_seed
-from pura.lab.rivals.mc2mark import Mc2Mark, boosted
-from pura.lab.rivals.mirrormark import Frames, MirrorMark, mirrored
-from pura.lab.rivals.mpac import Mpac
-from pura.lab.rivals.rsbh import RsBh, balanced_segments, code_of, repair, segment_table
-from pura.lab.rivals.stealthink import StealthInk, silenced
-from pura.lab.rivals.synthid import SynthId
 from pura.scheme import Payload, SecretKey
+from pura_lab.rivals.arcmark import ArcMark, best_turn, distance
+from pura_lab.rivals.base import ERASED, largest, redraw_p
+from pura_lab.rivals.bimark import BiMark, flip
+from pura_lab.rivals.ctwl import Ctwl, one_best
+from pura_lab.rivals.cycleshift import CycleShift
+from pura_lab.rivals.greens import Kgw
+from pura_lab.rivals.gumbel import GumbelMax
+from pura_lab.rivals.keyed import context_seed
+from pura_lab.rivals.mc2mark import Mc2Mark, boosted
+from pura_lab.rivals.mirrormark import Frames, MirrorMark, mirrored
+from pura_lab.rivals.mpac import Mpac
+from pura_lab.rivals.rsbh import RsBh, balanced_segments, code_of, repair, segment_table
+from pura_lab.rivals.stealthink import StealthInk, silenced
+from pura_lab.rivals.synthid import SynthId
 
 KEY = SecretKey(bytes(range(32)))
 V = 97  # no power of two, and odd

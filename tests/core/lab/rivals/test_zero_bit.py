@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from pura.extract.foreign import first_contexts
-from pura.lab.rivals.base import draw, redraw_p
-from pura.lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
-from pura.lab.rivals.gumbel import GumbelMax, arg_gumbel
-from pura.lab.rivals.keyed import below, context_seed, uniforms, words
-from pura.lab.rivals.kuditipudi import Exp, Its
-from pura.lab.rivals.synthid import SynthId, SynthIdPublished, tournament
 from pura.scheme import SecretKey
+from pura_lab.rivals.base import draw, redraw_p
+from pura_lab.rivals.greens import Kgw, KgwOfTransformers, Unigram, normal_tail
+from pura_lab.rivals.gumbel import GumbelMax, arg_gumbel
+from pura_lab.rivals.keyed import below, context_seed, uniforms, words
+from pura_lab.rivals.kuditipudi import Exp, Its
+from pura_lab.rivals.synthid import SynthId, SynthIdPublished, tournament
 
 KEY = SecretKey(bytes(range(32)))
 V = 64

@@ -1,0 +1,417 @@
+"""The pile: every text of the list, and opened results of a batch, as one table.
+
+Sorting and filtering work on plain values, not through a proxy: ten thousand rows are in order
+again before anybody sees it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    Qt,
+    QTimer,
+    Signal,
+)
+
+from pura_audit.jobs.context import JobContext
+from pura_audit.platform.i18n import decimal, filled, number, translate
+from pura_audit.session.finding_summary import FindingSummary, OutlinePayload
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.queue_model import (
+    QueueModel,
+    outcome_words,
+    review_words,
+    saved_words,
+    verdict_words,
+)
+
+if TYPE_CHECKING:
+    from pura.batch.rows import Row
+
+Index = QModelIndex | QPersistentModelIndex
+ROW_ROLE: Final = Qt.ItemDataRole.UserRole + 1
+COLUMNS: Final = (
+    "name",
+    "part",
+    "outcome",
+    "payload",
+    "evidence",
+    "share",
+    "tokens",
+    "language",
+    "saved",
+    "review",
+    "error",
+)
+NUMBERS: Final = ("evidence", "share", "tokens")
+KINDS: Final = (
+    "mark",
+    "indication",
+    "no-mark",
+    "insufficient",
+    "not-examinable",
+    "failed",
+    "waiting",
+)
+"""What the rows are grouped and filtered by, in this order."""
+
+
+@dataclass(kw_only=True, eq=False)
+class PileRow:
+    """A row: a text of the list, or a row of an opened result.
+
+    Attributes:
+        name: What people call it.
+        part: Which part of its file; or the name of the result that it comes from.
+        item: The text of the list; None for a row of a result.
+        outline: The finding, where there is one.
+        error: Why there is none, or why it could not be examined.
+    """
+
+    name: str
+    part: str = ""
+    item: Item | None = None
+    outline: FindingSummary | None = None
+    error: str = ""
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`KINDS`."""
+        item = self.item
+        if item is None or item.state is ItemState.DONE:
+            return self.found.verdict if self.found is not None else "failed"
+        return "failed" if item.state is ItemState.FAILED else "waiting"
+
+    @property
+    def found(self) -> FindingSummary | None:
+        """The finding in one row."""
+        return self.item.outline if self.item is not None else self.outline
+
+    def cell(self, column: str) -> str:
+        """Return what stands in a column."""
+        return str(_CELLS[column](self))
+
+    def order(self, column: str) -> tuple[bool, Any]:
+        """Return what the row is sorted by; rows without a value come last."""
+        found = self.found
+        values = {
+            "evidence": found.log10_e if found is not None else None,
+            "share": found.share if found is not None else None,
+            "tokens": found.tokens if found is not None else None,
+            "outcome": KINDS.index(self.kind),
+        }
+        if column in values:
+            value = values[column]
+            return value is None, value if value is not None else 0
+        words = self.cell(column).casefold()
+        return not words, words
+
+
+def _outcome(row: PileRow) -> str:
+    if row.item is not None and row.item.state is not ItemState.DONE:
+        failed = row.item.state is ItemState.FAILED
+        return translate("Pile", "Not audited") if failed else verdict_words(row.item)
+    return outcome_words(row.found) if row.found is not None else translate("Pile", "Not audited")
+
+
+def _payload(row: PileRow) -> str:
+    found = row.found
+    if found is None or found.verdict == "not-examinable":
+        return _error(row)  # where one looks for the answer stands why there is none
+    if found.verdict != "mark":
+        return ""
+    return "; ".join(_named(one) for one in found.payloads)
+
+
+def _named(payload: OutlinePayload) -> str:
+    """Name what is identified; that a payload is in question is no name."""
+    parts = [f"{name} {value}" for name, value in payload.fields]
+    if payload.in_question:
+        words = translate("Pile", "not decided ({n:count} payloads)")
+        parts.append(filled(words, n=payload.in_question))
+    return ", ".join(parts) or payload.bits
+
+
+def _error(row: PileRow) -> str:
+    if row.item is not None and row.item.failure is not None:
+        return row.item.failure.message
+    return row.error
+
+
+_CELLS: Final = {
+    "name": lambda row: row.name,
+    "part": lambda row: row.part,
+    "outcome": _outcome,
+    "payload": _payload,
+    "evidence": lambda row: (
+        decimal(row.found.log10_e, 1)
+        if row.found is not None and row.found.verdict != "not-examinable"
+        else ""
+    ),
+    "share": lambda row: (
+        f"{100 * row.found.share:.0f}\N{NO-BREAK SPACE}%"
+        if row.found is not None and row.found.share is not None
+        else ""
+    ),
+    "tokens": lambda row: (
+        number(row.found.tokens) if row.found is not None and row.found.tokens else ""
+    ),
+    "language": lambda row: row.found.language if row.found is not None else "",
+    "saved": lambda row: (
+        (row.item.standing.name or saved_words(row.item))
+        if row.item is not None and row.item.standing is not None
+        else saved_words(row.item)
+        if row.item is not None
+        else ""
+    ),
+    "review": lambda row: review_words(row.item) if row.item is not None else "",
+    "error": _error,
+}
+
+
+def headers() -> dict[str, str]:
+    """Return the words above the columns."""
+    return {
+        "name": translate("Pile", "Text"),
+        "part": translate("Pile", "Part"),
+        "outcome": translate("Pile", "Outcome"),
+        "payload": translate("Pile", "For whom, when"),
+        "evidence": translate("Pile", "Evidence, log₁₀"),
+        "share": translate("Pile", "Marked"),
+        "tokens": translate("Pile", "Tokens"),
+        "language": translate("Pile", "Language"),
+        "saved": translate("Pile", "Case"),
+        "review": translate("Pile", "Review"),
+        "error": translate("Pile", "Reason"),
+    }
+
+
+def kind_words(kind: str) -> str:
+    """Name a group of rows."""
+    return {
+        "mark": translate("Queue", "Mark found"),
+        "indication": translate("Queue", "Indication only"),
+        "no-mark": translate("Queue", "No mark found"),
+        "insufficient": translate("Queue", "Too little evidence"),
+        "not-examinable": translate("Queue", "Not examined"),
+        "failed": translate("Pile", "Not audited"),
+        "waiting": translate("Pile", "Waiting"),
+    }[kind]
+
+
+def _row(item: Item) -> PileRow:
+    document = item.document
+    return PileRow(name=item.name, part=document.part if document else "", item=item)
+
+
+class PileModel(QAbstractTableModel):
+    """All rows, as they are filtered and sorted.
+
+    Args:
+        queue: The list of texts, which is followed.
+
+    Signals:
+        counted: How many rows each group has may have changed.
+    """
+
+    counted = Signal()
+
+    def __init__(self, queue: QueueModel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._queue = queue
+        self._rows = [_row(item) for item in queue.items]
+        self._opened: list[PileRow] = []
+        self._shown: list[PileRow] = []
+        self._places: dict[int, int] = {}
+        self._column, self._falling, self._grouped = "", False, False
+        self._kind, self._words = "", ""
+        queue.rowsInserted.connect(self._inserted)
+        queue.rowsRemoved.connect(self._removed)
+        queue.dataChanged.connect(self._changed)
+        queue.modelReset.connect(self._renewed)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.timeout.connect(self._arrange)
+        self._arrange()
+
+    # As Qt asks
+
+    def rowCount(self, parent: Index | None = None) -> int:
+        """Return the number of rows that are shown."""
+        return 0 if parent is not None and parent.isValid() else len(self._shown)
+
+    def columnCount(self, parent: Index | None = None) -> int:
+        """Return the number of columns."""
+        return 0 if parent is not None and parent.isValid() else len(COLUMNS)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a cell, where it is set, or the row."""
+        if not index.isValid():
+            return None
+        row, column = self._shown[index.row()], COLUMNS[index.column()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            return row.cell(column)
+        if role == Qt.ItemDataRole.TextAlignmentRole and column in NUMBERS:
+            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        return row if role == ROW_ROLE else None
+
+    def headerData(
+        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Return the words above a column."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            sides = Qt.AlignmentFlag
+            side = sides.AlignRight if COLUMNS[section] in NUMBERS else sides.AlignLeft
+            return int(side | sides.AlignVCenter)
+        return headers()[COLUMNS[section]] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort by a column; -1 is the order of the list."""
+        self._column = COLUMNS[column] if column >= 0 else ""
+        self._falling = order == Qt.SortOrder.DescendingOrder
+        self._arrange()
+
+    # As the view asks
+
+    @property
+    def rows(self) -> Sequence[PileRow]:
+        """The rows that are shown, in order."""
+        return self._shown
+
+    def counts(self) -> Counter[str]:
+        """Return how many rows each group has, shown or not."""
+        return Counter(row.kind for row in (*self._rows, *self._opened))
+
+    def show_only(self, kind: str, words: str) -> None:
+        """Show the rows of one group ("" for all) with these words in them."""
+        self._kind, self._words = kind, words.casefold().strip()
+        self._arrange()
+
+    def group(self, *, grouped: bool) -> None:
+        """Keep the rows of one outcome together."""
+        self._grouped = grouped
+        self._arrange()
+
+    def open_rows(self, rows: Sequence[PileRow]) -> None:
+        """Add the rows of a result."""
+        self._opened += rows
+        self._arrange()
+
+    # Inside
+
+    def _arrange(self) -> None:
+        rows = [row for row in (*self._rows, *self._opened) if self._wanted(row)]
+        if self._column:
+            column = self._column
+            keyed = [(row.order(column), row) for row in rows]
+            last = [row for (missing, _), row in keyed if missing]
+            there = [(key, row) for (missing, key), row in keyed if not missing]
+            there.sort(key=lambda pair: pair[0], reverse=self._falling)
+            rows = [row for _, row in there] + last
+        if self._grouped:
+            rows.sort(key=lambda row: KINDS.index(row.kind))
+        self._later.stop()
+        self.beginResetModel()
+        self._shown = rows
+        self._places = {id(row.item): place for place, row in enumerate(rows) if row.item}
+        self.endResetModel()
+        self.counted.emit()
+
+    def _wanted(self, row: PileRow) -> bool:
+        if self._kind and row.kind != self._kind:
+            return False
+        if not self._words:
+            return True
+        whole = f"{row.name}\n{row.part}\n{_payload(row)}\n{_error(row)}".casefold()
+        return all(word in whole for word in self._words.split())
+
+    def _inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
+        items = [self._queue.item(place) for place in range(first, last + 1)]
+        self._rows[first:first] = [_row(item) for item in items if item is not None]
+        self._later.start()
+
+    def _renewed(self) -> None:
+        self._rows = [_row(item) for item in self._queue.items]
+        self._later.start()
+
+    def _removed(self, _parent: QModelIndex, first: int, last: int) -> None:
+        del self._rows[first : last + 1]
+        self._later.start()
+
+    def _changed(self, first: QModelIndex, last: QModelIndex) -> None:
+        """Draw what has changed; rows keep their places until somebody sorts or filters."""
+        for place in range(first.row(), last.row() + 1):
+            item = self._queue.item(place)
+            if item is None:
+                continue
+            row = self._rows[place]
+            row.name = item.name
+            row.part = item.document.part if item.document is not None else row.part
+            shown = self._places.get(id(item))
+            if shown is not None:
+                self.dataChanged.emit(self.index(shown, 0), self.index(shown, len(COLUMNS) - 1))
+        self.counted.emit()
+
+
+def opened_result(path: Path, context: JobContext) -> list[PileRow]:
+    """Read the result of ``pura batch``.
+
+    Raises:
+        PuraError: It cannot be read, or is something else.
+    """
+    from pura.batch.results import read_rows
+
+    rows = []
+    for row in read_rows(str(path)):
+        context.checkpoint()
+        rows.append(_opened(row, path.name))
+    return rows
+
+
+def _opened(row: Row, source: str) -> PileRow:
+    name = row.id or Path(row.path).name
+    outline = None
+    if row.log10_e is not None or row.verdict == "not-examinable":
+        outline = FindingSummary(
+            audit="",
+            created="",
+            verdict=row.verdict,
+            marks=row.marks or 0,
+            payloads=_opened_payloads(row),
+            log10_e=row.log10_e or 0.0,
+            places=(),
+            share=row.share if row.verdict == "mark" else None,
+            tokens=row.tokens or 0,
+            language="",
+        )
+    part = " · ".join(filter(None, (row.part, source)))
+    return PileRow(name=name, part=part, outline=outline, error=row.message or "")
+
+
+def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
+    if row.payload_best is None:  # several marks, or none; their fields are in the records
+        return tuple(
+            OutlinePayload(fields=(), bits=bits or "", in_question=0 if bits else 2)
+            for bits in row.marks_payloads
+        )
+    fields = tuple((name, value) for name, value in (row.fields or {}).items() if value is not None)
+    open_payloads = 0 if row.payload else max(2, row.payloads_in_question or 0)
+    return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=open_payloads),)
+
+
+def table_text(rows: Sequence[PileRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return the words above the columns, and the cells, as they are shown."""
+    words = headers()
+    head = tuple(words[column] for column in COLUMNS)
+    return head, [tuple(row.cell(column) for column in COLUMNS) for row in rows]

@@ -1,0 +1,359 @@
+"""The pile as a table: filter, sort, choose, audit the rest, export, open one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QShortcut
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QProgressBar,
+    QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
+
+from pura_audit.jobs.outcome import Done, Failure, Outcome
+from pura_audit.platform.i18n import filled, number, translate
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.results import (
+    COLUMNS,
+    KINDS,
+    ROW_ROLE,
+    PileModel,
+    PileRow,
+    kind_words,
+    opened_result,
+)
+from pura_audit.session.results_export import export_pile
+from pura_audit.session.session import Session
+from pura_audit.theme.theme import GAP, GRID, PADDING, Theme
+from pura_audit.widgets.ask_file import ask_file
+from pura_audit.widgets.card import Card, label
+from pura_audit.widgets.form_dialog import plain_button
+from pura_audit.widgets.tables import make_table
+from pura_audit.workbench.state_views import left_words
+
+PAUSE_MS: Final = 200
+WIDTHS: Final = {
+    "name": 190,
+    "part": 64,
+    "outcome": 158,
+    "payload": 270,
+    "evidence": 126,
+    "share": 112,
+    "tokens": 68,
+    "language": 76,
+    "saved": 84,
+    "review": 76,
+    "error": 320,
+}
+FULL: Final = 20.0  # log10 of the evidence at which the short bar is full
+BAR: Final = 56
+
+
+class _Bars(QStyledItemDelegate):
+    """Draws the evidence as a short bar, and where in the text the marks lie."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:  # type: ignore[override]
+        """Draw the number as ever, and the bar at the left of it."""
+        super().paint(painter, option, index)
+        row = index.data(ROW_ROLE)
+        found = row.found if isinstance(row, PileRow) else None
+        if found is None or found.verdict == "not-examinable":
+            return
+        box: QRect = option.rect
+        track = QRect(box.left() + 6, box.center().y() - 3, BAR, 7)
+        colour = self._theme.colour
+        if COLUMNS[index.column()] == "evidence":
+            painter.fillRect(track, colour("line"))
+            part = max(0.0, min(1.0, found.log10_e / FULL))
+            tone = "support" if found.verdict == "mark" else "against"
+            track.setWidth(round(BAR * part))
+            painter.fillRect(track, colour(tone))
+        elif found.places:
+            painter.fillRect(track, colour("line"))
+            for start, end, _ in found.places:
+                left = track.left() + round(BAR * start)
+                wide = max(2, round(BAR * (end - start)))
+                painter.fillRect(QRect(left, track.top(), wide, 7), colour("support"))
+
+
+class PileView(QWidget):
+    """The table, its filters and what is done to the pile.
+
+    Signals:
+        item_wanted: A text of the list is to be shown.
+        audit_wanted: These rows are to be audited.
+        report_wanted: A report of these rows is to be made.
+        noticed: Something to say in the status line.
+    """
+
+    item_wanted = Signal(object)
+    audit_wanted = Signal(object)
+    report_wanted = Signal(object)
+    noticed = Signal(str)
+
+    def __init__(self, session: Session, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self.model = PileModel(session.queue, self)
+        self.heading = label("", "reading")
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(translate("Pile", "Search"))
+        self.search.setAccessibleName(translate("Pile", "Search names, payloads and reasons"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(140)
+        self.grouped = QCheckBox(translate("Pile", "Group by outcome"))
+        self.kinds = QListWidget()
+        self.kinds.setAccessibleName(translate("Pile", "Outcome"))
+        self.kinds.setFixedWidth(204)
+        self.table = make_table(translate("Pile", "Texts"))
+        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.table.setModel(self.model)
+        self.table.setSortingEnabled(True)
+        header = self.table.horizontalHeader()
+        header.setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        header.setStretchLastSection(True)
+        for place, name in enumerate(COLUMNS):
+            self.table.setColumnWidth(place, WIDTHS[name])
+        bars = _Bars(theme, self.table)
+        for name in ("evidence", "share"):
+            self.table.setItemDelegateForColumn(COLUMNS.index(name), bars)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(translate("Pile", "Audited so far"))
+        self.progress = label("", "muted")
+        self.rest = QPushButton()
+        self.rest.setProperty("role", "main")
+        self.retry = plain_button("", self.retry_failed)
+        self.pause = plain_button("", self._pause)
+        self.export = plain_button(translate("Pile", "Export …"), self.ask_export)
+        self.open = plain_button(translate("Pile", "Open results …"), self.ask_open)
+        self.report = plain_button(translate("Pile", "Report …"), self._report)
+        self._lay_out()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(PAUSE_MS)
+        self._wire()
+        self._count()
+
+    def _count_soon(self) -> None:
+        """Count once a while: what ticks faster than that must not put it off for ever."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _lay_out(self) -> None:
+        head, foot = QHBoxLayout(), QHBoxLayout()
+        for row in (head, foot):
+            row.setSpacing(GRID)
+        head.addWidget(self.heading)
+        head.addStretch(1)
+        for widget in (self.open, self.export, self.report):
+            head.addWidget(widget)
+        foot.addWidget(self.progress)
+        foot.addWidget(self.bar, 1)
+        for widget in (self.pause, self.retry, self.rest):
+            foot.addWidget(widget)
+        card = Card(inner=PADDING - GRID)
+        card.body.addLayout(head)
+        card.body.addWidget(self.table, 1)
+        card.body.addLayout(foot)
+        side = Card(inner=GAP)
+        side.body.addWidget(self.search)
+        side.body.addWidget(label(translate("Pile", "Outcome"), "section"))
+        side.body.addWidget(self.kinds, 1)
+        side.body.addWidget(self.grouped)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(GAP, GAP, GAP, GAP)
+        row.setSpacing(GAP)
+        row.addWidget(side)
+        row.addWidget(card, 1)
+
+    def _wire(self) -> None:
+        self.model.counted.connect(self._count_soon)
+        self._timer.timeout.connect(self._count)
+        self.search.textChanged.connect(lambda _: self._filter())
+        self.grouped.toggled.connect(lambda on: self.model.group(grouped=on))
+        self.kinds.currentRowChanged.connect(lambda _: self._filter())
+        self.table.activated.connect(self._activated)
+        self.table.selectionModel().selectionChanged.connect(lambda *_: self._buttons())
+        self.rest.clicked.connect(self.audit_rest)
+        self._session.busy_changed.connect(lambda _: self._count())
+        shortcut = QShortcut(Qt.Key.Key_Return, self.table)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(lambda: self._activated(self.table.currentIndex()))
+
+    # What is chosen
+
+    def chosen(self) -> list[PileRow]:
+        """Return the chosen rows, or all that are shown where at most one is chosen."""
+        picked = self.table.selectionModel().selectedRows()
+        rows = [index.data(ROW_ROLE) for index in picked]
+        return rows if len(rows) > 1 else list(self.model.rows)
+
+    def choose_all(self) -> None:
+        """Choose every row that is shown."""
+        self.table.selectAll()
+
+    def show_item(self, item: Item | None) -> None:
+        """Let the row of a text be the current one."""
+        for place, row in enumerate(self.model.rows):
+            if item is not None and row.item is item:
+                index = self.model.index(place, 0)
+                flags = QItemSelectionModel.SelectionFlag
+                self.table.selectionModel().setCurrentIndex(
+                    index, flags.ClearAndSelect | flags.Rows
+                )
+                return
+
+    def _activated(self, index: QModelIndex) -> None:
+        row = index.data(ROW_ROLE) if index.isValid() else None
+        if isinstance(row, PileRow) and row.item is not None:
+            self.item_wanted.emit(row.item)
+        elif isinstance(row, PileRow):
+            self.noticed.emit(
+                translate("Pile", "This row comes from a result; its text is not in the list.")
+            )
+
+    # What is done
+
+    def audit_rest(self) -> None:
+        """Audit every row that waits."""
+        items = [i for i in self._session.queue.items if i.runnable and _fresh(i)]
+        self.audit_wanted.emit(items)
+
+    def retry_failed(self) -> None:
+        """Read and audit the rows again that failed."""
+        items = [i for i in self._session.queue.items if i.state is ItemState.FAILED]
+        self.audit_wanted.emit([i for i in items if i.runnable])
+
+    def _pause(self) -> None:
+        self._session.set_paused(not self._session.paused)
+        self._count()
+
+    def _report(self) -> None:
+        items = [row.item for row in self.chosen() if row.item is not None]
+        self.report_wanted.emit([i for i in items if i.outline is not None])
+
+    def ask_export(self) -> None:
+        """Ask where the table goes."""
+        dialog = QFileDialog(self, translate("Pile", "Export the table"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters(["CSV (*.csv)", "Parquet (*.parquet)", "JSON lines (*.jsonl)"])
+        dialog.setDefaultSuffix("csv")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.export_to(Path(name)))
+        dialog.open()
+
+    def export_to(self, path: Path) -> None:
+        """Write the chosen rows; the ending of the name decides how."""
+        rows, at = self.chosen(), self._session.cases.environment
+        self._session.cases.ask(
+            lambda context: export_pile(at, rows, path, context), self._exported, self
+        )
+
+    def _exported(self, outcome: Outcome[int]) -> None:
+        match outcome:
+            case Done(count):
+                words = translate("Pile", "{n:plural(One row|{n:count} rows)} exported.")
+                self.noticed.emit(filled(words, n=count))
+            case Failure():
+                self.noticed.emit(outcome.words)
+
+    def ask_open(self) -> None:
+        """Ask for results of ``pura batch``."""
+        ask_file(
+            self,
+            translate("Pile", "Open results of pura batch"),
+            self.open_result,
+            translate("Pile", "Results (*.jsonl *.parquet)"),
+        )
+
+    def open_result(self, path: Path) -> None:
+        """Show the rows of a result beside those of the list."""
+        self._session.jobs.files.do(
+            lambda context: opened_result(path, context), self._opened, self
+        )
+
+    def _opened(self, outcome: Outcome[list[PileRow]]) -> None:
+        match outcome:
+            case Done(rows):
+                self.model.open_rows(rows)
+            case Failure():
+                self.noticed.emit(outcome.words)
+
+    # What is said
+
+    def _filter(self) -> None:
+        item = self.kinds.currentItem()
+        kind = item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
+        self.model.show_only(kind or "", self.search.text())
+
+    def _count(self) -> None:
+        counts = self.model.counts()
+        total = sum(counts.values())
+        entries = [("", translate("Pile", "All"), total)]
+        entries += [(kind, kind_words(kind), counts[kind]) for kind in KINDS]
+        if self.kinds.count() != len(entries):
+            self.kinds.blockSignals(True)
+            self.kinds.clear()
+            for kind, _, _ in entries:
+                line = QListWidgetItem()
+                line.setData(Qt.ItemDataRole.UserRole, kind)
+                self.kinds.addItem(line)
+            self.kinds.setCurrentRow(0)
+            self.kinds.blockSignals(False)
+        for place, (_, words, count) in enumerate(entries):
+            line_ = self.kinds.item(place)
+            line_.setText(f"{words}   {number(count)}")
+        marks = counts["mark"]
+        words = translate(
+            "Pile", "{n:count} {n:plural(text|texts)}, {m:plural(one mark|{m:count} with a mark)}"
+        )
+        self.heading.setText(filled(words, n=total, m=marks))
+        waiting, failed = counts["waiting"], counts["failed"]
+        done = total - waiting
+        self.bar.setRange(0, max(1, total))
+        self.bar.setValue(done)
+        said = translate("Pile", "{n:count} of {all:count} done")
+        said = filled(said, n=done, all=total)
+        left = self._session.seconds_left if self._session.busy else None
+        self.progress.setText(f"{said} · {left_words(left)}" if left is not None else said)
+        self._actions(failed)
+        self._buttons()
+
+    def _actions(self, failed: int) -> None:
+        session = self._session
+        fresh = sum(i.runnable and _fresh(i) for i in session.queue.items)
+        self.rest.setText(filled(translate("Pile", "Audit {n:count} remaining"), n=fresh))
+        self.rest.setEnabled(bool(fresh) and session.ready)
+        self.retry.setText(filled(translate("Pile", "Retry {n:count} failed"), n=failed))
+        self.retry.setVisible(bool(failed))
+        paused = session.paused
+        self.pause.setText(translate("Pile", "Go on") if paused else translate("Pile", "Pause"))
+        self.pause.setVisible(session.busy)
+
+    def _buttons(self) -> None:
+        rows = self.chosen()
+        self.export.setEnabled(bool(rows))
+        ready = sum(r.item is not None and r.item.outline is not None for r in rows)
+        self.report.setText(filled(translate("Pile", "Report of {n:count} …"), n=ready))
+        self.report.setEnabled(bool(ready))
+
+
+def _fresh(item: Item) -> bool:
+    return item.state in (ItemState.READY, ItemState.INTERRUPTED, ItemState.CANCELLED)

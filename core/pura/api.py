@@ -1,0 +1,293 @@
+"""What ``import pura`` offers to programs; stable between versions.
+
+Everything here goes the way of the command: the user's folders, the stored policy, the twelve steps
+of an audit. Nothing of it reaches for the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from pura.base.errors import InputError, KeyStoreError, PuraError
+from pura.base.paths import Paths, user_paths
+from pura.documents import Document, endings, from_text, read_file
+from pura.keys import KeyRef
+from pura.model import offline
+from pura.record.audit import Audit
+from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
+from pura.usecases.audits import AuditText, Prepared, Setup, resolve_epochs
+from pura.usecases.environment import Environment
+from pura.usecases.keys import marking_key
+from pura.usecases.power import tables_of
+from pura.usecases.profiles import find_profile
+from pura.verdict.policy import load_policy
+
+if TYPE_CHECKING:
+    from pura.embed.generate import Generated
+    from pura.model.load import LanguageModel
+
+offline.prepare()  # before torch is imported: nothing of it goes to the network
+
+Text = str | Path
+"""A text, or as a ``Path`` a file of any format that the command reads.
+
+A string is always the text itself. One that is the name of a file is refused: whoever passes it
+means the file.
+"""
+_LONGEST_NAME: Final = 4096  # of a file
+Keys = SecretKey | str | Sequence[SecretKey | str]
+"""A key, the name of a stored one, or several of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What became of one of many texts; either ``audit`` or ``error`` is set.
+
+    Attributes:
+        id: The caller's own.
+        audit: The record.
+        error: Why there is none.
+    """
+
+    id: object
+    audit: Audit | None = None
+    error: PuraError | None = None
+
+    def to_row(self) -> dict[str, Any]:
+        """Return one flat row, e.g. of a data frame; an error is a row as well."""
+        if self.audit is not None:
+            return {"id": self.id, **self.audit.to_row(), "error": None, "message": None}
+        assert self.error is not None
+        return {"id": self.id, "error": self.error.code, "message": str(self.error)}
+
+
+def load(
+    model: str | Path | None = None, *, device: str = "auto", dtype: str = "float32"
+) -> LanguageModel:
+    """Load a model, to be used for many texts.
+
+    Args:
+        model: Name of an installed one, a local folder or GGUF file; None takes the only one that
+            is installed.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: ``float32``; ``bfloat16`` or ``float16`` on a GPU.
+
+    Raises:
+        PuraError: There is none, several, or it is unsafe or damaged; the device is not there.
+    """
+    environment = Environment(paths=user_paths(), device=device, dtype=dtype)
+    return environment.model(None if model is None else str(model))
+
+
+def verify(
+    text: Text,
+    *,
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    name: str = "pasted text",
+    prompt: str | Sequence[str] | None = None,
+    decoder: str = "exact",
+    epochs: str = "",
+) -> Audit:
+    """Audit one text: does it carry a mark of these keys, and which payload?
+
+    Args:
+        text: The text; a :class:`~pathlib.Path` is a file that is read. A string that is the name
+            of a file is refused.
+        key: A key, the name of a stored one, or several; the evidence is the mean over them.
+        profile: A profile, or its file or stored name.
+        model: A loaded model; its name or path; None takes the one that the profile names, else
+            the only one that is installed. It stays loaded for the next call.
+        name: How the record calls a text that is no file.
+        prompt: The prompt, if it is known; or several candidates, over which the mean is taken.
+        decoder: ``exact``, or ``paper`` (the published method).
+        epochs: ``FROM..TO``: try the keys of these days, weeks or months, derived from each key;
+            empty does what the profile says, ``none`` takes the keys as they are.
+
+    Raises:
+        PuraError: The text cannot be read or audited; key, profile or model are not there.
+    """
+    with _prepared(key, profile, model, decoder, epochs) as ready:
+        document = _document(text, name)
+        return _examined(ready, AuditText(document=document, prompts=_prompts(prompt)))
+
+
+def verify_many(
+    texts: Iterable[Text] | Iterable[tuple[object, Text]] | Mapping[Any, Text],
+    *,
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    decoder: str = "exact",
+    epochs: str = "",
+) -> Iterator[Result]:
+    """Audit texts as they are asked for, some of them side by side; none is held longer.
+
+    Args:
+        texts: Texts or files; or pairs of an identifier of your own and such a text; or a mapping
+            of them. Without identifiers they are counted from 0.
+        key: As for :func:`verify`, and so are the others.
+        profile: See there.
+        model: See there.
+        decoder: See there.
+        epochs: See there.
+
+    Yields:
+        One result a text; one that cannot be audited is a result with an error.
+
+    Raises:
+        PuraError: Key, profile or model are not there, before the first text.
+    """
+    pairs = texts.items() if isinstance(texts, Mapping) else texts
+
+    def items() -> Iterator[tuple[object, AuditText | PuraError]]:
+        for number, one in enumerate(pairs):
+            own, text = one if isinstance(one, tuple) else (number, one)
+            try:
+                yield own, AuditText(document=_document(text, str(own)))
+            except PuraError as error:
+                yield own, error
+
+    with _prepared(key, profile, model, decoder, epochs) as ready:
+        for own, found in ready.stream(items()):
+            error = found if isinstance(found, PuraError) else found.error
+            audit = None if isinstance(found, PuraError) or error is not None else found.audit
+            yield Result(id=own, audit=audit, error=error)
+
+
+def mark(
+    prompt: str,
+    *,
+    payload: Payload | str | Mapping[str, object],
+    key: SecretKey | str,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None = None,
+    tokens: int = 200,
+    seed: int | None = None,
+) -> Generated:
+    """Write a marked text with a local model.
+
+    Args:
+        prompt: What the text goes on from.
+        payload: Bits as 0 and 1, ``0x…``, or a value for every field of the profile.
+        key: A key, or the name of a stored one; where the profile says that keys are those of a
+            day, a week or a month, the one that they come from.
+        profile: As for :func:`verify`.
+        model: As for :func:`verify`.
+        tokens: Length of the text.
+        seed: Of the ordinary randomness; None: fresh.
+
+    Raises:
+        PuraError: Payload and profile do not fit; key, profile or model are not there.
+    """
+    from pura.embed import generate
+
+    shared = _profile(profile)
+    at, (ref, *_) = _keys(key)
+    with at.opened_keys([marking_key(at, ref, shared)]) as [(secret, _)]:
+        return generate(
+            _model(model, shared),
+            prompt,
+            _payload(payload, shared),
+            secret,
+            shared,
+            tokens=tokens,
+            seed=seed,
+            ignore_eos=True,
+        )
+
+
+def _examined(ready: Prepared, text: AuditText) -> Audit:
+    found = ready.audit(text)
+    if found.error is not None:
+        raise found.error
+    return found.audit
+
+
+@contextmanager
+def _prepared(
+    key: Keys,
+    profile: Profile | Text,
+    model: LanguageModel | Text | None,
+    decoder: str,
+    epochs: str,
+) -> Iterator[Prepared]:
+    at, refs = _keys(key)
+    policy = load_policy(at.paths.policy)
+    setup = Setup(keys=tuple(refs), profile=_profile(profile), decoder=decoder, epochs=epochs)
+    setup = resolve_epochs(at, setup, policy)
+    with at.opened_keys(setup.keys) as keys:
+        yield Prepared(
+            setup, keys, _model(model, setup.profile), policy, None, tables_of(at, policy)
+        )
+
+
+def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:
+    """Name keys, and the environment that has them; the caller's own stay the caller's."""
+    asked: list[Any] = list(key) if isinstance(key, list | tuple | set) else [key]
+    if not all(isinstance(one, SecretKey | str) for one in asked):
+        raise KeyStoreError("face.key", code="key-missing")
+    lent = {one.fingerprint: one for one in asked if isinstance(one, SecretKey)}
+    at = replace(_environment(user_paths()), lent_keys=lent)
+    named = [at.stored_key(one) for one in asked if isinstance(one, str)]
+    return at, [*(KeyRef(fingerprint=one) for one in lent), *named]
+
+
+def _document(text: Text, name: str) -> Document:
+    if isinstance(text, Path):
+        return read_file(text)
+    if not isinstance(text, str):
+        raise InputError("batch.not-text", code="input-field")
+    if _is_file_name(text):
+        raise InputError("face.file-name", code="usage")
+    return from_text(text, name=name)
+
+
+def _is_file_name(text: str) -> bool:
+    """Whether a text is one word with the ending of a file, or the name of a file that is there."""
+    if not text or len(text) > _LONGEST_NAME or "\n" in text:
+        return False
+    if len(text.split()) == 1 and text.lower().endswith(endings()):
+        return True
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _prompts(prompt: str | Sequence[str] | None) -> tuple[str, ...]:
+    if prompt is None:
+        return ()
+    return tuple(dict.fromkeys((prompt,) if isinstance(prompt, str) else prompt))
+
+
+def _profile(profile: Profile | Text) -> Profile:
+    if isinstance(profile, Profile):
+        return profile
+    return Profile.load(find_profile(_environment(user_paths()), str(profile)))
+
+
+def _model(model: LanguageModel | Text | None, profile: Profile) -> LanguageModel:
+    if model is None or isinstance(model, str | Path):
+        name = None if model is None else str(model)
+        return _environment(user_paths()).model(name, profile=profile)
+    return model
+
+
+def _payload(payload: Payload | str | Mapping[str, object], profile: Profile) -> Payload:
+    if isinstance(payload, Payload):
+        return payload
+    if isinstance(payload, str):
+        return parse_payload(payload, profile.payload_bits)
+    return pack(profile.fields, payload)
+
+
+@cache
+def _environment(paths: Paths) -> Environment:
+    return Environment(paths=paths)

@@ -1,0 +1,301 @@
+"""One key tried on one reading: schedule, local evidence, both decoders (audit steps 6 to 9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode import significance
+from pura.decode.exact import ExactDecision, decide
+from pura.decode.issued import Issued
+from pura.decode.model import LikelihoodModel
+from pura.decode.paper import PaperDecoding
+from pura.decode.paper import decode as decode_paper
+from pura.extract.local import LocalEvidence, local_evidence
+from pura.model.reading import Reading
+from pura.scheme import Profile, Schedule, SecretKey, schedule
+from pura.verdict.policy import Policy
+
+UNDECIDED: Final = 1.0
+"""log10 of the evidence above which, and below the threshold, phases are redrawn."""
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals:
+    """What one key sees of a reading.
+
+    Attributes:
+        ids: int64 [L].
+        entropy_bits: float64 [L].
+        probability: float64 [L], what the model gave each token.
+        lo: float64 [L], intervals in this key's secret order.
+        hi: float64 [L].
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text; more than ``L`` where reading was stopped early.
+    """
+
+    ids: npt.NDArray[np.int64]
+    entropy_bits: F64
+    probability: F64
+    lo: F64
+    hi: F64
+    prompt_known: bool
+    text_tokens: int
+
+    @property
+    def stopped(self) -> bool:
+        """Reading was stopped early."""
+        return self.ids.size < self.text_tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeyReading:
+    """What one key makes of a text.
+
+    Attributes:
+        number: Which of the keys.
+        variant: Which form of the text.
+        reading: Which reading: a form of the text after a beginning.
+        intervals: What it saw.
+        schedule: The steps that carry bits.
+        local: Their local evidence.
+        paper: The published decoder's word.
+        exact: The exact decoder's word.
+        log10_weight: log10 of what its e-value counts in the evidence of the text.
+        begin: The first token of a window that was read again; None for the text.
+    """
+
+    number: int
+    variant: int = 0
+    reading: int = 0
+    log10_weight: float
+    begin: int | None = None
+    intervals: Intervals
+    schedule: Schedule
+    local: LocalEvidence
+    paper: PaperDecoding
+    exact: ExactDecision
+
+    @property
+    def log10_share(self) -> float:
+        """log10 of what it adds to the evidence of the text."""
+        return self.log10_weight + self.exact.log10_e
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strength:
+    """The evidence over all keys.
+
+    Attributes:
+        log10_e: log10 of the weighted sum of all e-values, those of other schemes with them.
+        own: log10 of what this scheme says by itself.
+        p_redraw: Redraw p-value, corrected for the number of keys; None when not computed.
+        draws: Redraws made.
+        seed: Of the redraws.
+        note: How the p-value came about.
+    """
+
+    log10_e: float
+    own: float
+    p_redraw: float | None
+    draws: int
+    seed: int
+    note: str
+
+
+def intervals_of(reading: Reading, *, prompt_known: bool, text_tokens: int) -> list[Intervals]:
+    """Return what each key sees of a reading.
+
+    Args:
+        reading: Of the model.
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text.
+    """
+    return [
+        Intervals(
+            ids=reading.ids,
+            entropy_bits=reading.entropy_bits,
+            probability=reading.probability,
+            lo=lo,
+            hi=hi,
+            prompt_known=prompt_known,
+            text_tokens=text_tokens,
+        )
+        for lo, hi in zip(reading.lo, reading.hi, strict=True)
+    ]
+
+
+def make_schedule(
+    intervals: Intervals,
+    key: SecretKey,
+    profile: Profile,
+    checkpoint: Callable[[], None],
+    *,
+    before: frozenset[bytes] = frozenset(),
+) -> Schedule:
+    """Return which steps carry bits (step 6); at contexts that stood before the text none does."""
+    return schedule(
+        intervals.ids, intervals.entropy_bits, key, profile, before=before, checkpoint=checkpoint
+    )
+
+
+def weigh(plan: Schedule, intervals: Intervals, profile: Profile) -> LocalEvidence:
+    """Return what each step says about its bits (step 7)."""
+    return local_evidence(plan, intervals.lo, intervals.hi, profile)
+
+
+def decode(
+    number: int,
+    plan: Schedule,
+    local: LocalEvidence,
+    intervals: Intervals,
+    profile: Profile,
+    candidates: int,
+    *,
+    log10_weight: float,
+    variant: int = 0,
+    reading: int = 0,
+    begin: int | None = None,
+    likelihood: LikelihoodModel | None = None,
+    issued: Issued | None = None,
+    one_of_many: bool = False,
+    threshold: float = 6.0,
+    checkpoint: Callable[[], None] | None = None,
+) -> KeyReading:
+    """Decode with the published and with the exact decoder (step 8).
+
+    A mark must reach ``threshold``, log10, with the weight that its trial has among all.
+    """
+    exact = decide(
+        plan,
+        intervals.entropy_bits,
+        intervals.lo,
+        intervals.hi,
+        profile,
+        model=likelihood,
+        prompt_known=intervals.prompt_known,
+        candidates=candidates,
+        token_probability=intervals.probability,
+        issued=issued,
+        text_tokens=intervals.text_tokens,
+        one_of_many=one_of_many,
+        level=(threshold - log10_weight) * math.log(10),
+        checkpoint=checkpoint,
+    )
+    return KeyReading(
+        number=number,
+        variant=variant,
+        reading=reading,
+        log10_weight=log10_weight,
+        begin=begin,
+        intervals=intervals,
+        schedule=plan,
+        local=local,
+        paper=decode_paper(plan, local, profile),
+        exact=exact,
+    )
+
+
+def evidence(
+    trials: Sequence[KeyReading], of: Callable[[ExactDecision], float] = lambda exact: exact.log10_e
+) -> float:
+    """Return log10 of the weighted sum of the e-values; what was not read counts as 0.
+
+    Args:
+        trials: All of a text, or some of them.
+        of: log10 of an e-value that a decision holds.
+    """
+    if not trials:
+        return -math.inf
+    values = np.array([trial.log10_weight + of(trial.exact) for trial in trials])
+    return float(np.logaddexp.reduce(values * math.log(10)) / math.log(10))
+
+
+def strength(
+    trials: Sequence[KeyReading],
+    best: KeyReading,
+    profile: Profile,
+    policy: Policy,
+    *,
+    window: KeyReading | None,
+    tried: int,
+    seed: int,
+    beside: Sequence[float] = (),
+    likelihood: LikelihoodModel | None = None,
+    checkpoint: Callable[[], None] | None = None,
+) -> Strength:
+    """Add up the evidence; where it decides something, redraw the strongest trial's phases.
+
+    The headline is the weighted sum over all trials, never the best one. The redraw p-value of the
+    best trial is multiplied by the number of first readings (Bonferroni). Where the bound has
+    settled the matter already, redraws would add minutes and no insight; a policy may ask for them
+    all the same.
+
+    Args:
+        trials: Every key on every reading that was read, and the windows that were read again.
+        best: The strongest of those that are no windows.
+        profile: The profile.
+        policy: The decision rule.
+        window: The one that a finding rests on, if it does on one.
+        tried: Keys times readings, times schemes.
+        seed: Of the redraws.
+        beside: log10 of what other schemes say of the text.
+        likelihood: The frozen numbers; the shipped ones when absent.
+        checkpoint: Called often; may raise.
+    """
+    own = evidence(trials) + math.log10(1 + len(beside))
+    log10_e = significance.combine([own, *beside])
+    if why := _needless(log10_e, best, window, policy):
+        return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=why)
+    intervals = best.intervals
+    test = significance.redraw_p(
+        best.schedule,
+        intervals.entropy_bits,
+        intervals.lo,
+        intervals.hi,
+        profile,
+        seed=seed,
+        draws=policy.draws,
+        model=likelihood,
+        prompt_known=intervals.prompt_known,
+        token_probability=intervals.probability,
+        checkpoint=checkpoint,
+    )
+    return Strength(
+        log10_e=log10_e,
+        own=own,
+        p_redraw=significance.correct_p(test.p, tried),
+        draws=test.draws,
+        seed=seed,
+        note=f"{test.draws} redraws of the phases, statistic “{test.statistic}”, seed {seed}",
+    )
+
+
+def _needless(log10_e: float, best: KeyReading, window: KeyReading | None, policy: Policy) -> str:
+    """Say why no phases are redrawn; empty where they are."""
+    if not policy.draws:
+        return "not redrawn: the policy asks for no redraws"
+    if best.intervals.stopped:
+        # Turned phases would have stopped elsewhere.
+        return "not redrawn: reading was stopped early, which redraws cannot repeat"
+    if window is not None:
+        return "not redrawn: the finding rests on a second reading, which redraws do not repeat"
+    if not len(best.schedule):
+        return "not redrawn: no position is usable"
+    if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:
+        return ""
+    if log10_e >= policy.t_found:
+        return "not redrawn: the bound reaches the threshold without it"
+    return "not redrawn: the evidence is too weak for a p-value to change anything"
+
+
+def strongest(trials: Sequence[KeyReading]) -> KeyReading:
+    """Return the trial with the largest evidence, of those that are no windows."""
+    return max((t for t in trials if t.begin is None), key=lambda trial: trial.exact.log_e)

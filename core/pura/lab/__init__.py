@@ -1,1 +1,0 @@
-"""Attacks, learning and experiments; nothing in the tool imports it."""

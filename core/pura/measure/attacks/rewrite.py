@@ -1,0 +1,247 @@
+"""Attacks that rewrite a text with a local model.
+
+The papers used models of 3 to 11 billion weights. Here any local model rewrites, and what it is
+called stands in every result: with a small one the attack is a *surrogate* of the one that it is
+named after, never the same. The requests are our own words for what the papers describe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import numpy as np
+
+from pura.measure.attacks.base import (
+    F64,
+    I64,
+    Attacked,
+    Paraphraser,
+    Stepper,
+    Tools,
+    Writer,
+    damage,
+    result,
+)
+from pura.measure.attacks.sentences import split_sentences
+
+WINDOW: Final = 3
+"""Sentences that are rewritten at once, as DIPPER does it."""
+
+_ROLE: Final = (
+    "You rewrite texts with care. You keep what a text says: its facts, names, numbers, dates,"
+    " quotations and addresses. You never add, drop, shorten, explain or comment."
+)
+_ASK: Final = (
+    "Say the passage below in other words.\n"
+    "- Keep every fact and the order of the thoughts.\n"
+    "- Keep names, numbers, dates, quotations and technical terms as they are.\n"
+    "- Do not take over long phrases word for word, and do not summarise.\n"
+    "- Answer with the new passage alone.\n\nPassage:\n{text}"
+)
+_DIVERSE: Final = (
+    "\n\nChange about {lexical} of 100 words, and the order of about {order} of 100 clauses."
+)
+_FILL: Final = (
+    "The second text has gaps, written _. Write it out in full with the sense of the first text;"
+    " put other words into the gaps than the obvious ones. Answer with the full text alone.\n\n"
+    "First text:\n{reference}\n\nSecond text:\n{masked}"
+)
+
+
+def _seed(rng: np.random.Generator) -> int:
+    return int(rng.integers(1 << 31))
+
+
+def _windows(text: str, rewrite: Callable[[str, str], str], size: int = WINDOW) -> str:
+    """Rewrite a few sentences at a time; ``rewrite`` gets what stands before, and them."""
+    sentences, _ = split_sentences(text)
+    done = ""
+    for first in range(0, len(sentences), size):
+        part = " ".join(s.strip() for s in sentences[first : first + size])
+        new = rewrite(done, part).strip()
+        done = f"{done} {new or part}".strip()
+    return done
+
+
+def _room(text: str) -> int:
+    return 40 + len(text.split()) * 2
+
+
+def paraphrase(text: str, rng: np.random.Generator, *, writer: Writer) -> str:
+    """Rewrite with the request that the paper describes (its box on paraphrasing)."""
+
+    def rewrite(_: str, part: str) -> str:
+        return writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_room(part))
+
+    return _windows(text, rewrite)
+
+
+def back_translate(
+    text: str, rng: np.random.Generator, *, there: Paraphraser, back: Paraphraser
+) -> str:
+    """Translate into another language and back, a sentence at a time."""
+
+    def rewrite(_: str, part: str) -> str:
+        return back(there(part, seed=_seed(rng)), seed=_seed(rng))
+
+    return _windows(text, rewrite, size=1)
+
+
+def dipper(
+    text: str,
+    rng: np.random.Generator,
+    *,
+    lexical: int,
+    order: int,
+    model: Paraphraser | None,
+    writer: Writer | None,
+) -> str:
+    """Paraphrase as DIPPER does: three sentences at a time behind what has been written.
+
+    Args:
+        text: The text.
+        rng: Seeds of the sampling.
+        lexical: How much the words are to differ, 0 … 100 in steps of 20.
+        order: How much the order is to differ.
+        model: The real one.
+        writer: The surrogate, when the real one is not here.
+
+    Raises:
+        ValueError: The model answered with its own control codes, or neither is there.
+    """
+
+    def rewrite(before: str, part: str) -> str:
+        if model is not None:
+            codes = f"lexical = {100 - lexical}, order = {100 - order}"
+            said = model(f"{codes} {before} <sent> {part} </sent>", seed=_seed(rng))
+            if "<sent>" in said:
+                raise ValueError("the paraphraser repeats its control codes")
+            return said
+        if writer is None:
+            raise ValueError("no model paraphrases")
+        asked = _ASK.format(text=part) + _DIVERSE.format(lexical=lexical, order=order)
+        return writer(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
+
+    return _windows(text, rewrite)
+
+
+def sira(text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, share: float) -> str:
+    """Rewrite where the text is surprising (SIRA): gaps there, filled after a paraphrase.
+
+    Args:
+        text: The text.
+        rng: Seeds of the sampling.
+        tools: Tokens, text and a model that says how surprising a token is.
+        writer: Paraphrases, and fills the gaps.
+        share: Of the tokens that become gaps, those with the highest self-information.
+    """
+    assert tools.tokenise is not None
+    assert tools.decode is not None
+    assert tools.propose is not None
+    tokenise, decode, propose = tools.tokenise, tools.decode, tools.propose
+
+    def rewrite(_: str, part: str) -> str:
+        reference = writer(_ROLE, _ASK.format(text=part), seed=_seed(rng), tokens=_room(part))
+        ids = tokenise(part)
+        logits = np.asarray(propose(ids), dtype=np.float64)
+        top = logits.max(axis=1)
+        log_z = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+        surprise = log_z - logits[np.arange(ids.size), ids]
+        surprise[:1] = -np.inf  # nothing predicts the first token
+        gap = np.zeros(ids.size, dtype=bool)
+        gap[np.argsort(-surprise, kind="stable")[: round(share * ids.size)]] = True
+        masked = "".join(" _" if g else decode(ids[i : i + 1]) for i, g in enumerate(gap.tolist()))
+        asked = _FILL.format(reference=reference, masked=masked)
+        return writer(_ROLE, asked, seed=_seed(rng), tokens=_room(part))
+
+    return _windows(text, rewrite)
+
+
+def best_of(
+    text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, tries: int
+) -> str:
+    """Rewrite several times and keep the best by the reward of RLCracker, untrained."""
+
+    def rewrite(_: str, part: str) -> str:
+        role, asked = request(part)
+        some = [writer(role, asked, seed=_seed(rng), tokens=_room(part)) for _ in range(tries)]
+        some = [s for s in some if s.strip()] or [part]
+        return some[int(np.argmax(rewards(part, some, tools=tools, writer=writer)))]
+
+    return _windows(text, rewrite)
+
+
+def request(text: str) -> tuple[str, str]:
+    """Return what asks a model to rewrite a text: the system's words and the user's."""
+    return _ROLE, _ASK.format(text=text)
+
+
+def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: Writer) -> F64:
+    """Return the rewards of RLCracker of some rewritings of one text.
+
+    The reward of a rewriting is ``α · sense + 0.9 · distance + 0.1 · fluency``: sense is a
+    sigmoid of the similarity (:class:`~pura.measure.attacks.base.Damage`, where the authors have a
+    trained one) around 0.85, ``α = max(1, 15 (1 - mean similarity))``; distance is how much less
+    likely the rewriting is with the marked text at hand than without, by the k3 estimate of a
+    divergence; fluency is minus the log perplexity.
+    """
+    assert tools.tokenise is not None
+    base = (text, tools.tokenise(text))
+    seen = [damage(base, (s, tools.tokenise(s)), tools) for s in rewritings]
+    likeness = np.array([d.similarity for d in seen])
+    steep = np.log(0.975 / 0.025) / 0.15
+    sense = 2 / (1 + np.exp(-steep * (likeness - 0.85))) - 1
+    fluency = np.array([-np.log(d.perplexity or 1.0) for d in seen])
+    distance = np.array([_k3(writer, request(text)[1], s) for s in rewritings])
+    alpha = max(1.0, 15 * (1 - float(likeness.mean())))
+    return np.asarray(alpha * sense + 0.9 * distance + 0.1 * fluency)
+
+
+def _k3(writer: Writer, asked: str, answer: str) -> float:
+    """Return ``mean(e^d - d - 1)``, ``d`` how much likelier each token is with the text at hand.
+
+    A rewriting that copies has large ``d``; its divergence counts against it.
+    """
+    with_text = writer.log_likelihoods(_ROLE, asked, answer)
+    without = writer.log_likelihoods(_ROLE, "", answer)
+    d = np.clip(without - with_text, -20, 20)
+    return -float(np.mean(np.exp(d) - d - 1)) if d.size else 0.0
+
+
+def smooth(
+    texts: Sequence[I64], rngs: Sequence[np.random.Generator], *, rate: float, step: Stepper
+) -> list[Attacked]:
+    """Draw the least certain tokens anew from another model, left to right.
+
+    The attack of Chang et al. works while the text is written, with the marked model's own
+    distributions. This is what can be done afterwards ("smoothing, post hoc"): the other model
+    reads the attacked text so far; where its distribution has a small 2-norm, it draws the token.
+
+    Args:
+        texts: int64 [L] each; the other model reads them side by side.
+        rngs: Randomness of each.
+        rate: Share of the tokens that are drawn anew: those below this quantile of the norms, as
+            met on the text as it stood.
+        step: The other model; a fresh one.
+    """
+    out = [ids.copy() for ids in texts]
+    origins = [np.arange(ids.size) for ids in texts]
+    norms: list[list[float]] = [[] for _ in texts]
+    for t in range(1, max((ids.size for ids in texts), default=0)):
+        last = np.array([ids[min(t, ids.size) - 1] if ids.size else 0 for ids in out])
+        logits = np.asarray(step(last), dtype=np.float64)
+        for row, (ids, rng) in enumerate(zip(out, rngs, strict=True)):
+            if t >= ids.size:
+                continue
+            p = np.exp(logits[row] - logits[row].max())
+            p /= p.sum()
+            # Nothing predicts the first token: the flattest distribution that there is.
+            some = norms[row] or [float(p.size**-0.5)]
+            some.append(float(np.sqrt((p * p).sum())))
+            norms[row] = some
+            # The threshold follows the norms that were met so far, so one pass is enough.
+            if some[-1] <= np.quantile(some, rate):
+                ids[t] = rng.choice(p.size, p=p)
+                origins[row][t] = t if ids[t] == texts[row][t] else -1
+    return [result(*row) for row in zip(texts, out, origins, strict=True)]

@@ -1,0 +1,89 @@
+"""A folder of arrays of uneven length: what a study computes once and reads many times."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Cache:
+    """Rows of arrays under a name, one file a name.
+
+    A file appears whole or not at all, so a study that was stopped goes on where it was, and two
+    processes may fill one cache.
+
+    Args:
+        folder: Made when it is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def __contains__(self, name: str) -> bool:
+        return self._path(name).exists()
+
+    def names(self) -> list[str]:
+        """Return the names on the cache, sorted."""
+        return sorted(p.name.removesuffix(".npz") for p in self._folder.glob("*.npz"))
+
+    def put(self, name: str, columns: Mapping[str, Sequence[Array]]) -> None:
+        """Store columns of arrays.
+
+        Args:
+            name: Of the file.
+            columns: By column, one array [..., L_i] a row; rows may differ in their last axis.
+        """
+        flat: dict[str, Array] = {}
+        for column, rows in columns.items():
+            flat[column] = np.concatenate([np.asarray(r) for r in rows], axis=-1)
+            flat[f"{column}/lengths"] = np.array([np.shape(r)[-1] for r in rows], dtype=np.int64)
+        part = self._path(name).with_suffix(f".{os.getpid()}.part")
+        with part.open("wb") as file:
+            np.savez(file, **flat)  # type: ignore[arg-type]  # its stub takes every name for a switch
+        part.replace(self._path(name))
+
+    def claim(self, name: str) -> bool:
+        """Take on the work for a name; False when it is done or another process is at it.
+
+        Only a process that runs holds a claim: one that died leaves nothing to clean up.
+        """
+        mark = self._path(name).with_suffix(".claim")
+        try:
+            with mark.open("x", encoding="ascii") as file:
+                file.write(str(os.getpid()))
+        except FileExistsError:
+            owner = mark.read_text(encoding="ascii")
+            if owner.isdecimal() and _runs(int(owner)):
+                return False
+            mark.write_text(str(os.getpid()), encoding="ascii")
+        return name not in self
+
+    def get(self, name: str) -> dict[str, list[Array]]:
+        """Return what was stored under a name; one list of arrays a column."""
+        with np.load(self._path(name), allow_pickle=False) as data:
+            return {
+                column: np.split(data[column], np.cumsum(data[f"{column}/lengths"])[:-1], axis=-1)
+                for column in data.files
+                if not column.endswith("/lengths")
+            }
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}.npz"
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)  # signal 0 only asks
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,355 @@
+"""What an attack did to the evidence, in the paper's terms (its section on robustness).
+
+Every reading of a codeword position by a step of the edited text gives one normalised aligned
+value ``Z_t = (2 c_i - 1) Λ_t / B`` in [-1, 1]. A step is *synchronised* when its token and the
+``W`` before it stood together in the original. Then
+
+* ``ρ`` is the share of readings that are synchronised,
+* ``μ_c`` the mean of ``Z`` over those, ``μ_adv`` over the others,
+* ``Γ = ρ μ_c + (1 - ρ) μ_adv``, which is the mean of ``Z``,
+
+and the paper bounds a position's error by ``exp(-T Γ²/2)`` with its ``T`` readings. Its ``Γ`` is a
+lower limit that holds almost surely; what is put in here is an estimate. So the number beside the
+measured error is what the bound would say if the estimate were the limit, no guarantee.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode import default_model
+from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
+from pura.decode.model import LikelihoodModel
+from pura.extract.local import local_evidence
+from pura.measure.evaluate import TextReading
+from pura.scheme import Profile, Schedule
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+DRAWS: Final = 1000
+"""Of the bootstrap."""
+STRETCH: Final = 10
+"""Tokens of one text that the bootstrap draws together, several times the context window."""
+_SHARE: Final = 0.1  # of desynchronised steps, in the member of the grid that is looked at
+
+
+def align(before: I64, after: I64) -> I64:
+    """Return where each token stood before, by an edit alignment of least cost.
+
+    Args:
+        before: int64 [L].
+        after: int64 [L'].
+
+    Returns:
+        int64 [L'], -1 for a token that was put in or changed.
+    """
+    size = after.size
+    place = np.arange(size + 1)
+    rows = np.empty((before.size + 1, size + 1), dtype=np.int32)
+    rows[0] = place
+    for number, token in enumerate(before.tolist(), start=1):
+        best = np.minimum(rows[number - 1, 1:] + 1, rows[number - 1, :-1] + (after != token))
+        row = np.concatenate([[number], best])
+        rows[number] = np.minimum.accumulate(row - place) + place
+    origin = np.full(size, -1, dtype=np.int64)
+    i, j = before.size, size
+    while i and j:
+        here, same = rows[i, j], before[i - 1] == after[j - 1]
+        if same and here == rows[i - 1, j - 1]:
+            i, j = i - 1, j - 1
+            origin[j] = i
+        elif here == rows[i - 1, j - 1] + 1:
+            i, j = i - 1, j - 1
+        elif here == rows[i - 1, j] + 1:
+            i -= 1
+        else:
+            j -= 1
+    return origin
+
+
+def survived(origin: I64, window: int) -> Bools:
+    """Return which tokens still stand behind the tokens that they stood behind.
+
+    Args:
+        origin: int64 [L'], of :func:`align` or of an attack on tokens.
+        window: ``W``.
+
+    Returns:
+        bool [L']; the first ``W`` tokens have no window and do not count.
+    """
+    out = np.zeros(origin.size, dtype=bool)
+    if origin.size > window:
+        kept = origin[window:] >= window
+        for back in range(1, window + 1):
+            kept &= origin[window - back : -back] == origin[window:] - back
+        out[window:] = kept
+    return out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BitReadings:
+    """All readings of one text, one entry a reading.
+
+    Attributes:
+        token: int64 [R], token of the edited text.
+        position: int64 [R], codeword position.
+        z: float64 [R], ``Z_t``.
+        kept: bool [R], synchronised.
+        length: ``n``.
+    """
+
+    token: I64
+    position: I64
+    z: F64
+    kept: Bools
+    length: int
+
+
+def bit_readings(
+    steps: Schedule, llr: F64, bound: float, codeword: npt.NDArray[np.uint8], kept: Bools
+) -> BitReadings:
+    """Line up the local log ratios of a text with what was put in.
+
+    Args:
+        steps: The steps of the edited text that carry bits.
+        llr: float64 [S, 3], positive for 1; NaN beyond a step's arity.
+        bound: ``B``, which no ratio exceeds.
+        codeword: uint8 [n].
+        kept: bool [L'], of :func:`survived`.
+    """
+    row, j = np.nonzero(np.isfinite(llr))
+    position = (steps.index[row] + j) % codeword.size
+    sign = 2.0 * codeword[position] - 1
+    return BitReadings(
+        token=steps.token[row],
+        position=position,
+        z=sign * llr[row, j] / bound,
+        kept=kept[steps.token[row]],
+        length=codeword.size,
+    )
+
+
+def paper_llrs(reading: TextReading, steps: Schedule, profile: Profile) -> tuple[F64, float]:
+    """Return the paper's local LLRs, float64 [S, 3], and their bound ``log((1-ε)/ε)``."""
+    local = local_evidence(steps, reading.lo, reading.hi, profile)
+    return local.llr_nats, float(np.log(1 / profile.llr_clip - 1))
+
+
+def exact_llrs(
+    reading: TextReading,
+    steps: Schedule,
+    profile: Profile,
+    *,
+    prompt_known: bool,
+    model: LikelihoodModel | None = None,
+) -> tuple[F64, float]:
+    """Return the exact log ratio of each bit a step may read, and the largest in the text.
+
+    Of the decoder's grid the member is taken whose steps are desynchronised with a chance nearest
+    to one in ten. A step's arity is not known for sure there, so it reads three bits, the later
+    ones with little weight. The ratios have no bound but the blur's; their largest is what they
+    are divided by, so ``Γ`` of different texts is on different scales.
+
+    Returns:
+        float64 [S, 3] and the bound.
+    """
+    model = default_model() if model is None else model
+    points = [p for p in model.grids[prompt_known] if p.family == "constant"]
+    point = min(points, key=lambda p: abs(p.share - _SHARE))
+    parts = step_likelihoods(
+        steps,
+        reading.entropy_bits,
+        reading.lo,
+        reading.hi,
+        profile,
+        model,
+        (point,),
+        token_probability=reading.probability,
+    )
+    log_f = log_likelihoods(parts, window_likelihoods(parts))[0]
+    cube = np.exp(log_f).reshape(-1, 2, 2, 2)
+    sums = [cube.sum(axis=tuple(a for a in (1, 2, 3) if a != j + 1)) for j in range(3)]
+    llr = np.stack([np.log(s[:, 1]) - np.log(s[:, 0]) for s in sums], axis=1)
+    return llr, max(float(np.abs(llr).max(initial=0.0)), 1e-9)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """The decomposition, means over positions and texts.
+
+    Attributes:
+        rho: ``ρ̂``.
+        mu_c: ``μ̂_c``; 0 where nothing survived.
+        mu_adv: ``μ̂_adv``; 0 where everything did.
+        gamma: ``Γ̂``.
+        readings: ``T``, mean readings of a position.
+        error: Share of positions whose sum is not positive.
+        bound: Mean over positions of ``exp(-T Γ̂²/2)``, 1 where ``Γ̂`` is not positive.
+        text_error: Share of texts with such a position.
+        text_bound: Mean over texts of the sum of the positions' bounds, at most 1.
+    """
+
+    rho: float
+    mu_c: float
+    mu_adv: float
+    gamma: float
+    readings: float
+    error: float
+    bound: float
+    text_error: float
+    text_bound: float
+
+
+NAMES: Final = tuple(f.name for f in fields(Margin))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decomposition:
+    """A margin with 95 % intervals of the bootstrap.
+
+    Attributes:
+        margin: Of all texts.
+        low: Lower ends.
+        high: Upper ends.
+        texts: How many texts. Several are drawn whole; of one, stretches of :data:`STRETCH` tokens
+            are drawn, which says how sure the numbers are of texts with these tokens' kind of
+            evidence, not of other texts.
+    """
+
+    margin: Margin
+    low: Margin
+    high: Margin
+    texts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class BitMargin:
+    """One codeword position of one text.
+
+    Attributes:
+        readings: ``T`` of it.
+        gamma: Mean of its ``Z``; 0 without a reading.
+        wrong: The sum of its ``Z`` is not positive.
+        bound: ``exp(-T Γ̂²/2)`` with its ``T`` and the text's ``Γ̂``; 1 where that is not positive.
+    """
+
+    readings: int
+    gamma: float
+    wrong: bool
+    bound: float
+
+
+def decompose(texts: Sequence[BitReadings], rng: np.random.Generator) -> Decomposition:
+    """Add up what was read of some texts.
+
+    Args:
+        texts: At least one.
+        rng: Randomness of the bootstrap.
+    """
+    sums = np.stack([_sums(text) for text in texts])
+    if len(texts) > 1:
+        draws = rng.integers(0, len(texts), (DRAWS, len(texts)))
+        values = np.array([_values(sums[rows]) for rows in draws])
+    else:
+        parts = _stretches(texts[0])
+        times = rng.multinomial(len(parts), np.full(len(parts), 1 / len(parts)), DRAWS)
+        values = np.array([_values(np.tensordot(t, parts, 1)[None]) for t in times.astype(float)])
+    low, high = np.quantile(values, [0.025, 0.975], axis=0)
+    return Decomposition(
+        margin=_margin(_values(sums)), low=_margin(low), high=_margin(high), texts=len(texts)
+    )
+
+
+def margin_of(texts: Sequence[BitReadings]) -> Margin:
+    """Return the margin of some texts alone, without intervals."""
+    return _margin(_values(np.stack([_sums(text) for text in texts])))
+
+
+def bits_of(text: BitReadings) -> tuple[BitMargin, ...]:
+    """Return each codeword position of a text on its own."""
+    total, _, z_kept, z_lost = _sums(text)
+    gamma = max(margin_of([text]).gamma, 0.0)
+    return tuple(
+        BitMargin(
+            readings=int(t),
+            gamma=float(z / t) if t else 0.0,
+            wrong=bool(z <= 0),
+            bound=float(np.exp(-t * gamma**2 / 2)),
+        )
+        for t, z in zip(total, z_kept + z_lost, strict=True)
+    )
+
+
+def _margin(values: F64) -> Margin:
+    return Margin(**dict(zip(NAMES, values.tolist(), strict=True)))
+
+
+def _stretches(text: BitReadings) -> F64:
+    """Return the sums of :func:`_sums` of each stretch of the text; float64 [S, 4, n]."""
+    of = text.token // STRETCH
+    return np.stack(
+        [
+            _sums(
+                BitReadings(
+                    token=text.token[here],
+                    position=text.position[here],
+                    z=text.z[here],
+                    kept=text.kept[here],
+                    length=text.length,
+                )
+            )
+            for here in (of == number for number in range(int(of.max(initial=0)) + 1))
+        ]
+    )
+
+
+def _sums(text: BitReadings) -> F64:
+    """Return per position: readings, those kept, sums of Z kept and not; float64 [4, n]."""
+    n = text.length
+
+    def add(weights: F64 | None, chosen: Bools) -> F64:
+        got = None if weights is None else weights[chosen]
+        return np.bincount(text.position[chosen], weights=got, minlength=n).astype(np.float64)
+
+    every = np.ones(text.z.size, dtype=bool)
+    return np.stack(
+        [add(None, every), add(None, text.kept), add(text.z, text.kept), add(text.z, ~text.kept)]
+    )
+
+
+def _values(sums: F64) -> F64:
+    """Return the fields of a margin, of float64 [K, 4, n]."""
+    total, kept, z_kept, z_lost = sums[:, 0], sums[:, 1], sums[:, 2], sums[:, 3]
+    read = total > 0
+    rho = _mean(kept[read] / total[read])
+    mu_c = _mean(z_kept[kept > 0] / kept[kept > 0])
+    lost = total - kept
+    mu_adv = _mean(z_lost[lost > 0] / lost[lost > 0])
+    z = z_kept + z_lost
+    gamma = _mean(z[read] / total[read])
+    wrong = z <= 0
+    bounds = np.exp(-total * max(gamma, 0.0) ** 2 / 2)
+    return np.array(
+        [
+            rho,
+            mu_c,
+            mu_adv,
+            gamma,
+            float(total.mean()),
+            float(wrong.mean()),
+            float(bounds.mean()),
+            float(wrong.any(axis=1).mean()),
+            float(np.minimum(bounds.sum(axis=1), 1.0).mean()),
+        ]
+    )
+
+
+def _mean(values: F64) -> float:
+    return float(values.mean()) if values.size else 0.0

@@ -1,0 +1,227 @@
+"""Feeding the pieces of some documents to the network, and summing up what comes out of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.errors import ModelError
+from pura.model.batches import Batch, Row, batches
+from pura.model.load import LanguageModel
+from pura.model.orders import Orders
+from pura.model.passes import Found, Passes, between
+from pura.model.pieces import Document, Look, Piece
+from pura.model.reading import Reading
+from pura.model.tiles import Tiling, row_sums, tile_count
+from pura.model.windows import Window
+from pura.scheme import Profile
+
+
+@dataclass(kw_only=True, eq=False)
+class WindowScheduler:
+    """One pass over the texts of some documents.
+
+    Attributes:
+        model: The model.
+        profile: Temperature, top-k, top-p.
+        orders: The secret orders of ``K`` keys.
+        tiling: How much is held at once.
+        chunk: Tokens at most between two looks.
+        progress: Gets steps done and steps in all.
+        checkpoint: Called between layers and tiles; may raise.
+    """
+
+    model: LanguageModel
+    profile: Profile
+    orders: Orders
+    tiling: Tiling
+    chunk: int | None
+    progress: Callable[[int, int], None] | None
+    checkpoint: Callable[[], None] | None
+    _passes: Passes = field(init=False)
+    _documents: list[Document] = field(default_factory=list, init=False)
+    _queue: deque[Batch] = field(default_factory=deque, init=False)
+    _done: int = field(default=0, init=False)
+    _total: int = field(default=0, init=False)
+    _short_of_memory: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        self._passes = Passes(self.model)
+
+    def add(
+        self,
+        texts: Sequence[npt.NDArray[np.int64]],
+        windows: Sequence[Sequence[Window]],
+        look: Look | None,
+    ) -> None:
+        """Add a document.
+
+        Args:
+            texts: Its readings.
+            windows: How each is cut.
+            look: Who looks at the first one.
+        """
+        self._documents.append(
+            Document.of(
+                texts,
+                windows,
+                look,
+                keys=len(self.orders),
+                context=self.model.context_length,
+                states=len(texts) > 1 and self._passes.keeps_states,
+            )
+        )
+
+    def run(self) -> None:
+        """Feed everything; a batch for which memory is short is fed again in smaller pieces."""
+        self._plan(piece for document in self._documents for piece in document.pieces)
+        with between(self._passes.layers, self._tick):
+            while self._queue:
+                batch = self._queue.popleft()
+                if self._attempt(batch):
+                    continue
+                self._shrink()
+                self._plan(p for b in (batch, *self._queue) for row in b for p in row)
+        if self.progress is not None and self._documents:
+            self.progress(self._total, self._total)
+
+    def finish(self) -> list[list[Reading] | ModelError]:
+        """Return the readings of each document, or why it has none."""
+        found = [document.finish() for document in self._documents]
+        return [
+            one
+            if isinstance(one, ModelError)
+            else [replace(reading, short_of_memory=self._short_of_memory) for reading in one]
+            for one in found
+        ]
+
+    def _tick(self) -> None:
+        """One layer or one tile is through."""
+        if self.checkpoint is not None:
+            self.checkpoint()
+        self._done = min(self._done + 1, self._total)
+        if self.progress is not None:
+            self.progress(self._done, self._total)
+
+    def _step(self, piece: Piece) -> int:
+        """How many inputs of a piece go through the network together when it is fed alone."""
+        most = self.tiling.chunk
+        return most if self.chunk is None or not piece.text.looked_at else min(most, self.chunk)
+
+    def _plan(self, pieces: Iterable[Piece]) -> None:
+        """Put pieces in order: what is looked at, and may end everything, before other texts."""
+        first: list[Piece] = []
+        later: list[Piece] = []
+        for piece in pieces:
+            if not piece.text.document.over:
+                (later if piece.text.waits else first).append(piece)
+        self._queue = deque(
+            batch
+            for some in (first, later)
+            for batch in batches(
+                some, most=self.tiling.chunk, alone=self._step, masks=self._passes.takes_masks
+            )
+        )
+        self._count()
+
+    def _count(self) -> None:
+        self._total = self._done + sum(self._ticks(batch) for batch in self._queue)
+
+    def _ticks(self, batch: Batch) -> int:
+        """How many ticks a batch takes."""
+        pieces = [piece for row in batch for piece in row]
+        passes = -(-pieces[0].size // self._step(pieces[0])) if len(pieces) == 1 else 1
+        rows = sum(piece.rows for piece in pieces)
+        tiles = tile_count(self.model.head, rows, len(self.orders), self.profile, self.tiling)
+        return passes * len(self._passes.layers) + tiles
+
+    def _attempt(self, batch: Batch) -> bool:
+        """Feed a batch; False where memory was short."""
+        pieces = [piece for row in batch for piece in row]
+        try:
+            self._feed(batch)
+        except (MemoryError, RuntimeError) as error:
+            if _is_out_of_memory(error):
+                return False
+            if len(pieces) > 1:  # one of them may be at fault: the others go alone
+                self._queue.extendleft(((piece,),) for piece in reversed(pieces))
+                self._count()
+            else:
+                document = pieces[0].text.document
+                document.error = ModelError("model.failed", kind=type(error).__name__)
+                self._leave(document)
+        else:
+            for piece in pieces:
+                piece.done()
+        return True
+
+    def _feed(self, batch: Batch) -> None:
+        """Feed a batch; what is looked at may end its document half-way."""
+        for found in self._passes.feed(batch, self._step(batch[0][0])):
+            if found:
+                self._sum_up(found)
+            for text, first, hidden in found:
+                if text.document.show(text, first, len(hidden)):
+                    self._leave(text.document)
+            if all(piece.text.document.over for row in batch for piece in row):
+                return
+
+    def _leave(self, document: Document) -> None:
+        """Leave out what is still to be read of a document."""
+        self._queue = deque(
+            left
+            for batch in self._queue
+            if (left := tuple(some for row in batch if (some := _without(row, document))))
+        )
+        document.forget()
+        self._count()
+
+    def _sum_up(self, found: Sequence[Found]) -> None:
+        """Write down what hidden states say of the tokens that they predict."""
+        import torch
+
+        hidden = torch.cat([one.hidden for one in found])
+        aims = np.concatenate([f.text.reading.ids[f.first :][: len(f.hidden)] for f in found])
+        targets = torch.from_numpy(aims).to(hidden.device)
+        sums = row_sums(
+            self.model.head, hidden, targets, self.orders, self.profile, self.tiling, self._tick
+        )
+        begin = 0
+        for text, first, h in found:
+            text.write(first, sums, slice(begin, begin + len(h)))
+            begin += len(h)
+
+    def _shrink(self) -> None:
+        """Give memory back and go on with smaller pieces.
+
+        Raises:
+            ModelError: There is nothing left to make smaller.
+        """
+        import torch
+
+        if self.model.device.kind == "cuda":
+            torch.cuda.empty_cache()
+        smaller = self.tiling.halved()
+        if smaller is None:
+            raise ModelError("model.memory-text", name=self.model.device.name, code="model-memory")
+        self.tiling = smaller
+        self._short_of_memory = True
+
+
+def _without(row: Row, document: Document) -> Row:
+    return tuple(piece for piece in row if piece.text.document is not document)
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    import torch
+
+    words = str(error).lower()
+    return (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or "out of memory" in words
+        or "can't allocate memory" in words
+    )

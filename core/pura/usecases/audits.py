@@ -1,0 +1,621 @@
+"""Audit one text or many, and audit again what a record holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from pura.base.errors import PolicyError, PuraError, ReportFileError
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.visible import visible
+from pura.documents import Document, Extraction, digest_of, from_text
+from pura.keys import KeyRef
+from pura.keys.epochs import is_epoch, latest, today
+from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
+from pura.scheme import Profile
+from pura.usecases import register
+from pura.usecases.environment import Environment, OpenKey
+from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
+from pura.usecases.power import tables_of
+from pura.verdict.policy import Policy, load_policy
+from pura.verdict.power import PowerTable
+
+if TYPE_CHECKING:
+    from pura.audit.options import Job, Notice, Options
+    from pura.audit.unexamined import Means
+    from pura.model.load import BareModel, LanguageModel
+    from pura.register.store import Register
+
+
+TOGETHER_TEXTS: Final = 16
+TOGETHER_CHARACTERS: Final = 16_384
+"""How many texts of a stream are read side by side: about as many as one pass takes."""
+
+Name = TypeVar("Name")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """With what texts are audited.
+
+    Attributes:
+        keys: All are tried in one pass of the model; the evidence is the mean over them.
+        profile: What generator and verifier share.
+        model: Name of the model, or the path of a local one; None takes the one that the profile
+            names, else the only one installed.
+        decoder: Which payload is reported: ``exact`` or ``paper``.
+        policy: A policy file instead of the user's; None takes the user's, or the default one.
+        ask_register: True asks the register of issued payloads, and wants one; False does not
+            ask; None asks where there is one.
+        restore: Also read the text with typographic substitutions undone.
+        stop_early: Read no further once the evidence has reached what is ever reported; False does
+            what the policy says.
+        follow: Tell of the evidence while a long text is read.
+        epochs: ``FROM..TO``: the keys of these days, weeks or months are tried, derived from
+            ``keys``; empty takes the last ones, up to today and as many as the policy says, where
+            the profile says that keys are such; ``none`` takes the keys as they are.
+        also: Profiles of marks by others, which are tried as well; the evidence is the mean.
+        weigh: Let the model read the text for marks by others too, where that sharpens the
+            evidence (Gumbel-max).
+    """
+
+    keys: tuple[KeyRef, ...]
+    profile: Profile
+    model: str | None = None
+    decoder: str = "exact"
+    policy: Path | None = None
+    ask_register: bool | None = None
+    restore: bool = True
+    stop_early: bool = False
+    follow: bool = False
+    epochs: str = ""
+    also: tuple[Profile, ...] = ()
+    weigh: bool = False
+
+    @property
+    def foreign(self) -> tuple[Profile, ...]:
+        """The profiles of marks by others."""
+        return tuple(one for one in (self.profile, *self.also) if one.foreign is not None)
+
+    @property
+    def needed_keys(self) -> tuple[KeyRef, ...]:
+        """All keys that are opened: the chosen ones, and those that seal a mark by others."""
+        here = {ref.fingerprint for ref in self.keys}
+        # Whoever chose keys for the first profile means one of those.
+        named = self.also if self.keys else self.foreign
+        sealing = dict.fromkeys(one.key or "" for one in named if one.key not in here)
+        return (*self.keys, *(KeyRef(fingerprint=fingerprint) for fingerprint in sealing))
+
+
+def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Setup:
+    """Return a setup with the keys that are tried: those of a range of epochs, or its own.
+
+    Which they are follows from setup, policy and calendar, before a text is read.
+
+    Args:
+        environment: Where the keys are.
+        setup: Its profile then belongs to none of its keys: their epochs' keys are others. A key
+            that is stored as that of an epoch is taken as it is, unless a range was given.
+        policy: How many epochs up to today are tried where no range was given.
+
+    Raises:
+        KeyFormatError: The range cannot be read, is too long, or not of the profile's kind.
+        KeyStoreError: A key is not here or cannot be read.
+    """
+    kind, span, profile = setup.profile.key_epochs, setup.epochs, setup.profile
+    if not (kind or span) or any(ref.epoch for ref in setup.keys):
+        return setup
+    if span == AS_GIVEN:
+        used = replace(profile, key=None) if kind else profile
+        return replace(setup, profile=used, epochs="")
+    refuse_kind(profile, span)
+    known = {} if span else {ref: environment.epoch_of(ref.fingerprint) for ref in setup.keys}
+    ready = [ref for ref, entry in known.items() if entry is not None]
+    roots = [ref for ref in setup.keys if ref not in ready]
+    span = span or latest(str(kind), policy.epochs, today())
+    derived = epoch_keys(environment, roots, span) if roots else ()
+    mine = {ref.fingerprint for ref in roots} | {e.master for e in known.values() if e is not None}
+    return replace(
+        setup,
+        keys=(*ready, *derived),
+        profile=replace(profile, key=None) if profile.key in mine else profile,
+        epochs=span if roots else "",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditText:
+    """A text to be audited.
+
+    Attributes:
+        document: The text and where it came from.
+        prompts: The prompt, when it is known; or several candidates, all different.
+        ids: Token ids that the generator saved; read beside the text.
+    """
+
+    document: Document
+    prompts: tuple[str, ...] = ()
+    ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnreadFile:
+    """A file that is there, and that no text could be made of.
+
+    Attributes:
+        name: For people.
+        error: Why.
+        sha256: Of its bytes; empty where they could not be read.
+        size_bytes: Their number; 0 where they could not be read.
+        part: Which part of the file; empty when none of it could be read.
+    """
+
+    name: str
+    error: PuraError
+    sha256: str = ""
+    size_bytes: int = 0
+    part: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audited:
+    """A text that was audited.
+
+    Attributes:
+        audit: The record; its verdict is ``not-examinable`` where the text could not be.
+        notices: What a person should hear of at once; the record's log says it too.
+        error: Why the text could not be examined, in full.
+    """
+
+    audit: Audit
+    notices: tuple[Notice, ...] = ()
+    error: PuraError | None = None
+
+
+class Prepared:
+    """Keys opened, model loaded: audits texts one after the other. See :func:`prepared`."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        keys: list[OpenKey],
+        model: LanguageModel | BareModel,
+        policy: Policy,
+        asked: Register | None,
+        tables: tuple[PowerTable, ...],
+    ) -> None:
+        self.policy = policy
+        self._tables = tables
+        self._setup, self._keys, self._model, self._register = setup, keys, model, asked
+
+    def audit(
+        self,
+        text: AuditText,
+        *,
+        progress: Progress = untold,
+        checkpoint: Checkpoint = unstopped,
+    ) -> Audited:
+        """Audit one text; one that cannot be examined has a record that says why.
+
+        Raises:
+            PuraError: It cannot be audited for a reason that is not its own.
+            Cancelled: The checkpoint said so.
+        """
+        (found,) = self.audit_many([text], progress=progress, checkpoint=checkpoint)
+        if isinstance(found, PuraError):
+            raise found
+        return found
+
+    def audit_many(
+        self,
+        texts: Sequence[AuditText],
+        *,
+        progress: Progress = untold,
+        checkpoint: Checkpoint = unstopped,
+    ) -> list[Audited | PuraError]:
+        """Audit texts that the model reads side by side, a few thousand tokens together.
+
+        Returns:
+            In the order of ``texts``: the record, also where one cannot be examined; or why one
+            cannot be audited for a reason that is not its own. Neither costs the others anything.
+
+        Raises:
+            Cancelled: The checkpoint said so.
+        """
+        from pura.audit.options import Job
+        from pura.audit.schemes import audit_schemes
+
+        notices: list[list[Notice]] = [[] for _ in texts]
+        jobs = [
+            Job(document=text.document, options=self._options(text), notice=heard.append)
+            for text, heard in zip(texts, notices, strict=True)
+        ]
+        setup = self._setup
+        chosen = {ref.fingerprint for ref in setup.keys}
+        sealing = {one.key for one in setup.foreign} - chosen
+        found = audit_schemes(
+            jobs,
+            model=self._model,
+            keys=[pair for pair in self._keys if pair[0].fingerprint not in sealing],
+            seals=self._keys,
+            profile=setup.profile,
+            also=setup.also,
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        return [
+            self._audited(one, job, tuple(dict.fromkeys(heard)))
+            for one, job, heard in zip(found, jobs, notices, strict=True)
+        ]
+
+    def stream(
+        self,
+        items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
+        *,
+        progress: Progress = untold,
+        checkpoint: Checkpoint = unstopped,
+    ) -> Iterator[tuple[Name, Audited | PuraError]]:
+        """Audit items as they come, some side by side; nothing is held but those.
+
+        Args:
+            items: What the caller calls each, and the item; an error passes through.
+            progress: Told of every step; a step starts again with each few texts.
+            checkpoint: Called often; may raise.
+
+        Yields:
+            What the caller calls it, and what became of it, in order.
+
+        Raises:
+            Cancelled: The checkpoint said so.
+        """
+        for group in _together(items):
+            texts = [item for _, item in group if isinstance(item, AuditText)]
+            found = iter(self.audit_many(texts, progress=progress, checkpoint=checkpoint))
+            for name, item in group:
+                if isinstance(item, AuditText):
+                    yield name, next(found)
+                else:
+                    yield name, self.not_examined(item) if isinstance(item, UnreadFile) else item
+
+    def _options(self, text: AuditText) -> Options:
+        import numpy as np
+
+        from pura.audit.options import Options
+
+        return Options(
+            prompts=text.prompts,
+            decoder=self._setup.decoder,
+            policy=self.policy,
+            register=self._register,
+            restore=self._setup.restore,
+            follow=self._setup.follow,
+            ids=None if text.ids is None else np.asarray(text.ids),
+            power_tables=self._tables,
+            epochs=self._setup.epochs,
+            weigh=self._setup.weigh,
+        )
+
+    def _audited(
+        self, found: Audit | PuraError, job: Job, notices: tuple[Notice, ...]
+    ) -> Audited | PuraError:
+        from pura.audit import facts
+        from pura.audit.prompts import prompt_facts
+        from pura.audit.steps import STEPS
+        from pura.audit.unexamined import reason_of, unexamined
+
+        if isinstance(found, Audit):
+            return Audited(audit=found, notices=notices)
+        if reason_of(found) is None:
+            return found
+        audit = unexamined(
+            facts.input_facts(job.document, 0),
+            found,
+            self._means(),
+            job.log,
+            steps=STEPS,
+            text=job.document.text,
+            prompt=prompt_facts(job.options.prompts),
+        )
+        return Audited(audit=audit, error=found)
+
+    def not_examined(self, item: UnreadFile) -> Audited:
+        """Return the record of a file that no text could be made of."""
+        return _not_examined(item, self._means())
+
+    def _means(self) -> Means:
+        from pura.audit import facts
+        from pura.audit.unexamined import Means
+
+        return Means(
+            keys=tuple(facts.key_facts(*key) for key in self._keys),
+            profile=self._setup.profile,
+            model=facts.model_facts(self._model),
+            device=facts.device_facts(self._model.device),
+            policy=self.policy,
+            decoder=self._setup.decoder,
+        )
+
+
+def _together(
+    items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
+) -> Iterator[list[tuple[Name, AuditText | UnreadFile | PuraError]]]:
+    """Put items together up to a number of texts and of characters."""
+    group: list[tuple[Name, AuditText | UnreadFile | PuraError]] = []
+    characters = 0
+    for name, item in items:
+        group.append((name, item))
+        characters += len(item.document.text) if isinstance(item, AuditText) else 0
+        if len(group) >= TOGETHER_TEXTS or characters >= TOGETHER_CHARACTERS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+@contextmanager
+def prepared(
+    environment: Environment,
+    setup: Setup,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Iterator[Prepared]:
+    """Open keys and register and load the model, for as many texts as there are.
+
+    Raises:
+        PuraError: One of them is not here or cannot be used; then no text can be audited.
+    """
+    policy = policy_of(environment, setup)
+    setup = resolve_epochs(environment, setup, policy)
+    tables = tables_of(environment, policy)
+    with _register(environment, setup) as asked, environment.opened_keys(setup.needed_keys) as keys:
+        progress(Stage(name="model"))
+        model = model_for(environment, setup)
+        checkpoint()
+        yield Prepared(setup, keys, model, policy, asked, tables)
+
+
+def model_for(environment: Environment, setup: Setup) -> LanguageModel | BareModel:
+    """Return the model of a setup; without its weights where nothing asks for them.
+
+    Raises:
+        PuraError: There is none, or it cannot be loaded.
+    """
+    reads = setup.profile.foreign is None or setup.weigh
+    load = environment.model if reads else environment.bare_model
+    return load(setup.model, profile=setup.profile)
+
+
+def policy_of(environment: Environment, setup: Setup) -> Policy:
+    """Return the policy that audits go by.
+
+    Raises:
+        PolicyError: It is damaged, or not there although it was named.
+    """
+    own = setup.policy is not None
+    policy = load_policy(setup.policy or environment.paths.policy, must_exist=own)
+    return replace(policy, stop_early=True) if setup.stop_early else policy
+
+
+def audit(
+    environment: Environment,
+    setup: Setup,
+    text: AuditText,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Audited:
+    """Audit one text; the model stays loaded for the next.
+
+    Raises:
+        PuraError: It cannot be audited for a reason that is not its own.
+        Cancelled: The checkpoint said so.
+    """
+    with prepared(environment, setup, progress=progress, checkpoint=checkpoint) as ready:
+        return ready.audit(text, progress=progress, checkpoint=checkpoint)
+
+
+def unread_file(
+    path: Path | None, error: PuraError, *, checkpoint: Checkpoint = unstopped
+) -> UnreadFile | None:
+    """Say whether a file is an item that cannot be examined; None where the error is no outcome.
+
+    Args:
+        path: Where it is; None for standard input, of which nothing is left.
+        error: Why no text could be made of it.
+        checkpoint: Called often while its digest is worked out.
+
+    Raises:
+        Cancelled: The checkpoint said so.
+    """
+    from pura.audit.unexamined import reason_of
+
+    if reason_of(error) is None or (path is not None and not path.is_file()):
+        return None
+    if path is None:
+        return UnreadFile(name="-", error=error)
+    sha256, size = digest_of(path, checkpoint)
+    return UnreadFile(name=path.name, error=error, sha256=sha256, size_bytes=size)
+
+
+def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[UnreadFile, ...]:
+    """Return the parts of a file that would be audited and of which no text could be made.
+
+    Args:
+        extraction: The file.
+        parts: Those that were asked for by name; none are the usual ones.
+    """
+    return tuple(
+        UnreadFile(
+            name=extraction.name,
+            error=one.error,
+            sha256=extraction.sha256,
+            size_bytes=extraction.size_bytes,
+            part=one.part,
+        )
+        for one in extraction.missed(parts)
+    )
+
+
+def not_examined(environment: Environment, setup: Setup, item: UnreadFile) -> Audited:
+    """Return the record of a file that no text could be made of.
+
+    No key is opened and no model loaded for it; the record names those that were chosen. The model
+    must be an installed one.
+
+    Raises:
+        PuraError: There is no such model, or the policy cannot be read.
+    """
+    from pura.audit import facts
+    from pura.audit.unexamined import Means
+
+    device = environment.compute_device()
+    means = Means(
+        keys=tuple(KeyFacts(fingerprint=k.fingerprint, label=k.label) for k in setup.keys),
+        profile=setup.profile,
+        model=facts.model_facts(environment.installed(setup.model, profile=setup.profile)),
+        device=facts.device_facts(device),
+        policy=policy_of(environment, setup),
+        decoder=setup.decoder,
+    )
+    return _not_examined(item, means)
+
+
+def _not_examined(item: UnreadFile, means: Means) -> Audited:
+    from pura.audit.steps import STEPS
+    from pura.audit.unexamined import unexamined
+
+    known = f"{item.size_bytes} bytes, SHA-256 {item.sha256}" if item.sha256 else "not readable"
+    log = (
+        StepReport(number=1, name=STEPS[0], done=bool(item.sha256), note=known),
+        StepReport(number=2, name=STEPS[1], done=False, note=str(item.error)),
+    )
+    found = InputFacts(
+        name=visible(item.name),
+        sha256=item.sha256,
+        size_bytes=item.size_bytes,
+        characters=0,
+        tokens=0,
+        encoding="",
+        format="",
+        part=item.part,
+    )
+    return Audited(audit=unexamined(found, item.error, means, log, steps=STEPS), error=item.error)
+
+
+def audit_again(
+    environment: Environment,
+    record: Audit,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Audit:
+    """Audit the text of a record again: same keys, profile, policy and decoder, device of here.
+
+    Raises:
+        ReportFileError: The record leaves out what is needed (``repeat-text``, ``repeat-prompt``,
+            ``repeat-ids``), or key, model, the register that was the prior or a power table are
+            not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
+        PuraError: Key or model cannot be used.
+    """
+    from pura.audit.options import Job, Options
+    from pura.audit.schemes import audit_schemes
+    from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
+
+    readings = {reading.name: reading for reading in record.variants}
+    if IDS in readings:
+        raise ReportFileError("repeat.ids", code="repeat-ids")
+    if record.prompt.known or record.prompts:
+        raise ReportFileError("report.prompt", code="repeat-prompt")
+    found = readings.get(FOUND)
+    # The record's own text is the one found, unless the reading has its characters beside it.
+    text = record.text if found is None or found.text is None else found.text
+    if text is None:
+        raise ReportFileError("repeat.text", code="repeat-text")
+    profiles = [one.profile for one in record.schemes] or [record.profile]
+    known = {key.fingerprint for key in record.keys}
+    more = dict.fromkeys(name for one in record.schemes for name in one.keys if name not in known)
+    keys_of = [*record.keys, *(KeyFacts(fingerprint=name) for name in more)]
+    refs = [_here(environment, key) for key in keys_of]
+    own = {name for one in record.schemes if one.profile.foreign is None for name in one.keys}
+    policy = Policy.from_dict(record.policy)
+    tables = _tables_of(environment, policy)
+    with _prior_of(environment, record) as issued, environment.opened_keys(refs) as keys:
+        progress(Stage(name="model"))
+        model = environment.model_of(record.model.fingerprint)
+        if model is None:
+            raise _absent("model", record.model.fingerprint)
+        options = Options(
+            decoder=record.decoder,
+            policy=policy,
+            power_tables=tables,
+            register=issued,
+            restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+            epochs=record.epochs or "",
+            weigh=any(one.weighed for one in record.schemes),
+        )
+        (again,) = audit_schemes(
+            [Job(document=from_text(text, name=record.input.name), options=options)],
+            model=model,
+            keys=[pair for pair in keys if not own or pair[0].fingerprint in own],
+            seals=keys,
+            profile=profiles[0],
+            also=profiles[1:],
+            progress=progress,
+            checkpoint=checkpoint,
+        )
+        if isinstance(again, PuraError):
+            raise again
+        return again
+
+
+def _here(environment: Environment, key: KeyFacts) -> KeyRef:
+    """Return a key of a record: one that is here, or that of an epoch of one that is."""
+    if environment.has_key(key.fingerprint):
+        return KeyRef(fingerprint=key.fingerprint, label=key.label)
+    name, _, epoch = (key.label or "").rpartition(" ")
+    if is_epoch(epoch):
+        stored = (KeyRef(fingerprint=e.fingerprint, label=e.name) for e in environment.keys.list())
+        for root in (*environment.session_keys.refs(), *stored):
+            if name in (root.label, root.fingerprint):
+                (found,) = epoch_keys(environment, [root], epoch)
+                if found.fingerprint == key.fingerprint:
+                    return found
+    raise _absent("key", key.fingerprint)
+
+
+def _tables_of(environment: Environment, policy: Policy) -> tuple[PowerTable, ...]:
+    try:
+        return tables_of(environment, policy)
+    except PolicyError as error:
+        if error.code != "power-absent":
+            raise
+        raise _absent("power", str(error.values["name"])) from None
+
+
+@contextmanager
+def _prior_of(environment: Environment, record: Audit) -> Iterator[Register | None]:
+    """Lend the register where it was part of the prior, in the state that it had."""
+    if record.prior is None:
+        yield None
+        return
+    with register.open_register(environment, must_exist=False) as here:
+        if here is None or here.version() != record.prior.version:
+            raise _absent("register", record.prior.version)
+        yield here
+
+
+def _absent(what: str, name: str) -> ReportFileError:
+    return ReportFileError(f"repeat.no-{what}", fingerprint=name, code=f"repeat-{what}")
+
+
+@contextmanager
+def _register(environment: Environment, setup: Setup) -> Iterator[Register | None]:
+    if setup.ask_register is False:
+        yield None
+        return
+    with register.open_register(environment, must_exist=bool(setup.ask_register)) as asked:
+        yield asked

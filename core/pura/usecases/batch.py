@@ -1,0 +1,443 @@
+"""A pile of texts: audit all of it into one result, put results of shards together, open one."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.errors import InputError, ModelError, PuraError
+from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.paths import Paths
+from pura.base.progress import Checkpoint, unstopped
+from pura.batch.engine import Engine, Here, Read, failure
+from pura.batch.inputs import Inputs, files, weight_of
+from pura.batch.journal import Journal
+from pura.batch.results import merged, packed, read_rows, record_path
+from pura.batch.rows import Row, finding_of
+from pura.batch.run import Standing, Tell, work_off
+from pura.batch.values import Finding
+from pura.batch.write import format_of, write_rows
+from pura.documents import Document
+from pura.scheme import SecretKey
+from pura.scheme.keys import wipe_buffer
+from pura.usecases import register
+from pura.usecases.audits import (
+    Audited,
+    AuditText,
+    Prepared,
+    Setup,
+    model_for,
+    policy_of,
+    prepared,
+    resolve_epochs,
+)
+from pura.usecases.environment import Environment
+from pura.usecases.power import tables_of
+from pura.verdict.policy import Policy
+from pura.verdict.power import PowerTable
+from pura.version import __version__
+
+ENGINES: Final = ("local", "ray")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunBatch:
+    """Audit every text of some inputs into one file of rows.
+
+    Attributes:
+        inputs: What is read.
+        setup: With what.
+        output: Path or address of the result; what is there is brought up to date.
+        form: ``jsonl`` or ``parquet``; None goes by the name.
+        records: Folder for whole records, by the digest of their text; None keeps none.
+        fdr: Choose from the batch with this false discovery rate; None chooses none.
+        engine: One of :data:`ENGINES`.
+        jobs: How many processes, or actors of a cluster; one local job is this process.
+        journal: Where it is noted what is done; None: beside the result.
+        replace: Begin anew, whatever was done before.
+    """
+
+    inputs: Inputs
+    setup: Setup
+    output: str
+    form: str | None = None
+    records: Path | None = None
+    fdr: float | None = None
+    engine: str = "local"
+    jobs: int = 1
+    journal: Path | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchDone:
+    """What became of a batch.
+
+    Attributes:
+        output: Where the result is.
+        rows: How many rows it has.
+        outcomes: Rows by verdict.
+        errors: Rows by the code of what went wrong.
+        chosen: Rows that were chosen; None where none were to be.
+        found: Texts that were examined in this run; the others were seen before.
+        seconds: How long this run took.
+        skipped: What was left out of folders, by reason.
+        missing: Input and item of the first row that is not there, though later ones are: the
+            result of a shard is missing. None where there is none.
+    """
+
+    output: str
+    rows: int
+    outcomes: Counter[str]
+    errors: Counter[str]
+    chosen: int | None = None
+    found: int = 0
+    seconds: float = 0.0
+    skipped: Counter[str] = field(default_factory=Counter)
+    missing: tuple[int, int] | None = None
+
+
+def run_batch(
+    environment: Environment,
+    request: RunBatch,
+    *,
+    tell: Tell = lambda _: None,
+    checkpoint: Checkpoint = unstopped,
+) -> BatchDone:
+    """Audit every text that no finding is there of, then write the result.
+
+    Killed at any moment and called again it goes on, and gives the same bytes as in one go.
+
+    Raises:
+        PuraError: Key, model, policy or register cannot be used, or the disk takes no more. What
+            is wrong with an input is a row.
+        Cancelled: The checkpoint said so.
+    """
+    form = format_of(request.output, request.form)
+    place = request.journal or journal_of(environment, request.output)
+    _make_room(request, place)
+    policy = policy_of(environment, request.setup)
+    request = replace(request, setup=resolve_epochs(environment, request.setup, policy))
+    with Journal(place, _settings(environment, request.setup, policy)) as journal:
+        with _engine(environment, request, policy) as engine:
+            standing = work_off(
+                request.inputs,
+                journal,
+                engine,
+                total=sum(map(weight_of, files(request.inputs))),
+                keep=_keeper(request.records),
+                tell=tell,
+                checkpoint=checkpoint,
+            )
+        chosen = None if request.fdr is None else _chosen(journal.strengths(), request.fdr)
+        done = _written(request.output, journal.rows(chosen), form, request.fdr)
+    return replace(
+        done, found=standing.found, seconds=standing.seconds, skipped=standing.passed.skipped
+    )
+
+
+def merge_batch(
+    output: str,
+    results: Sequence[str],
+    *,
+    form: str | None = None,
+    fdr: float | None = None,
+    replacing: bool = False,
+) -> BatchDone:
+    """Put the results of shards together, in the order of the inputs.
+
+    Args:
+        output: Path or address of the result.
+        results: One of each shard.
+        form: ``jsonl`` or ``parquet``; None goes by the name.
+        fdr: Choose among all rows with this false discovery rate; None chooses none.
+        replacing: Replace a file that is there.
+
+    Raises:
+        InputError: One cannot be read, a row is there twice, or the result cannot be written.
+        RecordError: One is no result of a batch.
+    """
+    chosen = format_of(output, form)
+    if "://" not in output:
+        refuse_taken(Path(output), replace=replacing)
+    gaps: list[tuple[int, int]] = []
+    rows = _watched(merged(results), gaps)
+    if fdr is not None:
+        marks = _chosen(np.array([_strength(row) for row in merged(results)]), fdr)
+        rows = (replace(row, chosen=bool(m)) for row, m in zip(rows, marks, strict=True))
+    done = _written(output, rows, chosen, fdr)
+    return replace(done, missing=next(iter(gaps), None))
+
+
+def _watched(rows: Iterator[Row], gaps: list[tuple[int, int]]) -> Iterator[Row]:
+    """Note where rows are missing: every input has an item 1, and items are counted without gap."""
+    number = item = 0
+    for row in rows:
+        if row.input != number:
+            if row.input != number + 1:
+                gaps.append((number + 1, 1))
+            number, item = row.input, 0
+        if row.item > item + 1:
+            gaps.append((number, item + 1))
+        item = row.item
+        yield row
+
+
+def summary_of(name: str, form: str | None = None) -> BatchDone:
+    """Count what a result holds.
+
+    Raises:
+        InputError: It cannot be read.
+        RecordError: It is no result of a batch.
+    """
+    done = BatchDone(output=name, rows=0, outcomes=Counter(), errors=Counter())
+    rows = sum(1 for _ in _counted(read_rows(name, form), done))
+    return replace(done, rows=rows)
+
+
+def journal_of(environment: Environment, output: str) -> Path:
+    """Return where it is noted what a batch has done: beside its result, if that is a file."""
+    if "://" not in output:
+        return Path(f"{output}.journal")
+    name = hashlib.sha256(output.encode()).hexdigest()[:32]
+    return environment.paths.state / "batches" / f"{name}.journal"
+
+
+def _make_room(request: RunBatch, place: Path) -> None:
+    """Refuse what cannot be written, before hours of work; begin anew where that is wanted."""
+    for named in (request.journal, request.records):
+        if named is not None:
+            refuse_no_folder(named)
+    if "://" not in request.output:
+        refuse_no_folder(Path(request.output))
+    elif request.journal is None:
+        make_private(place.parent)
+    if not request.replace:
+        if "://" not in request.output and not place.exists():
+            refuse_taken(Path(request.output))
+        return
+    for ending in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            place.with_name(f"{place.name}{ending}").unlink()
+
+
+def _settings(environment: Environment, setup: Setup, policy: Policy) -> dict[str, Any]:
+    """Return what a finding depends on, beside the text."""
+    version = None
+    if setup.ask_register:
+        with register.open_register(environment, must_exist=True) as asked:
+            version = asked.version() if asked is not None else None
+    return {
+        "version": __version__,
+        "keys": _fingerprints(setup),
+        "profile": setup.profile.fingerprint,
+        "model": _model_of(environment, setup),
+        "dtype": environment.dtype,
+        "decoder": setup.decoder,
+        "policy": policy.to_dict(),
+        "register": version,
+        "restore": setup.restore,
+        **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
+        **({"weigh": True} if setup.weigh else {}),
+    }
+
+
+def _model_of(environment: Environment, setup: Setup) -> str:
+    if setup.model is not None and Path(setup.model).exists():
+        return str(Path(setup.model).resolve())
+    return environment.installed(setup.model, profile=setup.profile).fingerprint
+
+
+def _keeper(folder: Path | None) -> Callable[[str, bytes], None] | None:
+    if folder is None:
+        return None
+
+    def keep(digest: str, data: bytes) -> None:
+        write_or_refuse(record_path(folder, digest), data, own=True)
+
+    return keep
+
+
+def _chosen(log10_e: npt.NDArray[np.float64], alpha: float) -> npt.NDArray[np.bool_]:
+    """Choose by e-BH among the rows that were examined."""
+    from pura.decode.significance import e_bh
+
+    examined = ~np.isnan(log10_e)
+    chosen = np.zeros(log10_e.size, dtype=bool)
+    chosen[examined] = e_bh(log10_e[examined], alpha)
+    return chosen
+
+
+def _strength(row: Row) -> float:
+    return np.nan if row.log10_e is None or row.error is not None else row.log10_e
+
+
+def _written(output: str, rows: Iterator[Row], form: str, fdr: float | None) -> BatchDone:
+    done = BatchDone(output=output, rows=0, outcomes=Counter(), errors=Counter())
+    chosen = 0
+
+    def counted() -> Iterator[Row]:
+        nonlocal chosen
+        for row in _counted(rows, done):
+            chosen += row.chosen is True
+            yield row
+
+    count = write_rows(output, counted(), form)
+    return replace(done, rows=count, chosen=None if fdr is None else chosen)
+
+
+def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
+    for row in rows:
+        done.outcomes[row.verdict] += 1
+        if row.error is not None:
+            done.errors[row.error] += 1
+        yield row
+
+
+@contextmanager
+def _engine(environment: Environment, request: RunBatch, policy: Policy) -> Iterator[Engine]:
+    """Lend who reads: this process, which loads its model when the first text comes, or others."""
+    if request.engine not in ENGINES:
+        raise InputError("batch.engine", known=", ".join(ENGINES), code="usage")
+    records = request.records is not None
+    with ExitStack() as opened:
+        if request.engine == "local" and request.jobs == 1:
+            yield Here(_late(environment, request.setup, opened, records=records))
+            return
+        # Here, where somebody can be asked for a passphrase; workers get copies.
+        keys = opened.enter_context(environment.opened_keys(request.setup.needed_keys))
+        plan = AuditPlan(
+            paths=environment.paths,
+            device=environment.device,
+            dtype=environment.dtype,
+            setup=request.setup,
+            labels=tuple(label for _, label in keys),
+            policy=policy,
+            tables=tables_of(environment, policy),
+            records=records,
+        )
+
+        def lend() -> list[bytearray]:
+            return [key.copy_secret() for key, _ in keys]
+
+        if request.engine == "local":
+            from pura.batch.local import local
+
+            yield local(plan, lend, request.jobs)
+            return
+        from pura.batch.cluster import cluster
+
+        gpus = int(environment.device == "cuda")
+        yield opened.enter_context(cluster(plan, lend, request.jobs, gpus=gpus))
+
+
+def _late(environment: Environment, setup: Setup, opened: ExitStack, *, records: bool) -> Read:
+    ready: list[Read] = []
+
+    def read(documents: Sequence[Document]) -> list[Finding]:
+        if not ready:
+            found = opened.enter_context(prepared(environment, setup))
+            ready.append(reading(found, records=records))
+        return ready[0](documents)
+
+    return read
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPlan:
+    """What a worker elsewhere does: audits with the keys that come another way.
+
+    Attributes:
+        paths: Where models and register lie.
+        device: As of the environment.
+        dtype: As of the environment.
+        setup: With what texts are audited.
+        labels: Names of the keys, in the order in which they come.
+        policy: The decision rule.
+        tables: The power tables that it names.
+        records: Whole records are wanted.
+    """
+
+    paths: Paths
+    device: str
+    dtype: str
+    setup: Setup
+    labels: tuple[str | None, ...]
+    policy: Policy
+    tables: tuple[PowerTable, ...]
+    records: bool
+
+    @contextmanager
+    def opened(self, secrets: Sequence[bytearray]) -> Iterator[Read]:
+        """Load the model and take the keys; see :class:`~pura.batch.engine.Plan`.
+
+        Raises:
+            PuraError: One of them cannot be used here.
+        """
+        with ExitStack() as held:
+            keys = [held.enter_context(SecretKey(secret)) for secret in secrets]
+            for secret in secrets:
+                wipe_buffer(secret)
+            if [key.fingerprint for key in keys] != _fingerprints(self.setup):
+                raise InputError("batch.no-worker", code="batch-worker")
+            at = Environment(paths=self.paths, device=self.device, dtype=self.dtype)
+            asked = None
+            if self.setup.ask_register:
+                asked = held.enter_context(register.open_register(at, must_exist=True))
+            model = model_for(at, self.setup)
+            pairs = list(zip(keys, self.labels, strict=True))
+            ready = Prepared(self.setup, pairs, model, self.policy, asked, self.tables)
+            yield reading(ready, records=self.records)
+
+
+def _fingerprints(setup: Setup) -> list[str]:
+    return list(dict.fromkeys(key.fingerprint for key in setup.needed_keys))
+
+
+def reading(ready: Prepared, *, records: bool) -> Read:
+    """Return what finds what is in texts, as the engines want it.
+
+    Args:
+        ready: Keys and model.
+        records: Also return whole records.
+    """
+
+    def read(documents: Sequence[Document]) -> list[Finding]:
+        begun = time.perf_counter()
+        found = _audited(ready, [AuditText(document=document) for document in documents])
+        seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)
+        return [_finding(audited, seconds, records=records) for audited in found]
+
+    return read
+
+
+def _audited(ready: Prepared, texts: list[AuditText]) -> list[Audited | PuraError]:
+    """Audit texts side by side; a fault of ours in one of them must not cost the others."""
+    try:
+        return ready.audit_many(texts)
+    except MemoryError:
+        raise
+    except Exception as error:
+        if len(texts) > 1:
+            return [found for text in texts for found in _audited(ready, [text])]
+        # Its words may quote a text.
+        return [ModelError("batch.fault", kind=type(error).__name__, code="batch-fault")]
+
+
+def _finding(found: Audited | PuraError, seconds: float, *, records: bool) -> Finding:
+    if isinstance(found, PuraError):
+        return failure(found)
+    record = packed(found.audit) if records else None
+    return Finding(row=finding_of(found.audit, found.error), seconds=seconds, record=record)
+
+
+__all__ = ["BatchDone", "RunBatch", "Standing", "merge_batch", "run_batch", "summary_of"]

@@ -1,0 +1,634 @@
+"""Cases: open the log, save audits, review, export, import, check the log, sign its head."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.base.errors import CaseLogError, PuraError, naming
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.strict import read_json
+from pura.caselog import (
+    KEEP,
+    SEAL,
+    Case,
+    CaseLog,
+    Head,
+    Item,
+    Person,
+    Standing,
+    Vault,
+    export_case,
+    find_case,
+    import_case,
+    load_audit,
+    move_out,
+    open_case,
+    read_case,
+    record_failure,
+    save_audit,
+    sign_off,
+    standings,
+    workstation,
+)
+from pura.caselog.cases import FINISHED, case_names, item_of
+from pura.caselog.deposit import deposits_in, lay_down
+from pura.caselog.keeping import held
+from pura.caselog.package import MAX_FILE
+from pura.caselog.saving import record_start
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.usecases.environment import Environment
+
+if TYPE_CHECKING:
+    from pura.caselog.verify import LogCheck
+
+MAX_CERTIFICATE: Final = 1 << 20
+UNFILED: Final = "Unfiled"
+"""The case that takes what was examined before somebody says where it belongs."""
+
+
+def open_log(environment: Environment, *, create: bool = False, read_only: bool = False) -> CaseLog:
+    """Open the user's case log.
+
+    Raises:
+        CaseLogError: There is none, or it cannot be used.
+    """
+    paths = environment.paths
+    if not create and not paths.caselog.exists():
+        raise CaseLogError("caselog.missing", code="case-log-missing")
+    if read_only:
+        return CaseLog(paths.caselog, read_only=True)
+    kept = kept_deposit(environment)
+    return CaseLog(
+        paths.caselog,
+        create=create,
+        station=workstation(paths.workstation),
+        closing=None if kept is None else lambda log: _deposited(log, kept),
+    )
+
+
+def kept_deposit(environment: Environment) -> Deposited | None:
+    """Return where heads are laid down each time the log is written to; None is nowhere."""
+    path = environment.paths.deposit
+    if not path.exists():
+        return None
+    try:
+        found = read_json(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
+        return Deposited(folder=Path(found["folder"]), mail=str(found["mail"]))
+    except (ValueError, TypeError, LookupError):
+        raise CaseLogError("caselog.deposit", name=path.name, code="case-log-head") from None
+
+
+def _deposited(log: CaseLog, to: Deposited) -> None:
+    """Lay the head down where that works; what was done in the log stands either way."""
+    with suppress(OSError):
+        lay_down(log, to.folder, mail=to.mail)
+
+
+def deposit_head(environment: Environment, request: Deposited) -> Path:
+    """Lay the head of the log down in a folder, now and if asked for from now on.
+
+    Raises:
+        CaseLogError: There is no log, or the folder cannot be written.
+    """
+    with open_log(environment, read_only=True) as log:
+        try:
+            made = lay_down(log, request.folder, mail=request.mail)
+        except OSError as error:
+            raise CaseLogError(
+                "caselog.deposit-write", name=request.folder.name, why=error.errno or 0
+            ) from None
+    if request.always:
+        kept = {"folder": str(request.folder.absolute()), "mail": request.mail}
+        write_or_refuse(
+            environment.paths.deposit, json.dumps(kept).encode(), CaseLogError, own=True
+        )
+    return made
+
+
+def end_deposits(environment: Environment) -> None:
+    """Lay no heads down any more; those that were stay where they are."""
+    environment.paths.deposit.unlink(missing_ok=True)
+
+
+def acting(log: CaseLog, name: str | None) -> Person:
+    """Return who acts; the name of the login, where none is given.
+
+    Raises:
+        CaseLogError: Nobody was named, and the login has no name.
+    """
+    if not name:
+        with suppress(OSError, KeyError, ImportError):
+            name = getpass.getuser()
+    return log.person(name or "")
+
+
+def case_named(log: CaseLog, name: str) -> Case:
+    """Return the case of a name or identifier.
+
+    Raises:
+        CaseLogError: There is none, or several.
+    """
+    case = find_case(log, name)
+    if case is None:
+        raise CaseLogError("caselog.no-case-named", name=name[:80], code="case-log-unknown")
+    return case
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deposited:
+    """Lay the head of the log down, so that a cut-off end is found.
+
+    Attributes:
+        folder: Out of reach of who could alter the log.
+        mail: Address that a draft is made for; empty for a plain file.
+        always: Do it from now on each time the log is written to, one file a day.
+    """
+
+    folder: Path
+    mail: str = ""
+    always: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveTo:
+    """Where audits are saved, by whom, and what becomes of their texts.
+
+    Attributes:
+        case: Name or identifier of the case; one that is not there is opened.
+        auditor: Who saves; None takes the name of the login.
+        text: What becomes of the texts: ``keep``, ``seal`` or ``leave-out``.
+        passphrase: Of sealed texts; overwritten when it has been used.
+        purpose: What it is for.
+    """
+
+    case: str
+    auditor: str | None = None
+    text: str = KEEP
+    passphrase: Secret | None = field(default=None, repr=False)
+    purpose: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Saved:
+    """Audits that were saved.
+
+    Attributes:
+        case: The case as it is now.
+        count: How many were saved; those that were in it already are left alone.
+        opened: The case is a new one.
+    """
+
+    case: Case
+    count: int
+    opened: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReviewFinding:
+    """Confirm or dispute a finding as a second person (four eyes).
+
+    Attributes:
+        item: The saved audit.
+        reviewer: Who looks; None takes the name of the login.
+        agree: Confirm it.
+        recomputed: What was recomputed, and with what result.
+        words: What else there is to say.
+    """
+
+    item: Item
+    reviewer: str | None
+    agree: bool
+    recomputed: str
+    words: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportCase:
+    """Write a case as one file.
+
+    Attributes:
+        case: Name or identifier.
+        path: The file.
+        auditor: Who does it; None takes the name of the login.
+        purpose: What for; the log keeps it.
+        replace: A file that is there may be replaced.
+    """
+
+    case: str
+    path: Path
+    auditor: str | None = None
+    purpose: str = ""
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportCase:
+    """Take in a case that was exported elsewhere; it is checked whole before."""
+
+    path: Path
+    auditor: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenAudits:
+    """Read saved audits, without a model or a key; the log says that their texts were read.
+
+    Attributes:
+        items: Which.
+        auditor: Who reads; None takes the name of the login.
+        passphrase: Opens texts that were kept encrypted; without it these audits have none.
+    """
+
+    items: tuple[Item, ...]
+    auditor: str | None = None
+    passphrase: Secret | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckLog:
+    """Check the log: the first altered, missing or reordered entry is named.
+
+    Attributes:
+        head: A head that a report printed; shows a cut-off end. Empty for none.
+        trust: Files with trusted certificates (PEM or DER), for signed heads.
+        log: Another log than the user's own.
+        deposits: A folder with deposited heads; None takes the one that is kept, if there is one.
+        record: Also say in the log that it was checked.
+        auditor: Who checks; None takes the name of the login.
+    """
+
+    head: str = ""
+    trust: tuple[Path, ...] = ()
+    log: Path | None = None
+    deposits: Path | None = None
+    record: bool = False
+    auditor: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignHead:
+    """Sign the head of the log, so that a cut-off end can be seen later.
+
+    Attributes:
+        certificate: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
+        auditor: Who does it; None takes the name of the login.
+    """
+
+    certificate: Path
+    passphrase: Secret = field(repr=False)
+    auditor: str | None = None
+
+
+class SavingRun:
+    """Saves what a run over many texts finds. See :func:`saving_run`.
+
+    The log is opened for each entry: a long run must not keep others from their cases.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        to: SaveTo,
+        vault: Vault | None,
+        actor: Person,
+        case: Case,
+        opened: bool,
+    ) -> None:
+        self.case, self.actor, self.opened = case, actor, opened
+        self._at, self._to, self._vault = environment, to, vault
+
+    def start(self, name: str) -> None:
+        """Say that an examination begins.
+
+        Raises:
+            CaseLogError: The log cannot be written.
+        """
+        with open_log(self._at) as log:
+            record_start(log, self.case.id, name, self.actor)
+
+    def save(self, audit: Audit) -> Item:
+        """Save a finding.
+
+        Raises:
+            CaseLogError: The case was closed, or the log cannot be written.
+        """
+        with open_log(self._at) as log:
+            return save_audit(
+                log,
+                self.case.id,
+                audit,
+                self.actor,
+                text=self._to.text,
+                vault=self._vault,
+                purpose=self._to.purpose,
+            )
+
+    def fail(self, name: str, error: PuraError) -> None:
+        """Say that an examination failed.
+
+        Raises:
+            CaseLogError: The log cannot be written.
+        """
+        with open_log(self._at) as log:
+            record_failure(log, self.case.id, name, error, self.actor)
+
+
+@contextmanager
+def _vault_of(to: SaveTo) -> Iterator[Vault | None]:
+    """Lend what encrypts the texts; its key is overwritten afterwards."""
+    if to.text != SEAL:
+        yield None
+        return
+    if to.passphrase is None:
+        raise ValueError("texts are sealed under a passphrase")
+    with to.passphrase.used() as words:
+        vault = Vault(words)
+    try:
+        yield vault
+    finally:
+        vault.wipe()
+
+
+@contextmanager
+def saving_run(environment: Environment, to: SaveTo) -> Iterator[SavingRun]:
+    """Open the case for a run over many texts; a case that is not there is opened.
+
+    Raises:
+        CaseLogError: The case is closed, or the log cannot be written.
+        KeyFormatError: The passphrase is too short.
+    """
+    with _vault_of(to) as vault:
+        with open_log(environment, create=True) as log:
+            actor = acting(log, to.auditor)
+            case, opened = _find_or_open(log, to.case, actor)
+        if case.closed:
+            raise CaseLogError("command.case-closed", code="case-log-closed")
+        yield SavingRun(environment, to, vault, actor, case, opened)
+
+
+def save_audits(
+    environment: Environment,
+    to: SaveTo,
+    audits: Sequence[Audit],
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Saved:
+    """Save finished audits to a case, all or none.
+
+    Raises:
+        CaseLogError: All are in it already, the case is closed, or the log cannot be written.
+        Cancelled: The checkpoint said so; nothing was saved then.
+    """
+    with (
+        _vault_of(to) as vault,
+        open_log(environment, create=True) as log,
+        log.writing(),
+    ):
+        actor = acting(log, to.auditor)
+        case, opened = _find_or_open(log, to.case, actor)
+        known = {item.id for item in case.items}
+        new = [audit for audit in audits if audit.id not in known]
+        if not new:
+            raise CaseLogError("caselog.save-twice", code="case-log-twice")
+        for done, audit in enumerate(new):
+            checkpoint()
+            progress(Stage(name="save", done=done, total=len(new)))
+            _save_or_move(log, case, audit, actor, to, vault)
+        return Saved(case=case_named(log, case.id), count=len(new), opened=opened)
+
+
+def _save_or_move(
+    log: CaseLog, case: Case, audit: Audit, actor: Person, to: SaveTo, vault: Vault | None
+) -> None:
+    """Save an audit; where the unfiled case has it, that lets go of it."""
+    before = unfiled_item(log, audit.id)
+    sealed = None
+    if before is not None and before.mode == SEAL and audit.text is None:
+        sealed = log.kept_bytes(before.entry, "sealed")
+    text = to.text if sealed is None else SEAL
+    save_audit(
+        log,
+        case.id,
+        audit,
+        actor,
+        text=text,
+        vault=vault if sealed is None else None,
+        sealed=sealed,
+        purpose=to.purpose,
+    )
+    if before is not None and before.case != case.id and not held(log, before.case):
+        move_out(log, before.case, audit.id, actor, to=case.id)
+
+
+def unfiled_item(log: CaseLog, audit: str) -> Item | None:
+    """Return an audit as the unfiled case keeps it, or None."""
+    for case, name in case_names(log).items():
+        if name == UNFILED:
+            for entry in log.entries(case=case, item=audit):
+                if entry.action in FINISHED:
+                    item = item_of(log, entry)
+                    return item if item.record is not None else None
+    return None
+
+
+def standings_of(environment: Environment, audits: Collection[str]) -> dict[str, Standing]:
+    """Return where findings stand, by the identifiers of their audits.
+
+    Raises:
+        CaseLogError: The log cannot be read.
+    """
+    if not environment.paths.caselog.exists():
+        return {}
+    with open_log(environment, read_only=True) as log:
+        return standings(log, audits)
+
+
+def case_of(environment: Environment, audit: str) -> tuple[Case, Item]:
+    """Return the case that has an audit now, and the audit in it.
+
+    Raises:
+        CaseLogError: None has it, or the log cannot be read.
+    """
+    with open_log(environment, read_only=True) as log:
+        return _standing_in(log, audit)
+
+
+def _standing_in(log: CaseLog, audit: str) -> tuple[Case, Item]:
+    cases = [entry.case for entry in log.acts(*FINISHED) if entry.item == audit]
+    for name in reversed(cases):
+        case = read_case(log, name)
+        for item in case.items:
+            if item.id == audit:
+                return case, item
+    raise CaseLogError("caselog.not-saved", code="case-log-unknown")
+
+
+def open_saved(environment: Environment, audit: str, *, auditor: str | None = None) -> Audit:
+    """Read a saved audit by its identifier; without its text, where that is encrypted.
+
+    Raises:
+        CaseLogError: There is none, or its record was erased or altered.
+        RecordError: It was written by another version.
+    """
+    with open_log(environment) as log:
+        entries = [entry for entry in log.acts(*FINISHED) if entry.item == audit]
+        for entry in reversed(entries):
+            item = item_of(log, entry)
+            if item.record is not None:
+                return load_audit(log, item, actor=acting(log, auditor))
+        _, item = _standing_in(log, audit)  # without its text, or how it came to be gone
+        return load_audit(log, item, actor=acting(log, auditor))
+
+
+def _find_or_open(log: CaseLog, name: str, actor: Person) -> tuple[Case, bool]:
+    found = find_case(log, name)
+    return (open_case(log, name, actor), True) if found is None else (found, False)
+
+
+def review_finding(environment: Environment, request: ReviewFinding) -> None:
+    """Confirm or dispute a finding.
+
+    Raises:
+        CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
+    """
+    with open_log(environment) as log:
+        sign_off(
+            log,
+            request.item,
+            acting(log, request.reviewer),
+            agree=request.agree,
+            recomputed=request.recomputed,
+            words=request.words,
+        )
+
+
+def export_to_file(environment: Environment, request: ExportCase) -> int:
+    """Write a case as one file; returns its size in bytes.
+
+    Raises:
+        CaseLogError: There is no such case, or the file is there or cannot be written.
+    """
+    refuse_taken(request.path, CaseLogError, replace=request.replace)
+    with open_log(environment) as log:
+        case = case_named(log, request.case)
+        data = export_case(log, case.id, acting(log, request.auditor), purpose=request.purpose)
+    write_or_refuse(request.path, data, CaseLogError, private=True)
+    return len(data)
+
+
+def import_from_file(environment: Environment, request: ImportCase) -> Case:
+    """Take in a case that was exported elsewhere.
+
+    Raises:
+        CaseLogError: It is not whole, or is here already.
+    """
+    data = read_bounded(request.path, MAX_FILE, CaseLogError)
+    with open_log(environment, create=True) as log, naming(request.path.name):
+        return import_case(log, data, acting(log, request.auditor))
+
+
+def items_of(
+    environment: Environment, name: str, items: Sequence[str] = ()
+) -> tuple[Case, tuple[Item, ...]]:
+    """Return a case, and audits of it.
+
+    Args:
+        environment: Whose log.
+        name: Name or identifier of the case.
+        items: Beginnings of the audits' identifiers; none means all whose record is kept.
+
+    Raises:
+        CaseLogError: There is no such case or audit.
+    """
+    with open_log(environment, read_only=True) as log:
+        case = case_named(log, name)
+    if items:
+        return case, tuple(case.item(item) for item in items)
+    return case, tuple(item for item in case.items if item.record is not None)
+
+
+def open_audits(
+    environment: Environment, request: OpenAudits, *, checkpoint: Checkpoint = unstopped
+) -> tuple[Audit, ...]:
+    """Read saved audits.
+
+    Raises:
+        CaseLogError: A record was erased or altered, or the passphrase is wrong.
+        RecordError: It was written by another version.
+    """
+    secret = request.passphrase
+    words = None if secret is None else secret.copy()
+    try:
+        with open_log(environment) as log:
+            actor = acting(log, request.auditor)
+            audits = []
+            for item in request.items:
+                checkpoint()
+                audits.append(load_audit(log, item, passphrase=words, actor=actor))
+            return tuple(audits)
+    finally:
+        if words is not None and secret is not None:
+            words[:] = bytes(len(words))
+            secret.wipe()
+
+
+def check_log(
+    environment: Environment, request: CheckLog, *, checkpoint: Checkpoint = unstopped
+) -> tuple[LogCheck, ...]:
+    """Check the log, or another one that is named.
+
+    Raises:
+        CaseLogError: There is none, or the head cannot be read.
+        Cancelled: The checkpoint said so.
+    """
+    from pura.caselog.checkpoints import parse_head
+    from pura.caselog.verify import record_check, verify_log
+    from pura.report.check import load_trust
+
+    roots = [
+        der
+        for path in request.trust
+        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, CaseLogError))
+    ]
+    other = request.log
+    log = open_log(environment, read_only=True) if other is None else CaseLog(other, read_only=True)
+    with log:
+        head = parse_head(request.head, log.id) if request.head else None
+        kept = kept_deposit(environment) if request.deposits is None and other is None else None
+        folder = request.deposits or (kept.folder if kept else None)
+        deposits = None if folder is None else deposits_in(folder, log.id)
+        checks = verify_log(log, head=head, trust=roots, deposits=deposits, checkpoint=checkpoint)
+    if request.record and other is None:
+        with open_log(environment) as log:
+            record_check(log, checks, acting(log, request.auditor))
+    return checks
+
+
+def sign_head_of_log(environment: Environment, request: SignHead) -> Head:
+    """Sign the head of the log; returns it.
+
+    Raises:
+        CaseLogError: There is no log, or it cannot be written.
+        SigningError: The certificate cannot be used.
+    """
+    from pura.caselog.checkpoints import sign_head
+    from pura.report.sign import load_identity
+
+    with request.passphrase.used() as words:
+        data = read_bounded(request.certificate, MAX_CERTIFICATE, CaseLogError)
+        identity = load_identity(data, words, now=datetime.now(UTC))
+    with open_log(environment) as log:
+        head = log.head()
+        sign_head(log, identity, acting(log, request.auditor))
+        return head

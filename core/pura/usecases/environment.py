@@ -1,0 +1,238 @@
+"""Where the use cases work: folders, keys, model and device, found in one place.
+
+A command makes a environment for one call; the window keeps one in the thread that holds the model,
+so that the next use case finds the model loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pura.base.errors import KeyStoreError, ModelError
+from pura.base.paths import Paths
+from pura.keys import KeyEntry, KeyFolder, KeyRef, KeyStore, SessionKeys
+from pura.keys.epochs import epoch_key, is_epoch
+from pura.model.held import HeldModel
+from pura.profiles.store import ProfileFolder
+from pura.scheme import Profile, SecretKey
+from pura.verdict.power_file import PowerFolder
+
+if TYPE_CHECKING:
+    from pura.model.device import Device
+    from pura.model.installed import InstalledModel
+    from pura.model.load import BareModel, LanguageModel
+    from pura.model.store import ModelStore
+
+OpenKey = tuple[SecretKey, str | None]
+"""A key and its name, as an audit takes them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """Where the use cases work. One thread at a time.
+
+    Attributes:
+        paths: The user's folders.
+        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
+        dtype: Number format of the model.
+        session_keys: Keys of this run.
+        lent_keys: The caller's own (that of a sample, those of a program), by fingerprint; in no
+            list.
+        ask_folder: Gives the passphrase of the folder of encrypted key files; its argument says
+            whether a new one is to be chosen. None means that nobody can be asked.
+        held: The one model in memory.
+    """
+
+    paths: Paths
+    device: str = "auto"
+    dtype: str = "float32"
+    session_keys: SessionKeys = field(default_factory=SessionKeys)
+    lent_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
+    ask_folder: Callable[[bool], bytearray | None] | None = None
+    held: HeldModel = field(default_factory=HeldModel)
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        """The stored keys; finding the keyring takes a moment, so it is done when it is needed."""
+        files = KeyFolder(self.paths.config / "keys", self.ask_folder)
+        return KeyStore(self.paths.config / "keys.json", files=files)
+
+    @property
+    def profiles(self) -> ProfileFolder:
+        """The stored profiles."""
+        return ProfileFolder(self.paths.profiles)
+
+    @property
+    def power(self) -> PowerFolder:
+        """The power tables of this installation."""
+        return PowerFolder(self.paths.power)
+
+    @property
+    def models(self) -> ModelStore:
+        """The installed models."""
+        from pura.model import offline
+
+        offline.prepare()
+        from pura.model.store import ModelStore
+
+        return ModelStore(self.paths.models)
+
+    def stored_key(self, name: str) -> KeyRef:
+        """Return the stored key of a name.
+
+        Raises:
+            KeyStoreError: There is none.
+        """
+        entry = self.keys.entry(name)
+        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+
+    @contextmanager
+    def opened_keys(self, refs: Iterable[KeyRef]) -> Iterator[list[OpenKey]]:
+        """Lend keys, each once; those that were fetched from the store are wiped afterwards.
+
+        Raises:
+            KeyStoreError: None is named, or one is not here or cannot be read.
+        """
+        # The mean runs over different keys; one under two names would count twice.
+        unique: dict[str, KeyRef] = {}
+        for ref in refs:
+            unique.setdefault(ref.fingerprint, ref)
+        if not unique:
+            raise KeyStoreError("audit.no-key", code="key-missing")
+        with ExitStack() as fetched:
+            held: dict[str, SecretKey] = {}
+            yield [(self._secret(ref, fetched, held), ref.label) for ref in unique.values()]
+
+    def has_key(self, fingerprint: str) -> bool:
+        """Whether a key is here: of this run, lent or stored."""
+        here = self.session_keys.get(fingerprint) or self.lent_keys.get(fingerprint)
+        return here is not None or self._entry(fingerprint) is not None
+
+    def key_of(self, fingerprint: str) -> KeyRef:
+        """Return the stored key of a fingerprint.
+
+        Raises:
+            KeyStoreError: There is none.
+        """
+        entry = self._entry(fingerprint)
+        if entry is None:
+            raise KeyStoreError("key.absent", fingerprint=fingerprint, code="key-not-found")
+        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+
+    def _entry(self, fingerprint: str) -> KeyEntry | None:
+        return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
+
+    def epoch_of(self, fingerprint: str) -> KeyEntry | None:
+        """Return a stored key, if it is that of a day, a week or a month already."""
+        entry = self._entry(fingerprint)
+        return entry if entry is not None and is_epoch(entry.deployment) else None
+
+    def _secret(self, ref: KeyRef, fetched: ExitStack, held: dict[str, SecretKey]) -> SecretKey:
+        if ref.epoch:
+            root = self._secret(KeyRef(fingerprint=ref.root), fetched, held)
+            return fetched.enter_context(epoch_key(root, ref.epoch))
+        here = self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint)
+        if here is not None:
+            return here
+        if ref.fingerprint not in held:
+            entry = self._entry(ref.fingerprint)
+            if entry is None:
+                raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+            held[ref.fingerprint] = fetched.enter_context(self.keys.get(entry.name))
+        return held[ref.fingerprint]
+
+    def compute_device(self) -> Device:
+        """Return where a model runs; this is where torch is first imported.
+
+        Raises:
+            DeviceError: The device that was asked for is not there.
+        """
+        from pura.model import offline
+
+        offline.prepare()
+        from pura.model.device import choose_device
+
+        return choose_device(self.device, self.dtype)
+
+    def model(self, name: str | None = None, *, profile: Profile | None = None) -> LanguageModel:
+        """Return a model; another one that is held goes first, so that never two are in memory.
+
+        Args:
+            name: Of an installed model, or the path of a local one. An installed name wins over a
+                file that is called the same.
+            profile: Without a name the model that it names is taken, where that is installed;
+                else the only one that is.
+
+        Raises:
+            ModelError: There is none, several, or it is unsafe or damaged.
+            DeviceError: The device is not there.
+        """
+        device = self.compute_device()
+        store = self.models
+        if name is None:
+            return self.held.get(_meant(store, profile), device)
+        known = any(model.name == name for model in store.list())
+        path = Path(name)
+        return self.held.get(path if path.exists() and not known else store.get(name), device)
+
+    def bare_model(
+        self, name: str | None = None, *, profile: Profile | None = None
+    ) -> BareModel | LanguageModel:
+        """Return a model for its tokens; without weights where it is installed.
+
+        Args:
+            name: As :meth:`model` takes it.
+            profile: As there.
+
+        Raises:
+            ModelError: As there.
+            DeviceError: As there.
+        """
+        if self.held.name is not None and self.held.name == name:
+            return self.model(name, profile=profile)
+        if name is not None and all(model.name != name for model in self.models.list()):
+            return self.model(name, profile=profile)
+        device = self.compute_device()
+        from pura.model.load import load_bare
+
+        return load_bare(self.installed(name, profile=profile), device)
+
+    def installed(
+        self, name: str | None = None, *, profile: Profile | None = None
+    ) -> InstalledModel:
+        """Return what is known of an installed model without loading it.
+
+        Args:
+            name: Of the model; None takes one as :meth:`model` does.
+            profile: As there.
+
+        Raises:
+            ModelError: There is none of that name, or none, or several.
+        """
+        return _meant(self.models, profile) if name is None else self.models.get(name)
+
+    def model_of(self, fingerprint: str) -> LanguageModel | None:
+        """Return the installed model with a fingerprint as :meth:`model` does, or None."""
+        for found in self.models.list():
+            if found.fingerprint == fingerprint:
+                return self.held.get(found, self.compute_device())
+        return None
+
+
+def _meant(store: ModelStore, profile: Profile | None) -> InstalledModel:
+    installed = store.list()
+    if profile is not None and profile.model is not None:
+        for model in installed:
+            if model.fingerprint == profile.model:
+                return model
+    if not installed:
+        raise ModelError("command.no-model", code="model-missing")
+    if len(installed) > 1:
+        names = ", ".join(m.name for m in installed)
+        raise ModelError("command.models", names=names, code="model-ambiguous")
+    return installed[0]

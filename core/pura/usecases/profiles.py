@@ -1,0 +1,333 @@
+"""Profiles: create, save, import, export, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.errors import ProfileError
+from pura.base.files import read_bounded, refuse_taken, write_or_refuse
+from pura.base.strict import read_json
+from pura.keys import KeyRef
+from pura.keys.foreign import ForeignSettings, foreign_settings, seal_secret
+from pura.model.installed import InstalledModel
+from pura.profiles.store import refuse_path
+from pura.scheme import Profile, parse_layout
+from pura.scheme.foreign import FOREIGN
+from pura.usecases.environment import Environment
+
+MAX_LAYOUT: Final = 1 << 20
+MAX_SETTINGS: Final = 64 << 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateProfile:
+    """Make a profile for the tokenizer of an installed model.
+
+    Attributes:
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        store: Whether it is stored among the user's profiles.
+        output: A file that it is also written to.
+        bits: Payload bits.
+        code: ``tbcc`` (stronger) or ``spc`` (the paper's).
+        blocks: Parity blocks, with ``spc``; None takes the usual number.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        vocab_size: Size of a tokenizer that is not here; instead of a model.
+        temperature: The generator's.
+        top_k: 0 is off.
+        top_p: 1 is off.
+        history: ``used`` (the paper's rule) or ``all``.
+        prefix: ``none``, or ``bos`` for models that need it.
+        chat_template: Text file: what stands before a text at the generator, with the hole
+            ``{prompt}``, and ``{system}`` for the system prompt.
+        system_prompt: Text file with what fills ``{system}``.
+        key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time.
+        layout: JSON file with the payload's fields.
+    """
+
+    name: str | None = None
+    store: bool = True
+    output: Path | None = None
+    bits: int = 36
+    code: str = "tbcc"
+    blocks: int | None = None
+    model: str | None = None
+    vocab_size: int | None = None
+    temperature: float = 1.0
+    top_k: int = 0
+    top_p: float = 1.0
+    history: str = "used"
+    prefix: str = "none"
+    chat_template: Path | None = None
+    system_prompt: Path | None = None
+    key_epochs: str | None = None
+    layout: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateForeign:
+    """Make a profile of a mark by others from the settings of the program that writes it.
+
+    Attributes:
+        settings: As vLLM takes them (``--watermark-config``) or transformers writes them
+            (``SynthIDTextWatermarkingConfig``, ``WatermarkingConfig``), the secret included; a
+            file of JSON, or what stands in one.
+        key: The key that the secret is sealed under.
+        name: Of the profile, and of its file where it is stored; None leaves it without.
+        output: A file that it is also written to.
+        model: Whose tokenizer it is for; None takes the only one that is installed.
+        width: Rows of the generating model's output, for KGW; None takes the tokenizer's size.
+    """
+
+    settings: Path | Mapping[str, Any] = field(repr=False)
+    key: KeyRef
+    name: str | None = None
+    output: Path | None = None
+    model: str | None = None
+    width: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SaveProfile:
+    """Store a profile that was made elsewhere.
+
+    Attributes:
+        name: For people; what cannot stand in a file's name becomes a dash.
+        profile: The profile.
+        replace: It may take the place of one of that name.
+    """
+
+    name: str
+    profile: Profile
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportProfile:
+    """Take a profile file in; one of an older version is brought to the present one.
+
+    Attributes:
+        path: The file.
+        name: Its name here; None takes its own.
+    """
+
+    path: Path
+    name: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportProfile:
+    """Write a stored profile to a file.
+
+    Attributes:
+        name: Of the profile.
+        path: The file.
+        replace: A file that is there may be replaced.
+    """
+
+    name: str
+    path: Path
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveProfile:
+    """Delete a stored profile; texts marked with it cannot be audited without it."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProfileDone:
+    """A profile, and where it is now.
+
+    Attributes:
+        profile: The profile.
+        name: Under which it is stored; None where it is not.
+        notes: What was done to read it (``pura.scheme.profile_versions.NOTES``).
+    """
+
+    profile: Profile
+    name: str | None
+    notes: tuple[str, ...] = ()
+
+
+def create_profile(environment: Environment, request: CreateProfile) -> ProfileDone:
+    """Make a profile, and store it where that is wanted.
+
+    Raises:
+        ProfileError: A setting does not fit, the tokenizer is not clear, the name is taken, or
+            the file cannot be written.
+    """
+    refuse_path(request.name)
+    if request.output is not None:
+        refuse_taken(request.output, ProfileError)
+    profile = Profile.new(
+        None if request.vocab_size else _model(environment, request.model),
+        bits=request.bits,
+        code=request.code,
+        blocks=request.blocks,
+        vocab_size=request.vocab_size,
+        fields=_layout(request.layout, request.bits),
+        temperature=request.temperature,
+        top_k=request.top_k,
+        top_p=request.top_p,
+        history=request.history,
+        prefix=request.prefix,
+        chat_template=_text(request.chat_template),
+        system_prompt=_text(request.system_prompt),
+        key_epochs=request.key_epochs,
+        name=request.name,
+    )
+    name = None
+    if request.name is not None and request.store:
+        name = environment.profiles.save(request.name, profile)
+    if request.output is not None:
+        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=name)
+
+
+def create_foreign(environment: Environment, request: CreateForeign) -> ProfileDone:
+    """Make a profile of a mark by others, and store it where that is wanted.
+
+    Raises:
+        ProfileError: The settings are of no known scheme or out of range, the name is taken, or
+            the file cannot be written.
+        KeyStoreError: The key is not here or cannot be read.
+    """
+    refuse_path(request.name)
+    if request.output is not None:
+        refuse_taken(request.output, ProfileError)
+    model = _model(environment, request.model)
+    width = request.width or model.vocab_size
+    if isinstance(request.settings, Path):
+        read = read_foreign(request.settings, width)
+    elif (typed := foreign_settings(request.settings, width)) is not None:
+        read = typed
+    else:
+        raise ProfileError("profile.foreign-typed")
+    with environment.opened_keys([request.key]) as [(key, _)]:
+        sealed = seal_secret(key, read.scheme, read.secret)
+    profile = Profile(
+        payload_bits=0,
+        scheme=read.scheme,
+        vocab_size=model.vocab_size,
+        tokenizer=model.tokenizer_fingerprint,
+        key=request.key.fingerprint,
+        name=request.name,
+        foreign=FOREIGN[read.scheme](sealed=sealed, **read.settings),
+    )
+    name = None
+    if request.name is not None:
+        name = environment.profiles.save(request.name, profile)
+    if request.output is not None:
+        write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
+    return ProfileDone(profile=profile, name=name)
+
+
+def read_foreign(path: Path, width: int | None = None) -> ForeignSettings:
+    """Read the settings file of another program, its secret included.
+
+    Args:
+        path: JSON.
+        width: Rows of the generating model's output, for KGW.
+
+    Raises:
+        ProfileError: It cannot be read, or holds the settings of no known scheme.
+    """
+    try:
+        settings = read_json(read_bounded(path, MAX_SETTINGS, ProfileError))
+    except ValueError:
+        settings = None
+    read = foreign_settings(settings, width)
+    if read is None:
+        raise ProfileError("profile.foreign-settings", name=path.name)
+    return read
+
+
+def save_profile(environment: Environment, request: SaveProfile) -> ProfileDone:
+    """Store a profile.
+
+    Raises:
+        ProfileError: The name is taken or empty, or the folder cannot be written.
+    """
+    refuse_path(request.name)
+    name = environment.profiles.save(request.name, request.profile, replace=request.replace)
+    return ProfileDone(profile=request.profile, name=name)
+
+
+def import_profile(environment: Environment, request: ImportProfile) -> ProfileDone:
+    """Take a profile file in.
+
+    Raises:
+        ProfileError: Not a profile, or the name is taken.
+    """
+    refuse_path(request.name)
+    name, notes = environment.profiles.take_in(request.path, request.name)
+    return ProfileDone(profile=environment.profiles.get(name), name=name, notes=notes)
+
+
+def export_profile(environment: Environment, request: ExportProfile) -> ProfileDone:
+    """Write a stored profile to a file, in the present version.
+
+    Raises:
+        ProfileError: There is none of that name, it is damaged, or the file cannot be written.
+    """
+    refuse_taken(request.path, ProfileError, replace=request.replace)
+    environment.profiles.hand_out(request.name, request.path)
+    return ProfileDone(profile=environment.profiles.get(request.name), name=request.name)
+
+
+def remove_profile(environment: Environment, request: RemoveProfile) -> None:
+    """Delete a stored profile.
+
+    Raises:
+        ProfileError: There is none of that name, or it cannot be deleted.
+    """
+    environment.profiles.remove(request.name)
+
+
+def find_profile(environment: Environment, name: str) -> Path:
+    """Return the file of a profile that is named by its path or by its stored name.
+
+    Raises:
+        ProfileError: There is none.
+    """
+    path = Path(name)
+    if path.exists():
+        return path
+    stored = environment.paths.profiles / f"{name}.json"
+    if "/" not in name and stored.exists():
+        return stored
+    raise ProfileError("command.profile", name=name, code="profile-not-found")
+
+
+def _model(environment: Environment, name: str | None) -> InstalledModel:
+    store = environment.models
+    installed = (store.get(name),) if name else store.list()
+    if not installed:
+        raise ProfileError("profile.no-model", code="model-missing")
+    if len(installed) > 1:
+        raise ProfileError("command.tokenizer", code="model-ambiguous")
+    return installed[0]
+
+
+def _text(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return read_bounded(path, MAX_LAYOUT, ProfileError).decode()
+    except ValueError:
+        raise ProfileError("profile.beginning-file", name=path.name) from None
+
+
+def _layout(path: Path | None, bits: int) -> Any:
+    if path is None:
+        return ()
+    try:
+        entries = read_json(read_bounded(path, MAX_LAYOUT, ProfileError))
+    except ValueError:
+        raise ProfileError("command.fields", name=path.name) from None
+    return parse_layout(entries, bits)

@@ -1,0 +1,133 @@
+"""The register of issued payloads: import a table, export it, add and find one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pura.base.errors import RegisterError, naming
+from pura.base.progress import Checkpoint, unstopped
+from pura.register.issue_log import import_log, is_log
+from pura.register.register_csv import export_csv, import_csv
+from pura.register.rows import Entry, Issue
+from pura.register.store import Register
+from pura.scheme import Payload, Profile
+from pura.usecases.environment import Environment
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportRegister:
+    """Add every row of a table of issued payloads, or of the logs of a server, or none.
+
+    Attributes:
+        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
+        profile: Whose payloads they are.
+    """
+
+    path: Path
+    profile: Profile
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportRegister:
+    """Write the register as a table."""
+
+    path: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddIssue:
+    """Add one issued payload."""
+
+    issue: Issue
+
+
+@dataclass(frozen=True, kw_only=True)
+class FindPayload:
+    """Look a payload up."""
+
+    payload: Payload
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterDone:
+    """What became of the register.
+
+    Attributes:
+        rows: How many rows were added or written.
+        entries: How many it has now.
+        version: Which state it is in.
+    """
+
+    rows: int
+    entries: int
+    version: str
+
+
+def import_register(
+    environment: Environment, request: ImportRegister, *, checkpoint: Checkpoint = unstopped
+) -> RegisterDone:
+    """Add every row of a table or of logs, or none: bad rows are named.
+
+    Raises:
+        RegisterError: The table or a log does not fit, or the register cannot be written.
+    """
+    read = import_log if is_log(request.path) else import_csv
+    with Register(environment.paths.register, create=True) as register:
+        with naming(request.path.name):
+            added = read(register, request.path, request.profile, checkpoint=checkpoint)
+        return RegisterDone(rows=added, entries=len(register), version=register.version())
+
+
+def export_register(environment: Environment, request: ExportRegister) -> RegisterDone:
+    """Write the register as a table.
+
+    Raises:
+        RegisterError: There is none, or the file cannot be written.
+    """
+    with Register(environment.paths.register, read_only=True) as register:
+        rows = export_csv(register, request.path)
+        return RegisterDone(rows=rows, entries=len(register), version=register.version())
+
+
+def add_issue(environment: Environment, request: AddIssue) -> Entry:
+    """Add one issued payload.
+
+    Raises:
+        RegisterError: The payload was issued before.
+    """
+    with Register(environment.paths.register, create=True) as register:
+        return register.add(request.issue)
+
+
+def find_payload(environment: Environment, request: FindPayload) -> Entry | None:
+    """Look a payload up; None when it was never issued.
+
+    Raises:
+        RegisterError: There is no register, or it is damaged.
+    """
+    with Register(environment.paths.register, read_only=True) as register:
+        return register.find(request.payload)
+
+
+@contextmanager
+def open_register(environment: Environment, *, must_exist: bool) -> Iterator[Register | None]:
+    """Lend the register to audits, for reading; nothing that an audit does changes it.
+
+    Args:
+        environment: Whose register.
+        must_exist: A missing one is an error, as it is when somebody asked for it by name.
+
+    Raises:
+        RegisterError: It is damaged, or missing where it may not be.
+    """
+    path = environment.paths.register
+    if path.exists():
+        with Register(path, read_only=True) as register:
+            yield register
+        return
+    if must_exist:
+        raise RegisterError("command.no-register", code="register-missing")
+    yield None

@@ -1,0 +1,429 @@
+"""Reports: build, write, sign, check, and note in the case log what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from pura.base.catalogue import quoted
+from pura.base.errors import InputError, ReportFileError, SigningError
+from pura.base.files import read_bounded, refuse_no_folder, refuse_taken, write_or_refuse
+from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
+from pura.caselog import Case, Item
+from pura.caselog.cases import read_case
+from pura.caselog.reports import note_report, note_signed, request_of_case
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.report import Report, ReportRequest, html_page, page_count, table_files
+from pura.report import build_report as make_report
+from pura.report.build import RECORD
+from pura.report.check import ReportCheck, load_trust
+from pura.report.check import check_report as examine
+from pura.report.request import MAX_LOGO
+from pura.report.sign import SignOptions, load_identity
+from pura.report.sign import sign_report as put_signature
+from pura.report.sign.identity import Certificate
+from pura.usecases.audits import audit_again
+from pura.usecases.cases import acting, open_log
+from pura.usecases.environment import Environment
+from pura.verdict.policy import load_policy
+
+MAX_READ: Final = 64 << 20
+_ATTACHED: Final = f"/F({RECORD})".encode()
+_DRAFT: Final = b"pura-draft"  # a keyword of the document, which PDF/A keeps readable
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildReport:
+    """Make a report.
+
+    Attributes:
+        audits: What it is made of.
+        request: What it is told beside them.
+        logo: File of the logo; None leaves the one in the request.
+    """
+
+    audits: tuple[Audit, ...]
+    request: ReportRequest
+    logo: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """A report that is made.
+
+    Attributes:
+        report: Its files.
+        audits: What it is made of.
+        request: What it was told, the logo read.
+        pages: How many it has.
+    """
+
+    report: Report
+    audits: tuple[Audit, ...]
+    request: ReportRequest
+    pages: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteReport:
+    """Write the files of a report; those without a place are not written.
+
+    Attributes:
+        built: The report.
+        pdf: The report itself.
+        record: The record that is inside it, as JSON.
+        html: The report as one HTML file.
+        tables: Folder for bits and tokens as CSV.
+        tables_prefix: Before the names of the tables.
+        annex: The sealed annex with the names, if there is one; readable by this user only.
+        annex_passphrase: Encrypts the annex; whoever made it wipes it.
+        replace: Files that are there may be replaced.
+    """
+
+    built: Built
+    pdf: Path | None = None
+    record: Path | None = None
+    html: Path | None = None
+    tables: Path | None = None
+    tables_prefix: str = ""
+    annex: Path | None = None
+    annex_passphrase: Secret | None = field(default=None, repr=False)
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class WrittenFile:
+    """A file that was written, and its size in bytes."""
+
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A report that is written.
+
+    Attributes:
+        files: All files, the PDF first.
+        annex: Which of them is the sealed annex; None when it was not written.
+    """
+
+    files: tuple[WrittenFile, ...]
+    annex: Path | None = None
+
+
+class FilesTakenError(InputError):
+    """Files would be replaced, and nobody has agreed to that; nothing was written.
+
+    Attributes:
+        paths: Which.
+    """
+
+    code = "file-exists"
+
+    paths: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, paths: Sequence[Path]) -> FilesTakenError:
+        """Return the error for files that are in the way."""
+        error = cls("command.there", name=paths[0].name)
+        error.paths = tuple(paths)
+        return error
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignReport:
+    """Sign the PDF of a report with the organisation's certificate (PAdES).
+
+    Attributes:
+        path: The PDF.
+        to: The signed PDF.
+        certificate: Certificate and key, PKCS#12.
+        passphrase: Its passphrase; overwritten when it has been used.
+        options: Reason, place, seal, time-stamp authority.
+        note: Note it in the case log, and sign its head too.
+        auditor: Who does it, for the log; None takes the name of the login.
+        replace: A file that is there may be replaced.
+    """
+
+    path: Path
+    to: Path
+    certificate: Path
+    passphrase: Secret = field(repr=False)
+    options: SignOptions = field(default_factory=SignOptions)
+    note: bool = False
+    auditor: str | None = None
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed:
+    """A signed report, and with which certificate."""
+
+    path: Path
+    certificate: Certificate
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckReport:
+    """Check a report.
+
+    Attributes:
+        path: The PDF.
+        trust: Files with trusted certificates, PEM or DER.
+        rerun: Also audit the embedded text again, on the environment's device and model.
+    """
+
+    path: Path
+    trust: tuple[Path, ...] = ()
+    rerun: bool = False
+
+
+def build_report(
+    request: BuildReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
+) -> Built:
+    """Make a report: the same bytes for the same audits and request.
+
+    Raises:
+        InputError: No audit, too many, a bad choice, words that are not allowed, or no logo.
+    """
+    progress(Stage(name="report"))
+    checkpoint()
+    wanted = with_logo(request).request
+    report = make_report(request.audits, wanted)
+    return Built(report=report, audits=request.audits, request=wanted, pages=page_count(report.pdf))
+
+
+def with_logo(request: BuildReport) -> BuildReport:
+    """Return what is wanted with the logo read from its file.
+
+    Raises:
+        InputError: The file cannot be read, or is too large.
+    """
+    if request.logo is None:
+        return request
+    logo = read_bounded(request.logo, MAX_LOGO)
+    return replace(request, request=replace(request.request, logo=logo), logo=None)
+
+
+def write_report(
+    request: WriteReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
+) -> Written:
+    """Write the files of a report.
+
+    Raises:
+        FilesTakenError: Some are there; nothing was written.
+        InputError: One cannot be written; those before it are named.
+    """
+    files = _files(request)
+    paths = [path for path, _, _ in files]
+    refuse_replacing(paths, replace=request.replace, made=request.tables)
+    checkpoint()  # from here on all of them are written: half a set of files helps nobody
+    written: list[WrittenFile] = []
+    for path, data, private in files:
+        progress(Stage(name="files", done=len(written), total=len(files)))
+        try:
+            write_or_refuse(path, data, private=private, own=path.parent == request.tables)
+        except InputError as error:
+            if not written:
+                raise
+            there = quoted([file.path.name for file in written])
+            raise InputError(
+                "file.write-after", code=error.code, there=there, **error.values
+            ) from None
+        written.append(WrittenFile(path=path, size=len(data)))
+    annex = request.annex if request.built.report.annex is not None else None
+    return Written(files=tuple(written), annex=annex)
+
+
+def refuse_replacing(
+    paths: Sequence[Path | None], *, replace: bool, made: Path | None = None
+) -> None:
+    """Refuse to replace files unless that was asked for, and to make folders.
+
+    Args:
+        paths: Files that shall be written.
+        replace: Those that are there are replaced.
+        made: The one folder that was asked for and is made; what holds it has to be there.
+
+    Raises:
+        FilesTakenError: Some are there.
+        InputError: The folder of one is not there.
+    """
+    named = [path for path in paths if path is not None]
+    for path in named:
+        refuse_no_folder(path if path.parent != made else made)
+    taken = [path for path in named if path.exists()]
+    if taken and not replace:
+        raise FilesTakenError.of(taken)
+
+
+def _files(request: WriteReport) -> list[tuple[Path, bytes, bool]]:
+    """Return path, content and whether it is for this user only."""
+    report, built = request.built.report, request.built
+    files: list[tuple[Path, bytes, bool]] = []
+    if request.pdf is not None:
+        files.append((request.pdf, report.pdf, False))
+    if request.record is not None:
+        files.append((request.record, report.json, False))
+    if request.html is not None:
+        files.append((request.html, html_page(report.content).encode(), False))
+    if request.annex is not None and report.annex is not None:
+        files.append((request.annex, _annex(report.annex, request.annex_passphrase), True))
+    if request.tables is not None:
+        files += [
+            (request.tables / f"{request.tables_prefix}{name}", data, False)
+            for name, data in table_files(built.audits, built.request)
+        ]
+    return files
+
+
+def _annex(pdf: bytes, passphrase: Secret | None) -> bytes:
+    if passphrase is None:
+        return pdf
+    from pura.report.lock import lock_pdf
+
+    words = passphrase.copy()
+    try:
+        return lock_pdf(pdf, words)
+    finally:
+        words[:] = bytes(len(words))
+
+
+def sign_report(
+    environment: Environment,
+    request: SignReport,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> Signed:
+    """Sign a report, and note it in the case log where that is wanted.
+
+    Raises:
+        SigningError: Certificate or report do not fit, or the file is there or cannot be written.
+        ReportFileError: A file cannot be read.
+        CaseLogError: It shall be noted, and there is no log.
+    """
+    progress(Stage(name="sign"))
+    checkpoint()
+    with request.passphrase.used() as words:
+        refuse_taken(request.to, SigningError, replace=request.replace)
+        before = read_bounded(request.path, MAX_READ, ReportFileError)
+        now = datetime.now(UTC)
+        certificate = read_bounded(request.certificate, MAX_READ, ReportFileError)
+        identity = load_identity(certificate, words, now=now)
+    after = put_signature(before, identity, request.options, now=now)
+    write_or_refuse(request.to, after, SigningError)
+    if request.note:
+        with open_log(environment) as log:
+            note_signed(log, before, after, identity, acting(log, request.auditor))
+    return Signed(path=request.to, certificate=identity.certificate)
+
+
+def check_report(
+    environment: Environment,
+    request: CheckReport,
+    *,
+    progress: Progress = untold,
+    checkpoint: Checkpoint = unstopped,
+) -> ReportCheck:
+    """Check a report: single checks, each with its own result.
+
+    Raises:
+        ReportFileError: A file cannot be read, or the report's reader died.
+        Cancelled: The checkpoint said so.
+    """
+    progress(Stage(name="check-report"))
+    trust = [
+        der
+        for path in request.trust
+        for der in load_trust(read_bounded(path, MAX_READ, ReportFileError))
+    ]
+
+    def again(record: Audit) -> Audit:
+        return audit_again(environment, record, progress=progress, checkpoint=checkpoint)
+
+    return examine(
+        read_bounded(request.path, MAX_READ, ReportFileError),
+        moment=datetime.now(UTC),
+        trust=trust,
+        policy=load_policy(environment.paths.policy).signed,
+        again=again if request.rerun else None,
+        beat=checkpoint,
+    )
+
+
+def carries_record(path: Path) -> bool:
+    """Whether a file seems to be one of our reports, so that checking it can be offered.
+
+    Only looks for the name of the attachment and parses nothing; a file that cannot be read, or is
+    larger than a report that is checked can be, is none.
+    """
+    try:
+        data = read_bounded(path, MAX_READ)
+    except InputError:
+        return False
+    return data.startswith(b"%PDF-") and _ATTACHED in data
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file seems to be a report that was made as a draft; parses nothing."""
+    try:
+        return _DRAFT in read_bounded(path, MAX_READ)
+    except InputError:
+        return False
+
+
+def filled_request(
+    environment: Environment, case: Case, items: Sequence[Item], base: ReportRequest
+) -> ReportRequest:
+    """Fill what the case log knows into the fields of a request that were left empty.
+
+    Raises:
+        CaseLogError: There is no log, or it is damaged.
+    """
+    with open_log(environment, read_only=True) as log:
+        return request_of_case(log, case, items, base)
+
+
+def filled_for_audits(
+    environment: Environment, case: Case, audits: Sequence[Audit], base: ReportRequest
+) -> ReportRequest:
+    """Do the same for audits that were saved to a case just now.
+
+    Raises:
+        CaseLogError: There is no log, or it is damaged.
+    """
+    with open_log(environment, read_only=True) as log:
+        now = read_case(log, case.id)
+        return request_of_case(log, now, [now.item(audit.id) for audit in audits], base)
+
+
+def note_built(
+    environment: Environment,
+    case: Case,
+    built: Built,
+    *,
+    auditor: str | None = None,
+    recipient: str = "",
+) -> None:
+    """Say in the case log what became of a report.
+
+    Raises:
+        CaseLogError: There is no log, or it cannot be written.
+    """
+    with open_log(environment) as log:
+        note_report(
+            log,
+            case.id,
+            [audit.id for audit in built.audits],
+            built.request,
+            built.report.number,
+            built.report.pdf,
+            acting(log, auditor),
+            recipient=recipient,
+        )

@@ -1,0 +1,1 @@
+"""The lab: experiments, rival schemes, training. It imports pura, never the other way."""

@@ -1,0 +1,1 @@
+"""Attacks that only experiments mount: an oracle with the key, and learning from a detector."""

@@ -1,0 +1,215 @@
+"""The key-aware greedy oracle: an attacker that no threat model grants, to find the bound's edge.
+
+It knows key and codeword, and exchanges the tokens whose exchange takes most aligned evidence away
+(paper, appendix "Key-aware oracle attack").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.extract.local import local_evidence
+from pura.measure.attacks.base import I64, Attacked, count_of, result
+from pura.measure.evaluate import TextReading
+from pura.scheme import Profile, Schedule, SecretKey, schedule
+from pura.scheme.keys import LABEL_INDEX, LABEL_SEED, unit_interval
+from pura.scheme.schedule import context_bytes
+
+F64 = npt.NDArray[np.float64]
+
+ROUNDS = 5
+"""Passes of the model for cheap scoring; edits of one round stand more than ``W`` apart."""
+
+
+def aligned_evidence(
+    reading: TextReading, key: SecretKey, profile: Profile, codeword: npt.NDArray[np.uint8]
+) -> F64:
+    """Return what each token says for the codeword, ``Σ_j (2c-1) Λ^(j)`` in nats; float64 [L]."""
+    steps = schedule(reading.ids, reading.entropy_bits, key, profile)
+    out = np.zeros(reading.ids.size)
+    out[steps.token] = _aligned(steps, reading.lo, reading.hi, profile, codeword)
+    return out
+
+
+def _aligned(
+    steps: Schedule, lo: F64, hi: F64, profile: Profile, codeword: npt.NDArray[np.uint8]
+) -> F64:
+    llr = local_evidence(steps, lo, hi, profile).llr_nats
+    place = (steps.index[:, None] + np.arange(3)) % codeword.size
+    return np.asarray(np.nansum(llr * (2.0 * codeword[place] - 1), axis=1))
+
+
+def oracle(
+    ids: I64,
+    *,
+    rate: float,
+    width: int,
+    key: SecretKey,
+    profile: Profile,
+    codeword: npt.NDArray[np.uint8],
+    propose: Callable[[I64], npt.NDArray[np.floating]],
+    exact: bool = False,
+) -> Attacked:
+    """Exchange tokens for those that hurt most.
+
+    Args:
+        ids: int64 [L].
+        rate: Share of the tokens that may be exchanged.
+        width: How many of the model's likeliest tokens are tried in each place.
+        key: The key.
+        profile: The profile.
+        codeword: uint8 [n].
+        propose: Token ids to the verifier's logits [L, V]; row ``t`` predicts token ``t``. One
+            pass of the model gives the candidates and the reading; what the profile cuts off from
+            the distribution is not cut off here.
+        exact: Read every candidate anew instead of taking the intervals behind it as they are.
+            ``width`` times ``L`` passes of the model for each edit.
+    """
+    budget, out = count_of(ids.size, rate), ids.copy()
+    origin = np.arange(ids.size)
+    while budget > 0:
+        tried = _exact if exact else _cheap
+        gain, best = tried(out, origin >= 0, width, key, profile, codeword, propose)
+        most = 1 if exact else max(1, -(-count_of(ids.size, rate) // ROUNDS))
+        chosen: list[int] = []
+        for place in np.argsort(gain, kind="stable").tolist():
+            if gain[place] >= 0 or len(chosen) == min(most, budget):
+                break
+            if all(abs(place - other) > profile.context_window for other in chosen):
+                chosen.append(place)
+        if not chosen:
+            break
+        out[chosen], origin[chosen] = best[chosen], -1
+        budget -= len(chosen)
+    return result(ids, out, origin)
+
+
+def _offered(logits: npt.NDArray[np.floating], ids: I64, width: int) -> I64:
+    """Return the likeliest other tokens of each place; int64 [L, width]."""
+    rows = np.array(logits, dtype=np.float64)
+    rows[np.arange(ids.size), ids] = -np.inf
+    return np.asarray(np.argpartition(-rows, width, axis=1)[:, :width])
+
+
+def _exact(
+    ids: I64,
+    free: npt.NDArray[np.bool_],
+    width: int,
+    key: SecretKey,
+    profile: Profile,
+    codeword: npt.NDArray[np.uint8],
+    propose: Callable[[I64], npt.NDArray[np.floating]],
+) -> tuple[F64, I64]:
+    logits = propose(ids)
+
+    def evidence(ids: I64, logits: npt.NDArray[np.floating]) -> float:
+        reading, _, _ = _look(logits, ids, ids[:, None], key, profile)
+        return float(aligned_evidence(reading, key, profile, codeword).sum())
+
+    now = evidence(ids, logits)
+    gain, best = np.full(ids.size, np.inf), ids.copy()
+    for t, offered in enumerate(_offered(logits, ids, width)):
+        for token in offered.tolist() if free[t] and t else ():
+            other = ids.copy()
+            other[t] = token
+            then = evidence(other, propose(other))
+            if then - now < gain[t]:
+                gain[t], best[t] = then - now, token
+    return gain, best
+
+
+def _cheap(
+    ids: I64,
+    free: npt.NDArray[np.bool_],
+    width: int,
+    key: SecretKey,
+    profile: Profile,
+    codeword: npt.NDArray[np.uint8],
+    propose: Callable[[I64], npt.NDArray[np.floating]],
+) -> tuple[F64, I64]:
+    """Score all places at once: entropies, and the intervals behind a place, stay as they are."""
+    logits, window = propose(ids), profile.context_window
+    offered = _offered(logits, ids, width)
+    reading, lo, hi = _look(logits, ids, offered, key, profile)
+    now = aligned_evidence(reading, key, profile, codeword)
+    arity = np.searchsorted(
+        np.array(profile.entropy_thresholds_bits), reading.entropy_bits, side="right"
+    )
+    # One made-up step for every place, candidate and token that the exchange touches.
+    rows: list[tuple[int, int, int, float, int, float, float]] = []
+    for t in np.flatnonzero(free).tolist():
+        for c, token in enumerate(offered[t].tolist() if t else ()):
+            other = ids[max(t - window, 0) : t + window + 1].copy()
+            base = max(t - window, 0)
+            other[t - base] = token
+            for u in range(max(t, window), min(t + window + 1, ids.size)):
+                if not arity[u]:
+                    continue
+                context = context_bytes(other[u - window - base : u - base])
+                phase = unit_interval(key.prf(LABEL_SEED, context))
+                index = key.prf(LABEL_INDEX, context) % codeword.size
+                own = u == t
+                rows.append(
+                    (
+                        t * width + c,
+                        u,
+                        int(arity[u]),
+                        phase,
+                        index,
+                        float(lo[t, c] if own else reading.lo[u]),
+                        float(hi[t, c] if own else reading.hi[u]),
+                    )
+                )
+    gain, best = np.full(ids.size, np.inf), ids.copy()
+    if not rows:
+        return gain, best
+    case, _, arities, phases, indices, los, his = (
+        np.array(column) for column in zip(*rows, strict=True)
+    )
+    steps = Schedule(
+        token=np.arange(case.size),
+        arity=arities,
+        phase=phases,
+        index=indices,
+        gate=np.zeros(case.size, np.uint8),
+    )
+    then = np.bincount(
+        case, weights=_aligned(steps, los, his, profile, codeword), minlength=ids.size * width
+    ).reshape(ids.size, width)
+    padded = np.concatenate([now, np.zeros(window)])
+    before = sum(padded[k : k + ids.size] for k in range(window + 1))
+    change = then - np.asarray(before)[:, None]
+    change[~free] = np.inf
+    change[0] = np.inf
+    at = change.argmin(axis=1)
+    rows_of = np.arange(ids.size)
+    return change[rows_of, at], offered[rows_of, at]
+
+
+def _look(
+    logits: npt.NDArray[np.floating], ids: I64, offered: I64, key: SecretKey, profile: Profile
+) -> tuple[TextReading, F64, F64]:
+    """Return the reading of the text, and where offered tokens lie; float64 [L, width] each."""
+    order = key.vocabulary_order(logits.shape[1])
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    tokens = np.concatenate([ids[:, None], offered], axis=1)
+    lo, hi, entropy = np.empty(tokens.shape), np.empty(tokens.shape), np.zeros(ids.size)
+    for t, row in enumerate(logits):
+        x = (np.asarray(row, dtype=np.float64) - float(row.max())) / profile.temperature
+        p = np.exp(x)
+        total = p.sum()
+        p /= total
+        entropy[t] = (np.log(total) - p @ x) / np.log(2)
+        mass = np.cumsum(p[order])
+        at = rank[tokens[t]]
+        hi[t], lo[t] = np.minimum(mass[at], 1.0), np.maximum(mass[at] - p[tokens[t]], 0.0)
+    entropy[:1] = 0.0  # nothing predicts the first token
+    hi = np.maximum(lo, hi)
+    reading = TextReading(
+        ids=ids, entropy_bits=entropy, probability=hi[:, 0] - lo[:, 0], lo=lo[:, 0], hi=hi[:, 0]
+    )
+    return reading, lo[:, 1:], hi[:, 1:]

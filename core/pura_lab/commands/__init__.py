@@ -1,0 +1,294 @@
+"""``pura lab``: attacks on texts, and what they do to marks (docs/lab.md)."""
+
+from __future__ import annotations
+
+import math
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pura.base.errors import InputError, naming
+from pura.base.files import refuse_taken, write_or_refuse
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    KeyFile,
+    KeyName,
+    ModelOption,
+    ProfileOption,
+    environment,
+    find_key,
+    load_profile,
+)
+from pura.cli.terminal import RowsInto, err, out, rows_into, say, write_row
+from pura.cli.tree import App
+from pura_lab.commands.compare import compare
+from pura_lab.commands.score import score
+
+if TYPE_CHECKING:
+    from pura.measure.decomposition import Decomposition
+
+app = App()
+app.command("compare")(compare)
+app.command("score")(score)
+
+SeedOption = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
+InputFile = Annotated[str, typer.Argument(help="Document; “-” is standard input.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="One line of JSON instead.")]
+
+
+@app.command("attacks")
+def attacks() -> None:
+    """List the attacks and their parameters."""
+    from pura.usecases.stress import list_attacks
+
+    for line in list_attacks():
+        params = "  ".join(f"{name}={value:g}" for name, value in line.params.items())
+        out.print(f"{line.name:22}{params}".rstrip())
+
+
+@app.command("attack")
+def attack(
+    name: Annotated[str, typer.Argument(help="The attack; “pura lab attacks” lists them.")],
+    file: InputFile,
+    strength: Annotated[
+        float | None, typer.Option(help="How hard it hits; left out: its usual strength.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A further parameter of the attack."),
+    ] = None,
+    seed: SeedOption = 1,
+    model: ModelOption = None,
+    foreign: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Text by somebody else, for what mixes texts."),
+    ] = None,
+    thesaurus: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Thesaurus of MyThes, for synonyms.")
+    ] = None,
+    dipper: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Folder of DIPPER's own model.")
+    ] = None,
+    translator: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="DIR", help="Folder of a model that translates; given twice: there, and back."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write text, or JSON, to this new file, not stdout."),
+    ] = None,
+    as_json: JsonOption = False,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Attack a text, and say how hard it was hit."""
+    from pura.usecases.stress import AttackText, AttackTools, attack_text
+
+    if output is not None:
+        refuse_taken(output)
+    request = AttackText(
+        attack=name,
+        text=read_text(file),
+        seed=seed,
+        strength=strength,
+        params=_settings(setting or []),
+        tools=AttackTools(
+            model=model,
+            foreign=foreign,
+            thesaurus=thesaurus,
+            dipper=dipper,
+            translators=tuple(translator or ()),
+        ),
+    )
+    done = attack_text(environment(device, dtype), request)
+    hit = done.damage
+    if as_json:
+        row = {"text": done.text, "ids": done.ids.tolist(), "by": done.by, **vars(hit)}
+        with rows_into(output) if output is not None else nullcontext():
+            write_row(row, "attack")
+        return
+    if output is not None:
+        write_or_refuse(output, done.text.encode(), InputError)
+    else:
+        sys.stdout.write(done.text)
+        sys.stdout.write("\n" if sys.stdout.isatty() else "")
+    err.print(
+        say(
+            "lab.hit",
+            characters=_percent(hit.characters),
+            words=_percent(hit.words),
+            tokens=_percent(hit.tokens),
+            similarity=f"{hit.similarity:.2f}",
+            before=f"{hit.perplexity_before or math.nan:.1f}",
+            after=f"{hit.perplexity or math.nan:.1f}",
+        )
+    )
+    if done.by:
+        err.print(say("lab.by", name=done.by))
+
+
+@app.command("decompose")
+def decompose(
+    original: Annotated[str, typer.Argument(help="The marked text as it was written.")],
+    edited: Annotated[str, typer.Argument(help="What became of it; “-” is standard input.")],
+    profile: ProfileOption,
+    payload: Annotated[
+        str, typer.Option(metavar="BITS", help="The payload as 0 and 1, or 0x… in hex.")
+    ],
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    as_json: JsonOption = False,
+    _rows: RowsInto = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Say what an edit did to a mark: what survived, how strong it is, what the bound says."""
+    from pura.cli.generate import payload_of
+    from pura.usecases.stress import DecomposeText, decompose_text
+
+    at = environment(device, dtype)
+    shared = load_profile(at, profile)
+    request = DecomposeText(
+        original=read_text(original),
+        edited=read_text(edited),
+        payload=payload_of(shared, payload, None),
+        key=find_key(at, key, key_file, "command.one-key"),
+        profile=shared,
+        model=model,
+    )
+    try:
+        done = decompose_text(at, request)
+    finally:
+        at.session_keys.wipe()
+    if as_json:
+        readings = done.readings
+        write_row(
+            {
+                "paper": vars(done.paper.margin),
+                "exact": vars(done.exact.margin),
+                "paper_interval": _ends(done.paper),
+                "exact_interval": _ends(done.exact),
+                "paper_bits": [vars(bit) for bit in done.paper_bits],
+                "exact_bits": [vars(bit) for bit in done.exact_bits],
+                "outcome": vars(done.outcome),
+                "token": readings.token.tolist(),
+                "position": readings.position.tolist(),
+                "z": readings.z.tolist(),
+                "synchronised": readings.kept.tolist(),
+            },
+            "decomposition",
+        )
+        return
+    for name, found in (("lab.paper", done.paper), ("lab.exact", done.exact)):
+        out.print(say(name))
+        ends = _ends(found)
+        values = {
+            k: f"{v:.3f} ({ends[k][0]:.3f}-{ends[k][1]:.3f})" for k, v in vars(found.margin).items()
+        }
+        out.print(say("lab.margin", **values))
+    right = done.outcome
+    out.print(
+        say(
+            "lab.right",
+            paper=_percent(right.paper_bits),
+            exact=_percent(right.exact_bits),
+            evidence=f"{right.log10_e:.1f}",
+        )
+    )
+
+
+@app.command("experiments")
+def experiments() -> None:
+    """List the experiments, their counterparts in the paper, and how many cells they have."""
+    from pura_lab.usecases.experiments import list_experiments
+
+    for line in list_experiments():
+        small, full = line.cells
+        out.print(f"{line.name:12}{line.paper:11}{small:4}{full:5}  {line.title}")
+
+
+@app.command("run")
+def run(
+    names: Annotated[
+        list[str], typer.Argument(help="Experiments; “pura lab experiments” lists them; or: all.")
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder of the results.")
+    ],
+    texts: Annotated[
+        int | None, typer.Option(min=2, max=100_000, help="Texts a cell; left out: as usual.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Every cell, not only those that show the shape.")
+    ] = False,
+    cache: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep texts and readings here, for other runs."),
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Another model, which judges texts; left out: one of letters."
+        ),
+    ] = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Run experiments; called again after a stop, they go on where they were."""
+    from pura.cli.progress import bars
+    from pura_lab.usecases.experiments import RunExperiment, list_experiments, run_experiments
+
+    wanted = [line.name for line in list_experiments()] if names == ["all"] else names
+    requests = [
+        RunExperiment(
+            name=n,
+            output=output,
+            texts=texts,
+            full=full,
+            model=model,
+            cache=cache,
+            judge=judge,
+        )
+        for n in wanted
+    ]
+    with bars({"experiment": "bar.experiment"}) as tell:
+        for table, path in run_experiments(environment(device, dtype), requests, progress=tell):
+            err.print(say("lab.written", name=str(path)))
+            sys.stdout.write(table + "\n")
+
+
+def read_text(name: str) -> str:
+    """Return the text of a document, or of standard input."""
+    if name == "-":
+        return sys.stdin.read()
+    from pura.documents import read_file
+
+    with naming(Path(name).name):
+        return read_file(Path(name)).text
+
+
+def _ends(found: Decomposition) -> dict[str, tuple[float, float]]:
+    return {k: (low, getattr(found.high, k)) for k, low in vars(found.low).items()}
+
+
+def _percent(rate: float) -> str:
+    return f"{100 * rate:.1f}"
+
+
+def _settings(pairs: list[str]) -> dict[str, float]:
+    found = {}
+    for pair in pairs:
+        name, _, value = pair.partition("=")
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError("lab.setting", pair=pair, code="usage") from None
+    return found

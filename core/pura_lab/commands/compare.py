@@ -1,0 +1,106 @@
+"""``pura lab compare``: PURA and the schemes of others on one bench (docs/rivals.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pura.cli.common import DeviceOption, DtypeOption, ModelOption, environment
+from pura.cli.progress import Resting
+from pura.cli.terminal import RowsInto, err, out, say, write_row
+
+if TYPE_CHECKING:
+    from pura_lab.usecases.compare import Compared
+
+
+def compare(
+    folder: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Keeps texts, readings and results; a run that was stopped goes on.",
+        ),
+    ],
+    texts: Annotated[
+        int, typer.Option(min=1, max=10_000, help="Texts of each cell, rounded up to eights.")
+    ] = 8,
+    bits: Annotated[list[int] | None, typer.Option(help="Payload lengths.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="Schemes; left out: all.")] = None,
+    condition: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is done to the texts: “none”, or an attack, like “substitute:0.2”."
+        ),
+    ] = None,
+    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each text.")] = 200,
+    recorded: Annotated[
+        bool,
+        typer.Option(
+            "--recorded",
+            help="Take laws of a few plain texts instead of the model: quick, without attacks.",
+        ),
+    ] = False,
+    keys: Annotated[int, typer.Option(min=0, help="Try so many keys on texts without a mark.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")] = 1,
+    model: ModelOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One line of JSON instead.")] = False,
+    _rows: RowsInto = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+) -> None:
+    """Compare PURA with the schemes of others on one bench (docs/rivals.md)."""
+    from pura_lab.usecases.compare import CompareSchemes
+    from pura_lab.usecases.compare import compare as run
+
+    request = CompareSchemes(
+        folder=folder,
+        texts=texts,
+        bits=tuple(bits or (12, 24, 36)),
+        methods=tuple(method or ()),
+        conditions=tuple(condition or ("none",)),
+        tokens=tokens,
+        model=model,
+        recorded=recorded,
+        keys=keys,
+        seed=seed,
+    )
+    with Resting("compare") as shown:
+        done = run(environment(device, dtype), request, shown)
+    if as_json:
+        cells = [vars(cell) for cell in done.cells]
+        plain = [vars(line) for line in done.calibration]
+        write_row({"model": done.model, "cells": cells, "unmarked": plain}, "comparison")
+        return
+    _print(done)
+    err.print(say("compare.kept", name=str(folder / "lines.parquet")))
+
+
+def _print(done: Compared) -> None:
+    if done.cells:
+        head = say("compare.head")
+        out.print(head)
+        out.print(_rule(head))
+    for c in done.cells:
+        paper = "–" if c.published is None else f"{c.published:.1f}"
+        out.print(
+            f"| {c.condition} | {c.bits} | {c.method} | {c.match}/{c.texts}"
+            f" | {100 * c.low:.0f}–{100 * c.high:.0f} | {100 * c.accuracy:.1f}"
+            f" | {100 * c.erased:.1f} | {100 * c.edited:.1f} | {c.read_seconds:.3f}"
+            f" | {c.write_seconds:.2f} | {c.perplexity:.1f} | {paper} |"
+        )
+    if done.calibration:
+        head = say("compare.plain-head")
+        out.print(head)
+        out.print(_rule(head))
+    for line in done.calibration:
+        evidence = "–" if line.evidence is None else f"{100 * line.evidence:.1f} %"
+        out.print(
+            f"| {line.text} | {line.method} | {line.keys} | {100 * line.printed:.1f} %"
+            f" | {100 * line.redrawn:.1f} % | {evidence} |"
+        )
+
+
+def _rule(head: str) -> str:
+    return "|" + "---|" * (head.count("|") - 1)

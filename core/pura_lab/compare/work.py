@@ -1,0 +1,350 @@
+"""Write and read texts in pieces of work that are kept: what was stopped goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.decode import paper
+from pura.embed.engine import MarkingEngine
+from pura.extract.local import local_evidence
+from pura.measure.attacks import Tools, attack_ids, named_strength
+from pura.measure.cache import Cache
+from pura.measure.evaluate import TextReading, decide
+from pura.scheme import Payload, Profile, SecretKey, default_blocks, ranks, schedule
+from pura_lab.compare.methods import Bench, Method
+from pura_lab.compare.sources import Source
+from pura_lab.rivals.base import ERASED, Rival, Row
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+CLEAN: Final = "none"
+CHUNK: Final = 8  # texts of a piece of work
+TOGETHER: Final = 8  # pieces whose texts are written side by side
+_VERSION: Final = 1  # of what a piece holds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A few texts of one cell.
+
+    Attributes:
+        method: Who marks them.
+        bits: ``L_m``.
+        chunk: Texts ``CHUNK * chunk`` and so on.
+        tokens: Length of each.
+        source: What the rows come from: fingerprint of a model, or of laws.
+        seed: Of everything that is drawn.
+    """
+
+    method: Method
+    bits: int
+    chunk: int
+    tokens: int
+    source: str
+    seed: int
+
+    @property
+    def numbers(self) -> range:
+        """Numbers of the texts."""
+        return range(CHUNK * self.chunk, CHUNK * (self.chunk + 1))
+
+    @property
+    def name(self) -> str:
+        """Of its texts on the cache; says what they depend on."""
+        what = [_VERSION, self.tokens, self.source, self.seed]
+        digest = blake2b(json.dumps(what).encode(), digest_size=5).hexdigest()
+        return f"texts.{self.method.name}-{self.bits}-{self.chunk}.{digest}"
+
+    def outcome(self, condition: str) -> str:
+        """Return the name of what was read after an attack."""
+        return self.name.replace("texts.", f"outcome.{condition.replace(':', '-')}.")
+
+    def bytes_for(self, purpose: str, number: int) -> bytes:
+        """Return 32 bytes that belong to one text and purpose."""
+        label = f"{self.seed}/compare/{self.method.name}/{self.bits}/{purpose}/{number}"
+        return blake2b(label.encode(), digest_size=32).digest()
+
+    def key(self, number: int) -> SecretKey:
+        """Return the key of one text. It guards nothing: anyone can derive it."""
+        return SecretKey(self.bytes_for("key", number))
+
+    def payload(self, number: int) -> Payload:
+        """Return the payload of one text."""
+        return Payload.from_bits(self.dice("payload", number).integers(0, 2, self.bits))
+
+    def dice(self, purpose: str, number: int) -> np.random.Generator:
+        """Return the randomness of one text for one purpose."""
+        seed = int.from_bytes(self.bytes_for(purpose, number), "little")
+        return np.random.default_rng(seed)
+
+    def profile(self, vocab_size: int) -> Profile:
+        """Return PURA's profile."""
+        if self.method.code == "tbcc":
+            return Profile(payload_bits=self.bits, code="tbcc", vocab_size=vocab_size)
+        return Profile(
+            payload_bits=self.bits, blocks=default_blocks(self.bits), vocab_size=vocab_size
+        )
+
+    def scheme(self, bench: Bench, number: int) -> Rival:
+        """Return the scheme with the key of one text."""
+        assert self.method.make is not None
+        return self.method.make(bench, self.key(number), self.bits)
+
+
+def write(source: Source, bench: Bench, pieces: Sequence[Piece], cache: Cache) -> None:
+    """Write the texts of some pieces side by side and put them on the cache."""
+    texts = [_Text(piece, number, bench) for piece in pieces for number in piece.numbers]
+    engine = MarkingEngine()
+    for text in texts:
+        text.join(engine, bench.vocab_size)
+    ours = [i for i, text in enumerate(texts) if text.row is None]
+    source.begin([text.number for text in texts])
+    tokens: I64 | None = None
+    for _ in range(pieces[0].tokens):
+        rows = source.rows(tokens)
+        tokens = np.zeros(len(texts), dtype=np.int64)
+        if ours:
+            tokens[ours] = _marked(engine, rows, texts, ours)
+        for i, text in enumerate(texts):
+            if text.row is not None:
+                start = time.process_time()
+                tokens[i] = text.scheme.embed(text.row, rows[i])
+                text.seconds += time.process_time() - start
+            text.note(int(tokens[i]), rows[i])
+    for at, piece in enumerate(pieces):
+        mine = texts[CHUNK * at : CHUNK * (at + 1)]
+        columns = {name: [text.column(name) for text in mine] for name in _COLUMNS}
+        cache.put(piece.name, columns)
+
+
+def _marked(engine: MarkingEngine, rows: F64, texts: Sequence[_Text], ours: Sequence[int]) -> I64:
+    import torch
+
+    start = time.process_time()
+    with np.errstate(divide="ignore"):
+        logits = torch.from_numpy(np.log(rows[ours]))
+    drawn = engine.step(logits, [texts[i].number_in_engine for i in ours])
+    each = (time.process_time() - start) / len(ours)
+    for i in ours:
+        texts[i].seconds += each
+    return drawn.tokens
+
+
+_COLUMNS: Final = ("ids", "log_p", "entropy_bits", "lo", "hi", "seconds")
+
+
+class _Text:
+    """A text that is being written."""
+
+    def __init__(self, piece: Piece, number: int, bench: Bench) -> None:
+        self.number = number
+        self.seconds = 0.0
+        self.number_in_engine = -1
+        self._piece = piece
+        self._rank: I64 | None = None
+        self._said: list[tuple[int, float, float, float, float]] = []
+        self.row: Row | None = None
+        if piece.method.make is not None:
+            self.scheme = piece.scheme(bench, number)
+            self.row = self.scheme.start(piece.payload(number), piece.dice("dice", number))
+
+    def join(self, engine: MarkingEngine, vocab_size: int) -> None:
+        """Let PURA's engine write the text, if it is one of its."""
+        if self.row is not None:
+            return
+        key, piece = self._piece.key(self.number), self._piece
+        self._rank = ranks(key.vocabulary_order(vocab_size))
+        self.number_in_engine = engine.add(
+            key,
+            piece.payload(self.number),
+            piece.profile(vocab_size),
+            piece.dice("dice", self.number),
+        )
+
+    def note(self, token: int, law: F64) -> None:
+        """Keep what the law said of the chosen token."""
+        p = float(law[token])
+        entropy, lo = 0.0, 0.0
+        if self._rank is not None:
+            some = law[law > 0]
+            entropy = float(-(some * np.log2(some)).sum())
+            lo = float(law[self._rank < self._rank[token]].sum())
+        self._said.append((token, float(np.log(p)), entropy, lo, lo + p))
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of the text's results."""
+        if name == "seconds":
+            return np.array([self.seconds])
+        found = np.array([said[_COLUMNS.index(name)] for said in self._said])
+        return found.astype(np.int64) if name == "ids" else found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One text under one condition, read by one decoder.
+
+    Attributes:
+        method: Who marked it; ``pura-spc-paper`` is the published decoder on ``pura-spc``.
+        bits: ``L_m``.
+        number: Of the text.
+        condition: What was done to it, as :func:`~pura.measure.attacks.named_strength` reads it.
+        match: The whole payload was read.
+        accuracy: Share of its bits; an erased one counts half.
+        erased: Share of bits that were erased.
+        edited: Edit rate in tokens.
+        read_seconds: Processor seconds for reading, the model's pass included where one is needed.
+        write_seconds: Processor seconds for marking, the model's passes left out.
+        log_p: Mean log probability of its tokens when it was written, nats.
+    """
+
+    method: str
+    bits: int
+    number: int
+    condition: str
+    match: bool
+    accuracy: float
+    erased: float
+    edited: float
+    read_seconds: float
+    write_seconds: float
+    log_p: float
+
+
+_NUMBERS: Final = ("number", "match", "accuracy", "erased", "edited", "read_seconds",
+                   "write_seconds", "log_p")  # fmt: skip
+
+
+class Reader:
+    """Attacks and reads the texts of pieces.
+
+    Args:
+        bench: What schemes are built on.
+        cache: Has the texts, gets the outcomes.
+        model: Reads PURA's texts; None: the laws that they were written by do.
+        tools: For attacks.
+    """
+
+    def __init__(
+        self, bench: Bench, cache: Cache, model: LanguageModel | None, tools: Tools | None
+    ) -> None:
+        self._bench = bench
+        self._cache = cache
+        self._model = model
+        self._tools = tools
+
+    def read(self, piece: Piece, condition: str) -> None:
+        """Read a piece after an attack, and put what came out on the cache."""
+        texts = self._cache.get(piece.name)
+        lines = [
+            line
+            for at, number in enumerate(piece.numbers)
+            for line in self._lines(
+                piece, number, condition, {name: column[at] for name, column in texts.items()}
+            )
+        ]
+        table = np.array([[float(getattr(line, n)) for n in _NUMBERS] for line in lines]).T
+        paper = np.array([line.method.endswith("-paper") for line in lines], dtype=np.float64)
+        self._cache.put(piece.outcome(condition), {"lines": [np.vstack([table, paper])]})
+
+    def _lines(
+        self, piece: Piece, number: int, condition: str, text: Mapping[str, npt.NDArray[Any]]
+    ) -> Iterator[Line]:
+        ids, edited = text["ids"], 0.0
+        if condition != CLEAN:
+            assert self._tools is not None
+            name, params = named_strength(condition)
+            done = attack_ids(name, ids, piece.dice(condition, number), self._tools, **params)
+            ids, edited = done.ids, done.rate
+        truth = piece.payload(number).bits
+        known = text if condition == CLEAN else None
+        for name, bits, seconds in self._decode(piece, number, ids, known):
+            right = np.where(bits == ERASED, 0.5, bits == truth)
+            yield Line(
+                method=name,
+                bits=piece.bits,
+                number=number,
+                condition=condition,
+                match=bool((bits == truth).all()),
+                accuracy=float(right.mean()),
+                erased=float((bits == ERASED).mean()),
+                edited=edited,
+                read_seconds=seconds,
+                write_seconds=float(text["seconds"][0]),
+                log_p=float(text["log_p"].mean()),
+            )
+
+    def _decode(
+        self, piece: Piece, number: int, ids: I64, text: Mapping[str, npt.NDArray[Any]] | None
+    ) -> Iterator[tuple[str, npt.NDArray[np.int8], float]]:
+        """Yield name, bits and seconds of each decoder; what they share counts for both."""
+        name, start = piece.method.name, time.process_time()
+        if piece.method.make is not None:
+            scheme = piece.scheme(self._bench, number)
+            bits = scheme.decode(scheme.observe(ids)).bits
+            yield name, bits, time.process_time() - start
+            return
+        key, profile = piece.key(number), piece.profile(self._bench.vocab_size)
+        reading = self._reading(key, profile, ids, text)
+        steps = schedule(reading.ids, reading.entropy_bits, key, profile)
+        known = self._model is None  # laws were said with the prompt before them
+        shared = time.process_time() - start
+        decision = decide(reading, steps, profile, prompt_known=known)
+        yield name, decision.payload.bits.astype(np.int8), time.process_time() - start
+        if piece.method.code == "spc":
+            start = time.process_time() - shared
+            local = local_evidence(steps, reading.lo, reading.hi, profile)
+            bits = paper.decode(steps, local, profile).payload.bits.astype(np.int8)
+            yield f"{name}-paper", bits, time.process_time() - start
+
+    def _reading(
+        self,
+        key: SecretKey,
+        profile: Profile,
+        ids: I64,
+        text: Mapping[str, npt.NDArray[Any]] | None,
+    ) -> TextReading:
+        if self._model is None:
+            assert text is not None
+            return TextReading(
+                ids=ids,
+                entropy_bits=text["entropy_bits"],
+                probability=np.exp(text["log_p"]),
+                lo=text["lo"],
+                hi=text["hi"],
+            )
+        from pura.model.evidence import read
+
+        said = read(self._model, ids, keys=[key], profile=profile)
+        return TextReading(
+            ids=said.ids,
+            entropy_bits=said.entropy_bits,
+            probability=said.probability,
+            lo=said.lo[0],
+            hi=said.hi[0],
+        )
+
+
+def lines_of(cache: Cache, piece: Piece, condition: str) -> Iterator[Line]:
+    """Return what was read of a piece."""
+    for *numbers, published in cache.get(piece.outcome(condition))["lines"][0].T.tolist():
+        row = dict(zip(_NUMBERS, numbers, strict=True))
+        yield Line(
+            method=piece.method.name + ("-paper" if published else ""),
+            bits=piece.bits,
+            condition=condition,
+            match=bool(row.pop("match")),
+            number=int(row.pop("number")),
+            **row,
+        )

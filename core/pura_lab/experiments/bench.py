@@ -1,0 +1,369 @@
+"""What experiments stand on: plain texts, what attacks make of them, what verifiers read.
+
+Everything goes onto a cache under a name that follows from its content, so an experiment that was
+stopped goes on, and another one costs only what it does not share.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.base.canonical import canonical
+from pura.base.errors import InputError
+from pura.base.progress import Checkpoint, unstopped
+from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_many
+from pura.measure.attacks.local import model_tools
+from pura.measure.cache import Cache
+from pura.measure.corpora import corpus, prompts_of, sentences_of
+from pura.measure.evaluate import TextReading, joined
+from pura.model.tokenise import decode, tokenise
+from pura.scheme import Profile, SecretKey
+from pura_lab.afterwards import LaidKey
+from pura_lab.experiments.written import prompts, write_texts
+from pura_lab.proxy import (
+    divergence_bits,
+    drop_layers,
+    finetune,
+    perturb_weights,
+    quantise_weights,
+)
+
+if TYPE_CHECKING:
+    from pura.model.load import LanguageModel
+
+I64 = npt.NDArray[np.int64]
+F64 = npt.NDArray[np.float64]
+
+BATCH: Final = 8
+"""Texts in a file."""
+ROWS: Final = 32
+"""Texts that are written side by side: a step reads all weights, whatever the number of rows."""
+WRITTEN_TOKENS: Final = 120
+"""Tokens of a text that is written with a mark."""
+SEED: Final = 20_261_122
+_ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
+_COLUMNS: Final = tuple(f.name for f in fields(TextReading))
+DROPPED: Final = (5, 10, 14, 18, 22, 26)
+"""Layers that the usual proxy lacks, of 30."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlainText:
+    """A text without a mark that any mark can be laid into.
+
+    Attributes:
+        number: In its set.
+        prompt_ids: int64 [P].
+        generator: The reading of the model that wrote it, with the prompt.
+        points: float64 [L], where its tokens were drawn.
+        file: On the cache, with the texts that were written side by side with it.
+    """
+
+    number: int
+    prompt_ids: I64
+    generator: TextReading
+    points: F64
+    file: str = ""
+
+    @property
+    def ids(self) -> I64:
+        """int64 [L]."""
+        return self.generator.ids
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WrittenText:
+    """A text as a model wrote it, with a mark or without.
+
+    Attributes:
+        text: What its tokens say.
+        ids: int64 [L], its tokens.
+        log_p: float64 [L], the log probability of each by the model that wrote it, nats.
+    """
+
+    text: str
+    ids: I64
+    log_p: F64
+
+
+class Bench:
+    """Texts and readings, made when they are asked for.
+
+    Args:
+        model: The source; it writes, and as a verifier it reads.
+        cache: Where everything is kept.
+        checkpoint: Called before every piece of work; may raise.
+        judge: Another model, which judges texts.
+
+    Attributes:
+        ahead: So many texts of a corpus will be asked for; they are written side by side.
+    """
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        cache: Cache,
+        checkpoint: Checkpoint = unstopped,
+        judge: LanguageModel | None = None,
+    ) -> None:
+        self.model = model
+        self.judge = judge
+        self.ahead = 0
+        self._cache = cache
+        self._checkpoint = checkpoint
+        self._verifiers: dict[str, LanguageModel] = {"same": model}
+        self._texts: dict[tuple[str, int, int], PlainText] = {}
+        self._seconds: dict[str, float] = {}
+
+    @cached_property
+    def order(self) -> SecretKey:
+        """The key whose secret order all intervals are of; phases are laid anew each time."""
+        return SecretKey(_ORDER)
+
+    @cached_property
+    def plain(self) -> Profile:
+        """Says how texts are sampled and read; nothing else of it matters."""
+        return Profile(payload_bits=36, code="tbcc", vocab_size=self.model.vocab_size)
+
+    @cached_property
+    def tools(self) -> Tools:
+        """What attacks may use."""
+        return model_tools(
+            self.model, foreign=sentences_of(corpus("manual")), reference=self.verifier("proxy")
+        )
+
+    def verifier(self, name: str) -> LanguageModel:
+        """Return a verifier's model.
+
+        Args:
+            name: ``same``, ``proxy`` (:data:`DROPPED` left out), ``drop-N``: N layers left out
+                evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
+                bits, ``tuned-N``: after N steps on Python's manual. What is behind a ``+`` is not
+                of the model.
+        """
+        kind = name.partition("+")[0]
+        if kind not in self._verifiers:
+            self._verifiers[kind] = self._made(kind)
+        return self._verifiers[kind]
+
+    def _made(self, kind: str) -> LanguageModel:
+        what, _, value = kind.partition("-")
+        if kind == "proxy":
+            return drop_layers(self.model, DROPPED)
+        if what == "drop":
+            layers = self.model.network.config.num_hidden_layers
+            lost = np.linspace(2, layers - 2, int(value)).round().astype(int)
+            return drop_layers(self.model, lost.tolist())
+        if what == "noise":
+            return perturb_weights(self.model, float(value), np.random.default_rng(SEED))
+        if what == "int":
+            return quantise_weights(self.model, int(value))
+        if what == "tuned":
+            tokenizer = self.model.tokenizer
+            texts = [tokenise(tokenizer, text).ids for text in corpus("manual")]
+            return finetune(self.model, [t for t in texts if t.size >= 64], steps=int(value))
+        raise InputError("lab.verifier", name=kind)
+
+    def text(self, number: int, *, domain: str = "openings", tokens: int = 200) -> PlainText:
+        """Return a plain text of a corpus, written when it is not there yet, with its batch."""
+        at = (domain, tokens, number)
+        if at not in self._texts:
+            first = number - number % BATCH
+            name = self._file(domain, tokens, first)
+            if name not in self._cache:
+                files = self._missing(first, lambda f: self._file(domain, tokens, f))
+                self._write(domain, tokens, files)
+            columns = self._cache.get(name)
+            for i in range(BATCH):
+                self._texts[domain, tokens, first + i] = PlainText(
+                    number=first + i,
+                    prompt_ids=columns["prompt_ids"][i],
+                    generator=TextReading(**{c: columns[c][i] for c in _COLUMNS}),
+                    points=columns["points"][i],
+                    file=name,
+                )
+        return self._texts[at]
+
+    def _file(self, domain: str, tokens: int, first: int) -> str:
+        return self._name("text", [domain, tokens, first, _chosen(domain, first)])
+
+    def _missing(self, first: int, name: Callable[[int], str]) -> list[int]:
+        """Return the first numbers of the files that are written together, ``first`` among them."""
+        ahead = range(first, max(first + 1, min(self.ahead, first + ROWS)), BATCH)
+        return [f for f in ahead if name(f) not in self._cache]
+
+    def composite(self, numbers: Sequence[int], **where: Any) -> PlainText:
+        """Return texts one after the other, each read on its own."""
+        texts = [self.text(number, **where) for number in numbers]
+        return PlainText(
+            number=numbers[0],
+            prompt_ids=texts[0].prompt_ids,
+            generator=joined([t.generator for t in texts]),
+            points=np.concatenate([t.points for t in texts]),
+        )
+
+    def _write(self, domain: str, tokens: int, firsts: Sequence[int]) -> None:
+        from pura.embed.generate import generate_batch
+
+        prompts = [prompt for first in firsts for prompt in _chosen(domain, first)]
+        made = generate_batch(
+            self.model,
+            prompts,
+            [None] * len(prompts),
+            None,
+            self.plain,
+            tokens=tokens,
+            seed=[SEED + first + i for first in firsts for i in range(BATCH)],
+            ignore_eos=True,
+            chat=domain == "tasks",
+            batch_size=ROWS,
+            checkpoint=self._checkpoint,
+        )
+        for number, first in enumerate(firsts):
+            some = made[number * BATCH : (number + 1) * BATCH]
+            readings = [self._read(self.model, m.ids, m.prompt_ids.tolist()) for m in some]
+            dice = np.random.default_rng([SEED, first, tokens])
+            columns: dict[str, Any] = {c: [getattr(r, c) for r in readings] for c in _COLUMNS}
+            columns["entropy_bits"] = [m.entropy_bits for m in some]
+            columns["prompt_ids"] = [m.prompt_ids for m in some]
+            columns["points"] = [r.lo + (r.hi - r.lo) * dice.random(r.lo.size) for r in readings]
+            self._cache.put(self._file(domain, tokens, first), columns)
+
+    def written(self, mark: str, number: int) -> WrittenText:
+        """Return a text that was really written with a mark, with its batch when it is missing."""
+
+        def name(first: int) -> str:
+            return self._name("written", [mark, first, WRITTEN_TOKENS, list(prompts())])
+
+        first = number - number % BATCH
+        if name(first) not in self._cache:
+            missing = self._missing(first, name)
+            some = write_texts(
+                self.model,
+                mark,
+                [f + i for f in missing for i in range(BATCH)],
+                tokens=WRITTEN_TOKENS,
+                seed=SEED,
+                checkpoint=self._checkpoint,
+            )
+            said = [self._read(self.model, text.ids, text.prompt_ids) for text in some]
+            for at, f in enumerate(missing):
+                here = slice(BATCH * at, BATCH * (at + 1))
+                columns = {
+                    "ids": [text.ids for text in some[here]],
+                    "log_p": [np.log(reading.probability) for reading in said[here]],
+                }
+                self._cache.put(name(f), columns)
+        columns = self._cache.get(name(first))
+        ids, log_p = (columns[c][number - first] for c in ("ids", "log_p"))
+        return WrittenText(text=decode(self.model.tokenizer, ids.tolist()), ids=ids, log_p=log_p)
+
+    def attacked(self, text: PlainText, attack: str, **params: Any) -> Attacked:
+        """Return what an attack makes of a text's tokens; its dice follow from text and attack."""
+        if attack == "clean":
+            return Attacked(ids=text.ids, origin=np.arange(text.ids.size), rate=0.0)
+        name = self._hit(text, attack, params)
+        if name not in self._cache:
+            self._checkpoint()
+            some = [text]
+            if ATTACKS[attack].many is not None and text.file:
+                some = [t for t in self._texts.values() if t.file == text.file]
+            dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
+            hits = attack_many(attack, [t.ids for t in some], dice, self.tools, **params)
+            for one, done in zip(some, hits, strict=True):
+                origin = np.zeros(0, np.int64) if done.origin is None else done.origin
+                rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
+                self._cache.put(self._hit(one, attack, params), rows)
+        columns = self._cache.get(name)
+        ids, origin = columns["ids"][0], columns["origin"][0]
+        return Attacked(
+            ids=ids,
+            origin=origin if origin.size == ids.size else None,
+            rate=float(columns["rate"][0][0]),
+        )
+
+    def reading(self, text: PlainText, ids: I64, verifier: str = "same") -> TextReading:
+        """Return what a verifier reads of some tokens.
+
+        Args:
+            text: Whose prompt is known where the verifier's name ends in ``+prompt``.
+            ids: int64 [L'].
+            verifier: As in :meth:`verifier`.
+        """
+        prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
+        name = self._name("reading", [ids.tolist(), verifier, prompt])
+        if name not in self._cache:
+            self._checkpoint()
+            model = self.verifier(verifier)
+            start = time.process_time()
+            seen = self._read(model, ids, prompt)
+            took = np.array([time.process_time() - start])
+            columns = {c: [getattr(seen, c)] for c in _COLUMNS}
+            self._cache.put(name, columns | {"seconds": [took]})
+        columns = self._cache.get(name)
+        self._seconds[name] = float(columns["seconds"][0][0])
+        return TextReading(**{c: columns[c][0] for c in _COLUMNS})
+
+    def seconds(self, text: PlainText, ids: I64, verifier: str = "same") -> float:
+        """Return the processor seconds that a reading took when it was made."""
+        prompt = text.prompt_ids.tolist() if verifier.endswith("+prompt") else None
+        name = self._name("reading", [ids.tolist(), verifier, prompt])
+        if name not in self._seconds:
+            self.reading(text, ids, verifier)
+        return self._seconds[name]
+
+    def divergence(self, text: PlainText, verifier: str) -> float:
+        """Return how far a verifier's model is from the source on a text, mean bits a token."""
+        name = self._name("divergence", [text.ids.tolist(), verifier.partition("+")[0]])
+        if name not in self._cache:
+            self._checkpoint()
+            bits = divergence_bits(self.model, self.verifier(verifier), [text.ids])
+            self._cache.put(name, {"bits": [bits]})
+        return float(self._cache.get(name)["bits"][0].mean())
+
+    def _read(self, model: LanguageModel, ids: I64, prompt: list[int] | None) -> TextReading:
+        from pura.model.evidence import read
+
+        seen = read(model, ids, keys=[self.order], profile=self.plain, prompt_ids=prompt)
+        return TextReading(
+            ids=seen.ids,
+            entropy_bits=seen.entropy_bits,
+            probability=seen.probability,
+            lo=seen.lo[0],
+            hi=seen.hi[0],
+        )
+
+    def key(self, *what: Any) -> LaidKey:
+        """Return a fresh key of a text in a cell."""
+        return LaidKey(_digest(["key", *what]), self.order)
+
+    def dice(self, *what: Any) -> np.random.Generator:
+        """Return the randomness of a text in a cell."""
+        return self._dice(["dice", *what])
+
+    def _dice(self, what: list[Any]) -> np.random.Generator:
+        return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
+
+    def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:
+        return self._name("attacked", [attack, dict(params), text.ids.tolist()])
+
+    def _name(self, kind: str, what: list[Any]) -> str:
+        return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+
+
+def _chosen(domain: str, first: int) -> list[str]:
+    """Return the prompts of a file, spread over the list, whatever its order is."""
+    prompts = prompts_of(domain)
+    return [prompts[((first + i) * 7) % len(prompts)] for i in range(BATCH)]
+
+
+def _digest(what: list[Any]) -> bytes:
+    return blake2b(canonical(what), digest_size=32).digest()

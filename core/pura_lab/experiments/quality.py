@@ -1,0 +1,77 @@
+"""What is measured of texts that were written with a mark, beside others without one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from pura.measure.attacks.base import perplexity
+from pura.measure.attacks.local import model_tools
+from pura.measure.corpora import corpus
+from pura.measure.intervals import wilson
+from pura_lab.experiments import telling
+from pura_lab.experiments.base import Cell, Number, Row
+from pura_lab.experiments.bench import Bench
+from pura_lab.experiments.judge import Letters
+
+
+def quality(bench: Bench, cell: Cell, number: int) -> Row:
+    """Put a marked text beside the plain one that has the same prompt.
+
+    Differences are marked less plain: ``nats`` a token under the model that wrote both,
+    ``judged`` in bits a byte under the judge, who knows nothing of that model.
+    """
+    pair = [bench.written(mark, number) for mark in (str(cell["mark"]), "plain")]
+    nats = [-float(text.log_p.mean()) for text in pair]
+    bits = [_judged(bench, text.text) for text in pair]
+    return {
+        "perplexity": float(np.exp(nats[0])),
+        "plain": float(np.exp(nats[1])),
+        "nats": nats[0] - nats[1],
+        "judge_mark": bits[0],
+        "judge_plain": bits[1],
+        "judged": bits[0] - bits[1],
+        "texts": [text.text for text in pair],
+        "ids": [text.ids.tolist() for text in pair],
+        "log_p": [text.log_p.tolist() for text in pair],
+    }
+
+
+def _judged(bench: Bench, text: str) -> float:
+    """Return what the judge needs for a text, bits a byte."""
+    if bench.judge is None:
+        return _letters().bits(text)
+    tools = model_tools(bench.judge)
+    assert tools.tokenise is not None
+    ids = tools.tokenise(text)
+    seen = perplexity(ids, tools)
+    return 0.0 if seen is None else float(np.log2(seen)) * (ids.size - 1) / len(text.encode())
+
+
+def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
+    """Return how often classifiers tell the two kinds apart, and what the two-sample test says."""
+    if len(rows) < 2:
+        return {}
+
+    def both(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        return [np.asarray(r[name][0]) for r in rows], [np.asarray(r[name][1]) for r in rows]
+
+    texts = [r["texts"] for r in rows]
+    told = {
+        "words": telling.told_by_words([t[0] for t in texts], [t[1] for t in texts]),
+        "transformer": telling.told_by_transformer(*both("ids")),
+        "likelihood": telling.told_by_likelihood(*both("log_p")),
+    }
+    found: dict[str, Number | float] = {}
+    for name, right in told.items():
+        low, high = wilson(int(right.sum()), right.size)
+        found[name] = Number(value=float(right.mean()), low=low, high=high)
+    found["mmd_p"] = telling.two_sample_p(*both("ids"), np.random.default_rng(1))
+    return found
+
+
+@cache
+def _letters() -> Letters:
+    return Letters([*corpus("manual"), *corpus("notes")])

@@ -1,0 +1,356 @@
+"""The experiments: what the paper shows, and what it leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pura.measure.corpora import DOMAINS
+from pura_lab.experiments import quality, rows, unbiased
+from pura_lab.experiments.base import Cell, Experiment, Figure, Scale
+
+_EDITS: Final = (
+    "clean",
+    "insert:0.1",
+    "delete:0.1",
+    "substitute:0.1",
+    "copy-paste:0.3",
+    "sentence-shuffle",
+    "substitute-plausible:0.1",
+)
+_CODES: Final = ("spc", "tbcc")
+_VERIFIERS: Final = (
+    *("same", "drop-3", "proxy", "drop-10", "noise-0.1", "int-8", "int-4", "tuned-24"),
+)
+_NEVER: Final = 1e9
+"""A threshold that no entropy reaches."""
+_HARD: Final = {"verifier": "proxy", "attack": "substitute:0.15"}
+"""Where components can be told apart: clean texts are read without fault by all of them."""
+
+
+def _capacity(scale: Scale) -> Sequence[Cell]:
+    bits = (12, 18, 24, 30, 36, 48, 64, 96, 128, 192, 256) if scale.full else (12, 24, 36, 64, 128)
+    verifiers = ("same", "proxy", "same+prompt")
+    return [{"verifier": v, "code": c, "bits": b} for v in verifiers for c in _CODES for b in bits]
+
+
+def _edits(scale: Scale) -> Sequence[Cell]:
+    bits = (18, 24, 30, 36) if scale.full else (18, 36)
+    edits = (*_EDITS, "dipper") if scale.full else _EDITS
+    verifiers = ("same", "proxy") if scale.full else ("same",)
+    return [
+        {"attack": e, "code": c, "bits": b, "verifier": v}
+        for v in verifiers
+        for e in edits
+        for c in _CODES
+        for b in bits
+    ]
+
+
+def _survives(scale: Scale) -> Sequence[Cell]:
+    hits = (
+        *("clean", "truncate:0.5", "truncate:0.7", "delete:0.1", "delete:0.2"),
+        *("substitute:0.1", "substitute:0.2", "substitute-plausible:0.1"),
+        *("substitute-plausible:0.2", "typos:0.1", "sentence-shuffle", "copy-paste:0.3"),
+    )
+    more = (
+        *("substitute-plausible:0.3", "typos:0.3", "case:0.1", "punctuation:1"),
+        *("copy-paste:0.6", "smoothing:0.28", "paraphrase"),
+    )
+    return [
+        {"attack": a, "code": "tbcc", "bits": 36} for a in (*hits, *(more if scale.full else ()))
+    ]
+
+
+def _domains(scale: Scale) -> Sequence[Cell]:
+    names = (*DOMAINS, "code", "german", "tasks") if scale.full else (*DOMAINS, "german")
+    bits = (18, 24, 30, 36) if scale.full else (18, 36)
+    return [{"domain": d, "bits": b, "code": c} for d in names for c in _CODES for b in bits]
+
+
+def _adaptive(scale: Scale) -> Sequence[Cell]:
+    more = ("paraphrase", "dipper", "sira", "rlcracker") if scale.full else ()
+    attacks = ("clean", "substitute:0.1", "smoothing:0.28", *more)
+    cells = [{"attack": a, "verifier": v} for v in ("same", "proxy") for a in attacks]
+    # How μ_c follows the verifier.
+    others = [v for v in _VERIFIERS if v not in ("same", "proxy")] if scale.full else []
+    return [*cells, *({"attack": "clean", "verifier": v} for v in others)]
+
+
+def _quality(scale: Scale) -> Sequence[Cell]:
+    more = ("pura-keys", "plain-again", "bimark", "stealthink", "mpac-2", "rsbh-2", "rsbh-3")
+    marks = ("pura", "mpac-3", *more) if scale.full else ("pura", "mpac-3")
+    judge = scale.judge or "letters"
+    return [{"mark": m, "judge": judge} for m in marks]
+
+
+def _unbiased(scale: Scale) -> Sequence[Cell]:
+    marks = ("pura", "mpac-3", "bimark", "stealthink") if scale.full else ("pura", "mpac-3")
+    return [{"mark": m} for m in marks]
+
+
+def _oracle(scale: Scale) -> Sequence[Cell]:
+    rates = (0.1, 0.2, 0.3, 0.4) if scale.full else (0.1, 0.4)
+    return [{"attack": "oracle", "r": r, "k": k} for r in rates for k in (6, 15)]
+
+
+def _length(scale: Scale) -> Sequence[Cell]:
+    lengths = (200, 400, 800, 1600, 3200, 5000) if scale.full else (200, 400, 800, 1600)
+    attacks = ("substitute:0.2", "smoothing:0.28") if scale.full else ("substitute:0.2",)
+    return [
+        {"attack": a, "tokens": n, "pool": max(scale.texts, n // 200), "verifier": "proxy"}
+        for a in attacks
+        for n in lengths
+    ]
+
+
+def _density(scale: Scale) -> Sequence[Cell]:
+    edits = ("clean", "substitute:0.05", "substitute:0.1")
+    verifiers = ("proxy", "same") if scale.full else ("proxy",)
+    return [{"bits": 24, "attack": e, "verifier": v} for v in verifiers for e in edits]
+
+
+def _labels(scale: Scale) -> Sequence[Cell]:
+    bits = (18, 24, 30, 36) if scale.full else (18, 36)
+    return [{"labels": kind, "bits": b, **_HARD} for kind in ("Gray", "binary") for b in bits]
+
+
+def _ecc(scale: Scale) -> Sequence[Cell]:
+    bits = (12, 24, 36) if scale.full else (36,)
+    kinds = ("spc-4", "spc-18", "hamming-hard", "hamming-soft", "rs-hard", "rs-soft", "tbcc")
+    return [{"ecc": k, "bits": b, **_HARD} for k in kinds for b in bits]
+
+
+def _kernels(scale: Scale) -> Sequence[Cell]:
+    kinds = ("cosine", "box", "triangular", "epanechnikov", "biweight", "hard")
+    return [{"kernel": k, "bits": 36, **_HARD} for k in kinds]
+
+
+def _verifiers(scale: Scale) -> Sequence[Cell]:
+    bits = (18, 24, 30, 36) if scale.full else (18, 36)
+    return [{"verifier": v, "code": c, "bits": b} for v in _VERIFIERS for c in _CODES for b in bits]
+
+
+def _gating(scale: Scale) -> Sequence[Cell]:
+    gates: dict[str, list[float]] = {
+        "fixed 1": [0.0, _NEVER, _NEVER],
+        "fixed 2": [0.0, 0.0, _NEVER],
+        "fixed 3": [0.0, 0.0, 0.0],
+        "1-2": [1.0, 3.0, _NEVER],
+        "1-2-3": [1.0, 3.0, 5.0],
+    }
+    if scale.full:
+        gates |= {f"{a:g} {b:g} {c:g} bits": [a, b, c] for a, b, c in _SWEEP}
+    return [
+        {"gate": name, "entropy_thresholds_bits": t, "code": c, "bits": 36, **_HARD}
+        for name, t in gates.items()
+        for c in _CODES
+    ]
+
+
+_SWEEP: Final = ((0.5, 2.0, 4.0), (1.0, 2.0, 3.0), (1.44, 2.89, 4.33), (2.0, 4.0, 6.0))
+
+
+def _one(name: str, values: Sequence[Any], **more: Any) -> Sequence[Cell]:
+    return [{name: v, "code": c, "bits": 36, **_HARD, **more} for v in values for c in _CODES]
+
+
+_BOTH: Final = ("paper_match", "exact_match", "paper_bits", "exact_bits")
+_MARGIN: Final = (
+    *("rho", "mu_c", "mu_adv", "gamma", "readings", "error", "bound", "match"),
+    *("exact_gamma", "exact_error", "exact_bound", "exact_match"),
+)
+_PUBLISHED: Final = ("paper_match", "paper_bits")
+"""The exact decoder knows neither kernels nor a clip."""
+
+
+def _recovery(
+    name: str,
+    title: str,
+    paper: str,
+    cells: Any,
+    figure: Figure,
+    *more: str,
+    most: int | None = None,
+) -> Experiment:
+    return Experiment(
+        name=name,
+        title=title,
+        paper=paper,
+        cells=cells,
+        row=rows.recovery,
+        figure=figure,
+        columns=(*_BOTH, *more),
+        most=most,
+    )
+
+
+EXPERIMENTS: Final[dict[str, Experiment]] = {
+    e.name: e
+    for e in (
+        _recovery(
+            "capacity",
+            "Payload length in 200 tokens",
+            "Table 1",
+            _capacity,
+            Figure(x="bits", lines=("code",), panels="verifier", log=True),
+            "log10_e",
+        ),
+        _recovery(
+            "edits",
+            "Edits and payload length",
+            "Figure 4",
+            _edits,
+            Figure(x="bits", lines=("code",), panels="attack"),
+            "log10_e",
+            "edit_rate",
+        ),
+        _recovery(
+            "survives",
+            "What the default mark survives in 200 tokens",
+            "–",
+            _survives,
+            Figure(x="attack", y=("found", "exact_match")),
+            "found",
+            "log10_e",
+            "edit_rate",
+            most=32,
+        ),
+        _recovery(
+            "domains",
+            "Kinds of text",
+            "Figure 3",
+            _domains,
+            Figure(x="bits", lines=("code",), panels="domain"),
+            "log10_e",
+            "usable",
+            most=32,
+        ),
+        Experiment(
+            name="quality",
+            title="Quality and stealth of texts that were written with a mark",
+            paper="Table 2",
+            cells=_quality,
+            row=quality.quality,
+            figure=Figure(x="mark", y=("words", "transformer", "likelihood")),
+            columns=(
+                *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
+                *("words", "transformer", "likelihood", "mmd_p"),
+            ),
+            pooled=quality.telling_apart,
+        ),
+        Experiment(
+            name="unbiased",
+            title="Frequencies over keys beside the exact law, a thousand keys a text",
+            paper="–",
+            cells=_unbiased,
+            row=unbiased.frequencies,
+            figure=Figure(x="mark", y=("distance", "by_chance")),
+            columns=("keys", "p", "distance", "by_chance"),
+            pooled=unbiased.chi_square,
+        ),
+        Experiment(
+            name="adaptive",
+            title="Robustness decomposition, 18 raw bits",
+            paper="Table 3",
+            cells=_adaptive,
+            row=rows.margin,
+            figure=Figure(x="attack", y=("rho", "mu_c", "mu_adv", "gamma"), panels="verifier"),
+            columns=_MARGIN,
+            most=32,
+        ),
+        Experiment(
+            name="oracle",
+            title="Key-aware oracle, cheap scoring",
+            paper="Table 4",
+            cells=_oracle,
+            row=rows.margin,
+            figure=Figure(x="r", y=("rho", "mu_c", "mu_adv", "gamma"), panels="k"),
+            columns=_MARGIN,
+            most=8,
+        ),
+        Experiment(
+            name="length",
+            title="Length, 18 raw bits, proxy",
+            paper="Figure 6",
+            cells=_length,
+            row=rows.margin,
+            figure=Figure(x="tokens", y=("error", "bound"), panels="attack", log=True),
+            columns=_MARGIN,
+            most=32,
+        ),
+        Experiment(
+            name="density",
+            title="Summed LLRs of right and wrong positions",
+            paper="Figure 5",
+            cells=_density,
+            row=rows.density,
+            figure=Figure(x="attack", y=("aligned",), panels="verifier"),
+            columns=("auc", "wrong", "paper_bits"),
+            pooled=rows.auc,
+        ),
+        Experiment(
+            name="labels",
+            title="Gray and binary labels",
+            paper="Figure 7a",
+            cells=_labels,
+            row=rows.labels,
+            figure=Figure(x="bits", y=_PUBLISHED, lines=("labels",)),
+            columns=_PUBLISHED,
+        ),
+        Experiment(
+            name="codes",
+            title="Parity, Hamming, Reed-Solomon, convolutional code",
+            paper="Figure 7b",
+            cells=_ecc,
+            row=rows.coded,
+            figure=Figure(x="ecc"),
+            columns=("total", *_BOTH),
+        ),
+        Experiment(
+            name="verifiers",
+            title="Verifiers that are not the source",
+            paper="Figure 7c",
+            cells=_verifiers,
+            row=rows.mismatch,
+            figure=Figure(x="verifier", lines=("code",), panels="bits"),
+            columns=("kl", *_BOTH, "log10_e", "seconds"),
+        ),
+        _recovery(
+            "kernels",
+            "Kernels and hard votes",
+            "Figure 7d",
+            _kernels,
+            Figure(x="kernel", y=_PUBLISHED),
+        ),
+        _recovery(
+            "gating", "Gates", "Figure 8", _gating, Figure(x="gate", lines=("code",)), "log10_e"
+        ),
+        _recovery(
+            "history",
+            "Rule for repeated contexts",
+            "–",
+            lambda _: _one("history", ("used", "all")),
+            Figure(x="history", lines=("code",)),
+            "log10_e",
+            "usable",
+        ),
+        _recovery(
+            "clip",
+            "Clip of the LLRs",
+            "–",
+            lambda _: [{"llr_clip": e, "bits": 36, **_HARD} for e in (1e-6, 1e-3, 1e-2, 0.1)],
+            Figure(x="llr_clip", y=_PUBLISHED, log=True),
+        ),
+        _recovery(
+            "window",
+            "Context window",
+            "–",
+            lambda _: _one("context_window", (1, 2, 3, 4)),
+            Figure(x="context_window", lines=("code",)),
+            "log10_e",
+            "usable",
+        ),
+    )
+}
+"""In the order of the paper."""

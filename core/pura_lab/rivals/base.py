@@ -1,0 +1,242 @@
+"""What all rival schemes share: one way in, one way out.
+
+A scheme marks rows of probabilities token by token (:meth:`Rival.embed`), says what its key draws
+for a finished text (:meth:`Rival.observe`), reads a message from that (:meth:`Rival.decode`), and
+can say what another key would have drawn (:meth:`Rival.null_draw`): for a text that was written
+without the key both have the same law, whatever the text is, so a count of redraws is an exact
+p-value (:func:`redraw_p`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pura.extract.foreign import first_contexts
+from pura.scheme import Payload, SecretKey
+from pura.scheme.keys import KEY_BYTES
+from pura_lab.rivals.keyed import F64, I64, U64
+
+I8 = npt.NDArray[np.int8]
+ERASED = -1
+
+
+@dataclass(kw_only=True)
+class Row:
+    """One text that is being written.
+
+    Attributes:
+        code: What the scheme made of the payload.
+        dice: Ordinary randomness, independent of the key.
+        tokens: The text so far.
+        seen: Contexts that have carried.
+        state: What else the scheme keeps along a text.
+    """
+
+    code: I64
+    dice: np.random.Generator
+    tokens: list[int] = field(default_factory=list)
+    seen: set[tuple[int, ...]] = field(default_factory=set)
+    state: Any = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Observed:
+    """What a key draws for the tokens of a text that count.
+
+    Attributes:
+        token: int64 [N], their places.
+        position: int64 [N], the part of the message that each speaks of; 0 where there is one.
+        draws: [N, ...], the keyed draws; what they mean is the scheme's own.
+    """
+
+    token: I64
+    position: I64
+    draws: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seeded(Observed):
+    """Draws that are too many to be held: what they follow from comes along.
+
+    Attributes:
+        seeds: uint64 [N], of the contexts.
+    """
+
+    seeds: U64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Decoded:
+    """What was read.
+
+    Attributes:
+        bits: int8 [L_m], 0 or 1, or :data:`ERASED` where nothing speaks or both sides speak alike.
+        statistic: Grows with a mark of the key, whatever its message.
+        others: Further candidates, likeliest first.
+    """
+
+    bits: I8
+    statistic: float
+    others: tuple[I8, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rival(ABC):
+    """A scheme with its key.
+
+    Attributes:
+        key: The secret key. Hazard: held as long as the scheme.
+        vocab_size: ``V``, tokens of the tokenizer; rows of probabilities are exactly that wide.
+        payload_bits: ``L_m``; 0 for a mark without a message.
+        window: ``W``, tokens of a context.
+        marks_repeats: Mark again where a context comes again, as biased schemes do; otherwise such
+            a step is plain, without which no scheme is unbiased over a text.
+    """
+
+    key: SecretKey
+    vocab_size: int
+    payload_bits: int = 0
+    window: int = 2
+    marks_repeats: bool = False
+
+    def start(self, payload: Payload | None, dice: np.random.Generator) -> Row:
+        """Begin a text.
+
+        Raises:
+            ValueError: The payload is not of the scheme's length.
+        """
+        bits = np.zeros(0, dtype=np.int64) if payload is None else payload.bits.astype(np.int64)
+        if bits.size != self.payload_bits:
+            raise ValueError(f"a payload of {self.payload_bits} bits is needed, not {bits.size}")
+        return Row(code=self.encode(bits), dice=dice)
+
+    def embed(self, row: Row, probabilities: F64) -> int:
+        """Choose the next token of a text.
+
+        Args:
+            row: The text; it moves on by the token.
+            probabilities: float64 [V], sums to 1; after temperature and truncation.
+        """
+        self.check_width(probabilities)
+        context = tuple(row.tokens[len(row.tokens) - self.window :]) if self.window else ()
+        enough = len(row.tokens) >= self.first
+        if enough and (self.marks_repeats or context not in row.seen):
+            row.seen.add(context)
+            token = self.choose(row, probabilities, np.array(context, dtype=np.int64))
+        else:
+            token = draw(probabilities, row.dice.random())
+        row.tokens.append(token)
+        return token
+
+    @property
+    def first(self) -> int:
+        """Tokens of a text before the first that is marked."""
+        return self.window
+
+    def check_width(self, probabilities: F64) -> None:
+        """Refuse a row that is not as wide as the vocabulary.
+
+        Raises:
+            ValueError: It is not.
+        """
+        if probabilities.shape != (self.vocab_size,):
+            raise ValueError(f"a row of {self.vocab_size} probabilities is needed")
+
+    def encode(self, bits: I64) -> I64:
+        """Return what is embedded of a payload's bits."""
+        return bits
+
+    @abstractmethod
+    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+        """Return the marked token of a step."""
+
+    @abstractmethod
+    def observe(self, ids: I64) -> Observed:
+        """Return what the key draws for a text; every context is counted once."""
+
+    @abstractmethod
+    def decode(self, observed: Observed) -> Decoded:
+        """Read the message."""
+
+    def null_draw(self, ids: I64, rng: np.random.Generator) -> Observed:
+        """Return what a key that has nothing to do with the text draws for it."""
+        return replace(self, key=SecretKey(rng.bytes(KEY_BYTES))).observe(ids)
+
+    def printed_p(self, ids: I64) -> float | None:
+        """Return the p-value as the scheme's public code prints it, faults and all; None: none."""
+        return None
+
+    def counted(self, ids: I64) -> tuple[I64, I64]:
+        """Return the tokens that count, and their contexts."""
+        return first_contexts(ids, self.window)
+
+
+class Reweighting(Rival):
+    """A scheme that changes the distribution and draws from it."""
+
+    @abstractmethod
+    def law(self, code: I64, probabilities: F64, context: I64) -> F64:
+        """Return the changed distribution; float64 [V]."""
+
+    def choose(self, row: Row, probabilities: F64, context: I64) -> int:
+        """Draw from the changed distribution."""
+        return draw(self.law(row.code, probabilities, context), row.dice.random())
+
+
+def draw(probabilities: F64, point: float) -> int:
+    """Return the token whose interval in the order of ids holds a point of [0, 1)."""
+    mass = np.cumsum(probabilities)
+    token = int(np.searchsorted(mass, point * mass[-1], side="right"))
+    if token == mass.size:  # rounding left the end of the sum at or below the point
+        token = int(np.flatnonzero(probabilities)[-1])
+    return token
+
+
+def shifted(probabilities: F64, favoured: npt.NDArray[np.bool_], delta: float) -> F64:
+    """Return the distribution after ``delta`` was added to the logits of the favoured tokens."""
+    weights = probabilities * (1.0 + (np.exp(delta) - 1.0) * favoured)
+    return np.asarray(weights / weights.sum())
+
+
+def add_up(observed: Observed, scores: F64, positions: int) -> F64:
+    """Return the sums of scores [N, M] over the tokens of each position; float64 [positions, M]."""
+    out = np.zeros((positions, scores.shape[1]))
+    np.add.at(out, observed.position, scores)
+    return out
+
+
+def largest(sums: F64) -> I64:
+    """Return the column with the largest sum of each row; :data:`ERASED` where two share it."""
+    best = sums.max(axis=1, keepdims=True)
+    alone = (sums == best).sum(axis=1) == 1
+    return np.where(alone, sums.argmax(axis=1), ERASED).astype(np.int64)
+
+
+def bits_of(symbols: I64, width: int) -> I8:
+    """Return the bits of symbols, most significant first; erased symbols are erased bits."""
+    bits = (symbols[:, None] >> np.arange(width - 1, -1, -1)) & 1
+    return np.where(symbols[:, None] == ERASED, ERASED, bits).astype(np.int8).ravel()
+
+
+def symbols_of(bits: I64, width: int) -> I64:
+    """Return the symbols of bits, most significant first; zeros fill up the last one."""
+    padded = np.concatenate([bits, np.zeros(-bits.size % width, dtype=np.int64)])
+    return np.asarray(padded.reshape(-1, width) @ (1 << np.arange(width - 1, -1, -1)))
+
+
+def redraw_p(rival: Rival, ids: I64, rng: np.random.Generator, draws: int = 99) -> float:
+    """Return the share of keys whose statistic is no smaller than the scheme's, its own included.
+
+    A p-value for "the text was written without the key", exact for every text: under it the key is
+    as good as each of those drawn.
+    """
+    own = rival.decode(rival.observe(ids)).statistic
+    above = sum(
+        rival.decode(rival.null_draw(ids, rng)).statistic >= own - 1e-12 for _ in range(draws)
+    )
+    return (1 + above) / (1 + draws)

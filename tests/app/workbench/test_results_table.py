@@ -1,0 +1,115 @@
+"""The pile as a table: ten thousand rows, sorted, filtered, exported; results of a batch."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt, QTimer
+
+from pura.batch.results import read_rows
+from pura.record.audit import Audit
+from pura_audit.jobs.outcome import Failure
+from pura_audit.session.finding_summary import outline
+from pura_audit.session.items import Item, ItemState
+from pura_audit.session.results import COLUMNS
+from pura_audit.workbench.results_view import PAUSE_MS
+
+
+def evidence(window: Any) -> list[float]:
+    return [row.found.log10_e for row in window.pile.model.rows if row.found is not None]
+
+
+def test_ten_thousand_rows_are_filtered_sorted_grouped_and_removed(
+    window: Any, qtbot: Any, audit: Any
+) -> None:
+    found = outline(audit)
+    items = [
+        Item(
+            number=n,
+            name=f"text {n}",
+            state=ItemState.DONE if n % 3 else ItemState.FAILED,
+            outline=replace(found, log10_e=float(n * 7919 % 10_007), audit=str(n))
+            if n % 3
+            else None,
+            failure=None if n % 3 else Failure(code="x", message="No text in it.", hint=""),
+            elsewhere=True,
+        )
+        for n in range(10_000)
+    ]
+    queue, model = window.session.queue, window.pile.model
+    queue.insert(items)
+    qtbot.waitUntil(lambda: model.rowCount() == 10_000, timeout=30_000)
+    assert model.counts() == {"mark": 6666, "failed": 3334}
+    model.sort(COLUMNS.index("evidence"), Qt.SortOrder.DescendingOrder)
+    values = evidence(window)
+    assert values == sorted(values, reverse=True)
+    assert model.rows[-1].found is None  # without a value: last, whichever way it is sorted
+    model.group(grouped=True)
+    kinds = [row.kind for row in model.rows]
+    assert kinds == ["mark"] * 6666 + ["failed"] * 3334
+    window.pile.search.setText("no text 9999")
+    assert [row.name for row in model.rows] == ["text 9999"]
+    window.pile.search.setText("")
+    queue.remove(items[1::2])
+    assert queue.items == tuple(items[::2])
+    qtbot.waitUntil(lambda: model.rowCount() == 5000, timeout=30_000)
+    assert all(queue.row(item) == place for place, item in enumerate(items[::2]))
+
+
+def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    for words in (text, "A short one.", text[:200]):
+        window.session.add_text(words)
+    window.toggle_pile()
+    pile = window.pile
+    assert not window.columns.isVisible()
+    qtbot.waitUntil(lambda: pile.rest.text() == "Audit 3 remaining", timeout=30_000)
+    pile.rest.click()
+    items = window.session.queue.items
+    qtbot.waitUntil(lambda: all(i.state is ItemState.DONE for i in items), timeout=30_000)
+    lengths = [len(request.document.text) for request in engine.requests]
+    assert lengths == sorted(lengths)
+    pile._activated(pile.model.index(1, 0))
+    assert window.session.current is items[1]
+    assert window.columns.isVisible()
+
+
+def test_rows_are_exported_and_results_opened(
+    window: Any, qtbot: Any, tmp_path: Path, text: str
+) -> None:
+    window.session.add_text(text, "=memo")
+    window.session.audit()
+    item = window.session.queue.items[0]
+    qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
+    item.audit = None  # only the case log has the record
+    pile = window.pile
+    for name in ("rows.csv", "rows.parquet", "rows.jsonl"):
+        pile.export_to(tmp_path / name)
+        qtbot.waitUntil((tmp_path / name).exists, timeout=30_000)
+    with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
+        head, row = csv.reader(file)
+    assert row[0] == "'=memo"  # no formula for a spreadsheet
+    assert head[COLUMNS.index("outcome")] == "Outcome"
+    for name in ("rows.parquet", "rows.jsonl"):
+        [found] = read_rows(str(tmp_path / name))
+        assert (found.verdict, found.path) == ("mark", "=memo")
+    pile.open_result(tmp_path / "rows.jsonl")
+    qtbot.waitUntil(lambda: pile.model.rowCount() == 2, timeout=30_000)
+    opened = pile.model.rows[1]
+    assert (opened.kind, opened.item) == ("mark", None)
+
+
+def test_the_counts_follow_while_progress_ticks(window: Any, audit: Audit, qtbot: Any) -> None:
+    """Every tick of progress tells of a change, faster than the counts are made."""
+    window.session.add_audit(audit)
+    pile = window.pile
+    ticks = QTimer(interval=PAUSE_MS // 4)
+    ticks.timeout.connect(pile.model.counted)
+    pile.kinds.clear()
+    ticks.start()
+    qtbot.waitUntil(lambda: pile.kinds.count() > 0, timeout=20 * PAUSE_MS)
+    ticks.stop()

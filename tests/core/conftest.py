@@ -1,0 +1,37 @@
+"""Synthetic texts with their readings, as a generator would write them. No model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pura.measure.evaluate import TextReading
+from pura.scheme import Payload, Profile, Scheduler, SecretKey, anchor, encode
+from pura.scheme.gray import sector_of
+
+
+def write_text(profile: Profile, payload: Payload | None, tokens: int, seed: int) -> TextReading:
+    """Write a text with random distributions, marked or not, and read it with the same ones."""
+    key, rng = SecretKey(bytes(range(32))), np.random.default_rng(seed)
+    vocabulary = profile.vocab_size
+    order = key.vocabulary_order(vocabulary)
+    code = encode(payload, profile).tolist() if payload else []
+    walk, rows = Scheduler(key, profile), []
+    for _ in range(tokens):
+        p = rng.dirichlet(np.full(vocabulary, 0.3))
+        entropy = float(-(p * np.log2(np.maximum(p, 1e-300))).sum())
+        step = walk.step(entropy)
+        bits = [code[(step.index + j) % len(code)] for j in range(step.arity)] if code else []
+        point = anchor(step, sector_of(bits)) if bits else rng.random()
+        mass = np.cumsum(p[order])
+        rank = int(min(np.searchsorted(mass, point, side="right"), vocabulary - 1))
+        token = int(order[rank])
+        walk.push(token)
+        rows.append((token, entropy, p[token], mass[rank] - p[token], mass[rank]))
+    ids, entropy_bits, probability, lo, hi = (np.array(c) for c in zip(*rows, strict=True))
+    return TextReading(ids=ids, entropy_bits=entropy_bits, probability=probability, lo=lo, hi=hi)
+
+
+@pytest.fixture
+def marked_text():
+    return write_text

@@ -1,0 +1,400 @@
+"""What each attack does to a text, and what it leaves alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pura.measure.attacks import (
+    ATTACKS,
+    Tools,
+    attack_ids,
+    attack_many,
+    attack_text,
+    copy_paste,
+    delete,
+    edit_rate,
+    insert,
+    paste_spans,
+    sentence_shuffle,
+    splice,
+    split_sentences,
+    stress,
+    substitute,
+    substitute_plausible,
+    truncate,
+)
+from pura.measure.attacks.characters import word_spans
+from pura.measure.attacks.spelling import read_mythes
+from pura.measure.attacks.table import AttackError
+
+VOCABULARY = 500
+TEXT = (
+    "The ferry was late again. Nobody minded! “Is that the island?” asked Ida.\n"
+    "The captain nodded. A gull sat down on the rail. It looked at the bread."
+)
+FOREIGN = tuple(f"Sentence number {i} is foreign." for i in range(20))
+
+
+def text_ids(size: int = 200, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, VOCABULARY, size)
+
+
+def characters(text: str) -> np.ndarray:
+    return np.array([ord(c) for c in text], dtype=np.int64)
+
+
+def spell(ids: np.ndarray) -> str:
+    return "".join(map(chr, ids.tolist()))
+
+
+TOOLS = Tools(
+    vocab_size=VOCABULARY,
+    decode=spell,
+    tokenise=characters,
+    propose=lambda ids: np.tile(np.arange(VOCABULARY, dtype=np.float32) / 50, (ids.size, 1)),
+    foreign=FOREIGN,
+)
+
+
+def slow_edit_distance(a: list[int], b: list[int]) -> int:
+    table = {(i, 0): i for i in range(len(a) + 1)} | {(0, j): j for j in range(len(b) + 1)}
+    for i, x in enumerate(a, 1):
+        for j, y in enumerate(b, 1):
+            table[i, j] = min(
+                table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (x != y)
+            )
+    return table[len(a), len(b)]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_edit_rate_is_the_edit_distance(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 4, rng.integers(1, 12)), rng.integers(0, 4, rng.integers(0, 12))
+    assert edit_rate(a, b) == slow_edit_distance(a.tolist(), b.tolist()) / a.size
+
+
+def test_edit_rate_of_nothing() -> None:
+    empty = np.zeros(0, dtype=np.int64)
+    assert edit_rate(empty, empty) == 0
+    assert edit_rate(empty, text_ids(3)) == float("inf")
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.2, 1.0])
+def test_substitution_changes_exactly_its_share(rate: float) -> None:
+    ids = text_ids()
+    out = substitute(ids, np.random.default_rng(2), rate=rate, vocab_size=VOCABULARY)
+    changed = out.ids != ids
+    assert changed.sum() == round(rate * ids.size)
+    np.testing.assert_array_equal(out.origin == -1, changed)
+    np.testing.assert_array_equal(out.ids[~changed], ids[out.origin[~changed]])
+    assert out.rate <= rate
+    assert out.ids.min() >= 0
+    assert out.ids.max() < VOCABULARY
+
+
+def test_substitutes_are_uniform_over_the_other_tokens() -> None:
+    ids, rng = np.full(200, 3), np.random.default_rng(3)
+    out = [substitute(ids, rng, rate=1.0, vocab_size=5).ids for _ in range(100)]
+    counts = np.bincount(np.concatenate(out), minlength=5)
+    assert counts[3] == 0
+    # 4 cells of 5000 expected, standard deviation 61: five of them, failure below 1e-5.
+    assert np.all(np.abs(counts[[0, 1, 2, 4]] - 5000) < 310)
+
+
+def test_plausible_substitutes_come_from_the_top_and_never_repeat_the_token() -> None:
+    ids = text_ids()
+    logits = np.random.default_rng(4).normal(size=(ids.size, VOCABULARY)).astype(np.float32)
+    out = substitute_plausible(ids, np.random.default_rng(5), rate=0.5, logits=logits, top_k=10)
+    places = np.flatnonzero(out.origin == -1)
+    assert places.size == 100
+    assert 0 not in places
+    for place in places.tolist():
+        assert out.ids[place] != ids[place]
+        better = (logits[place] > logits[place, out.ids[place]]).sum()
+        assert better < 11
+
+
+def test_plausible_substitutes_follow_the_probabilities() -> None:
+    ids, rng = np.zeros(201, dtype=np.int64), np.random.default_rng(6)
+    logits = np.tile(np.log([0.5, 0.3, 0.15, 0.05]), (ids.size, 1))
+    out = [
+        substitute_plausible(ids, rng, rate=1.0, logits=logits, top_k=2).ids[1:] for _ in range(40)
+    ]
+    # Of the three others the top two are offered, two to one; standard deviation 42.
+    counts = np.bincount(np.concatenate(out), minlength=4)
+    assert counts[0] == counts[3] == 0
+    assert abs(counts[1] - 8000 * 2 / 3) < 5 * 42
+
+
+def test_insertion_keeps_the_text_in_order() -> None:
+    ids = text_ids()
+    out = insert(ids, np.random.default_rng(7), rate=0.2, vocab_size=VOCABULARY)
+    assert out.ids.size == 240
+    own = out.origin >= 0
+    np.testing.assert_array_equal(out.origin[own], np.arange(200))
+    np.testing.assert_array_equal(out.ids[own], ids)
+    assert 0.15 < out.rate <= 0.2
+
+
+def test_deletion_keeps_the_rest_in_order() -> None:
+    ids = text_ids()
+    out = delete(ids, np.random.default_rng(8), rate=0.1)
+    assert out.ids.size == 180
+    assert np.all(np.diff(out.origin) > 0)
+    np.testing.assert_array_equal(out.ids, ids[out.origin])
+    assert out.rate == pytest.approx(0.1)
+
+
+def test_truncation_keeps_the_beginning() -> None:
+    ids = text_ids()
+    out = truncate(ids, tokens=60)
+    np.testing.assert_array_equal(out.ids, ids[:60])
+    assert out.rate == pytest.approx(0.7)
+    np.testing.assert_array_equal(truncate(ids, tokens=999).ids, ids)
+
+
+def test_splice_puts_the_passage_in_one_piece() -> None:
+    passage, host = text_ids(50, 1), text_ids(120, 2)
+    out = splice(passage, np.random.default_rng(9), host=host)
+    inside = np.flatnonzero(out.origin >= 0)
+    np.testing.assert_array_equal(inside, np.arange(inside[0], inside[0] + 50))
+    np.testing.assert_array_equal(out.ids[inside], passage)
+    np.testing.assert_array_equal(np.delete(out.ids, inside), host)
+    assert splice(passage, np.random.default_rng(0), host=host, at=0).origin[0] == 0
+
+
+def test_sentences_and_separators_are_the_text() -> None:
+    sentences, separators = split_sentences(TEXT)
+    assert len(sentences) == 7
+    assert sentences[1] == "Nobody minded!"
+    assert separators[3] == "\n"
+    together = "".join(a + b for a, b in zip(sentences, [*separators, ""], strict=True))
+    assert together == TEXT
+
+
+@pytest.mark.parametrize("text", ["", "no end", "One. ", "\n\nx\n", "a.\n\nb!  c?", "…", "A. B."])
+def test_every_text_survives_the_splitting(text: str) -> None:
+    sentences, separators = split_sentences(text)
+    assert "".join(a + b for a, b in zip(sentences, [*separators, ""], strict=True)) == text
+
+
+def test_shuffle_keeps_every_sentence_and_changes_the_order() -> None:
+    for seed in range(20):
+        out = sentence_shuffle(TEXT, np.random.default_rng(seed))
+        assert out != TEXT
+        assert sorted(split_sentences(out)[0]) == sorted(split_sentences(TEXT)[0])
+    assert sentence_shuffle("Only one.", np.random.default_rng(0)) == "Only one."
+
+
+def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> None:
+    for seed in range(20):
+        out = copy_paste(TEXT, np.random.default_rng(seed), share=0.3, foreign=FOREIGN)
+        sentences = split_sentences(out)[0]
+        own = [s for s in sentences if "foreign" not in s]
+        assert own == split_sentences(TEXT)[0]
+        # 7 own sentences at 30 % foreign: 7 * 0.3 / 0.7 = 3.
+        assert len(sentences) - len(own) == 3
+    with pytest.raises(ValueError, match="too few"):
+        copy_paste(TEXT, np.random.default_rng(0), share=0.9, foreign=FOREIGN[:3])
+
+
+OTHERS = {
+    "smoothing",
+    "synonyms",
+    "spelling",
+    "contractions",
+    "office",
+    *(a.name for a in ATTACKS.values() if a.rewrites),
+}
+"""Attacks with tests of their own: they need more tools, or other words."""
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS.keys() - OTHERS))
+def test_every_attack_runs_both_ways_and_repeats_with_its_seed(name: str) -> None:
+    params = {"host": characters("plain text around it")} if name == "splice" else {}
+    ids = characters(TEXT)
+    first, second = (
+        attack_ids(name, ids, np.random.default_rng(11), TOOLS, **params) for _ in range(2)
+    )
+    np.testing.assert_array_equal(first.ids, second.ids)
+    assert first.rate == edit_rate(ids, first.ids)
+    assert first.rate > 0
+    text, rate = attack_text(name, TEXT, np.random.default_rng(11), TOOLS, **params)
+    assert text == spell(first.ids)
+    assert rate == pytest.approx(first.rate)
+
+
+def test_the_attacked_text_is_a_new_array() -> None:
+    ids = text_ids()
+    before = ids.copy()
+    for name in ("substitute", "substitute-plausible", "insert", "delete", "truncate"):
+        attack_ids(name, ids, np.random.default_rng(1), TOOLS)
+        np.testing.assert_array_equal(ids, before)
+
+
+def test_attacks_say_what_they_lack() -> None:
+    for name in ("substitute", "substitute-plausible", "sentence-shuffle"):
+        with pytest.raises(AttackError) as caught:
+            attack_ids(name, text_ids(), np.random.default_rng(1), Tools())
+        assert caught.value.hint
+    with pytest.raises(AttackError, match="no attack"):
+        attack_ids("unknown", text_ids(), np.random.default_rng(1), TOOLS)
+    with pytest.raises(ValueError, match="rate"):
+        delete(text_ids(), np.random.default_rng(1), rate=1.5)
+
+
+PLAIN = replace(TOOLS, propose=None)
+
+
+def test_spellings_contractions_and_typography_go_there_and_back() -> None:
+    def run(name: str, text: str) -> str:
+        return stress(name, text, PLAIN, seed=1).text
+
+    british = "The colour of the harbour: she realised it, realising THEATRE centres."
+    american = "The color of the harbor: she realized it, realizing THEATER centers."
+    assert run("spelling", british) == american
+    assert run("spelling", american) == british
+    assert run("contractions", "Do not say it is late.") == "Don't say it's late."
+    assert run("contractions", "Don't say it's late.") == "Do not say it is late."
+    assert run("office", '"It\'s 3 km" -- ("far")...') == "“It’s 3\u00a0km” – (“far”)…"
+
+
+def test_attacks_on_characters_hit_their_share_and_nothing_else() -> None:
+    words = len(word_spans(TEXT))
+    for name in ("typos", "case", "homoglyphs", "zero-width", "punctuation"):
+        done = stress(name, TEXT, PLAIN, seed=2, strength=0.5)
+        assert done.damage.characters > 0, name
+        assert stress(name, TEXT, PLAIN, seed=2, strength=0.0).text == TEXT, name
+    cased = stress("case", TEXT, PLAIN, seed=3, strength=0.25).text
+    assert cased.lower() == TEXT.lower()
+    assert sum(a != b for a, b in zip(cased, TEXT, strict=True)) == round(words / 4)
+    hidden = stress("zero-width", TEXT, PLAIN, seed=3, strength=0.1).text
+    assert "".join(c for c in hidden if c not in "\u200b\u200c\u200d\u2060") == TEXT
+    assert len(hidden) == len(TEXT) + round(len(TEXT) / 10)
+    twins = stress("homoglyphs", TEXT, PLAIN, seed=3, strength=1.0).text
+    assert len(twins) == len(TEXT)
+    assert "a" not in twins
+
+
+def test_synonyms_are_single_words_in_the_case_of_the_old_one(tmp_path: Path) -> None:
+    file = tmp_path / "th.dat"
+    file.write_bytes(
+        b"UTF-8\nferry|2\n(noun)|boat|craft (generic term)\n(verb)|ship\nbread|1\n(noun)|loaf\n"
+    )
+    known = read_mythes(file)
+    assert known == {"ferry": ("boat", "ship"), "bread": ("loaf",)}
+    tools = replace(PLAIN, thesaurus=lambda word: known.get(word, ()))
+    text = stress("synonyms", "The ferry. Ferry BREAD!", tools, seed=1, strength=1.0).text
+    assert re.fullmatch(r"The (boat|ship)\. (Boat|Ship) LOAF!", text)
+
+
+def test_pieces_stand_in_order_in_other_text() -> None:
+    ids, host = text_ids(120, 1), text_ids(300, 2)
+    out = paste_spans(ids, np.random.default_rng(3), host=host, share=0.4, spans=4)
+    own = out.origin >= 0
+    np.testing.assert_array_equal(out.origin[own], np.arange(120))
+    np.testing.assert_array_equal(out.ids[own], ids)
+    np.testing.assert_array_equal(out.ids[~own], host[:80])
+    edges = np.count_nonzero(np.diff(own.astype(int), prepend=0, append=0) == 1)
+    assert 1 <= edges <= 4
+    with pytest.raises(ValueError, match="short"):
+        paste_spans(ids, np.random.default_rng(3), host=host[:10], share=0.4, spans=4)
+
+
+class Said:
+    """A writer that repeats the passage with one word more; it remembers what it was asked."""
+
+    name = "said"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, system: str, user: str, *, seed: int, tokens: int) -> str:
+        self.asked.append(user)
+        return f"Well, {user.rpartition('Passage:')[2].strip()} {'x ' * (seed % 3)}".strip()
+
+    def log_likelihoods(self, system: str, user: str, answer: str) -> np.ndarray:
+        return np.full(len(answer), -1.0 if user else -2.0)
+
+
+class Turned:
+    """A translator whose other language is written backwards."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.turned = name, []
+
+    def __call__(self, prompt: str, *, seed: int) -> str:
+        self.turned.append(prompt)
+        return prompt[::-1]
+
+
+def test_rewriting_goes_three_sentences_at_a_time_and_names_its_model() -> None:
+    writer = Said()
+    tools = replace(PLAIN, writer=writer, propose=lambda ids: np.zeros((ids.size, 9000)))
+    done = stress("paraphrase", TEXT, tools, seed=1)
+    assert done.by == "said"
+    assert len(writer.asked) == 3  # of seven sentences
+    assert done.text.count("Well, ") == 3
+    assert stress("rlcracker", TEXT, tools, seed=1, tries=2).by == "said"
+    assert stress("sira", TEXT, tools, seed=1).by == "said"
+    assert stress("dipper", TEXT, tools, seed=1).by == "said"
+    codes: list[str] = []
+
+    class Real:
+        name = "DIPPER"
+
+        def __call__(self, prompt: str, *, seed: int) -> str:
+            codes.append(prompt)
+            return "Said otherwise."
+
+    real = Real()
+    with pytest.raises(AttackError, match="there and back"):
+        stress("back-translation", TEXT, tools, seed=1)
+    both = [Turned("en-de"), Turned("de-en")]
+    done = stress("back-translation", TEXT, replace(tools, translators=tuple(both)), seed=1)
+    assert (done.by, done.text) == ("en-de, de-en", " ".join(TEXT.split()))
+    assert both[0].turned == split_sentences(TEXT)[0]
+    done = stress("dipper", TEXT, replace(tools, paraphraser=real), seed=1, lexical=40)
+    assert done.by == "DIPPER"
+    assert done.text == " ".join(["Said otherwise."] * 3)
+    assert codes[1].startswith("lexical = 60, order = 80 Said otherwise. <sent> ")
+
+
+def test_smoothing_changes_about_its_share_and_only_where_the_model_is_unsure() -> None:
+    ids = np.zeros(400, dtype=np.int64)
+
+    def stepper() -> Callable[[np.ndarray], np.ndarray]:
+        count = iter(range(1, 500))
+
+        # Every second step is sure of token 0, the others know nothing.
+        def step(tokens: np.ndarray) -> np.ndarray:
+            return np.tile(np.eye(1, 8) * (30.0 if next(count) % 2 else 0.0), (tokens.size, 1))
+
+        return step
+
+    tools = replace(PLAIN, stepper=stepper)
+    done = attack_ids("smoothing", ids, np.random.default_rng(4), tools)
+    assert set(np.flatnonzero(done.ids) % 2) == {0}
+    assert 0.3 < np.count_nonzero(done.ids) / 400 < 0.5
+    dice = [np.random.default_rng(seed) for seed in (5, 4)]
+    beside = attack_many("smoothing", [ids[:90], ids], dice, tools)
+    np.testing.assert_array_equal(beside[1].ids, done.ids)  # as if it were alone
+    assert beside[0].ids.size == 90
+
+
+def test_what_an_attack_did_is_measured() -> None:
+    done = stress("delete", "abcd", PLAIN, seed=1, strength=0.25)
+    assert (done.damage.characters, done.damage.tokens, done.damage.words) == (0.25, 0.25, 1.0)
+    flat = replace(PLAIN, propose=lambda ids: np.zeros((ids.size, 9000)))
+    assert stress("case", TEXT, flat, seed=1).damage.perplexity == pytest.approx(9000)
+    assert stress("sentence-shuffle", "A b c. D e f.", PLAIN, seed=1).damage.similarity == 1.0
+    with pytest.raises(AttackError, match="strength"):
+        stress("sentence-shuffle", TEXT, PLAIN, seed=1, strength=0.1)
+    with pytest.raises(AttackError, match="parameter"):
+        stress("delete", TEXT, PLAIN, seed=1, spans=2)

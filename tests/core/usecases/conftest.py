@@ -1,0 +1,70 @@
+"""A environment of this test alone, with the small model and no keyring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.paths import user_paths
+from pura.model.held import HeldModel
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.usecases.environment import Environment
+
+WORDS = b"four words in a row"
+
+
+@pytest.fixture
+def models(small_models: Path) -> Path:
+    """The folder of the models that are installed."""
+    return small_models
+
+
+@pytest.fixture
+def reader(small_model: Any) -> Any:
+    """The model that is lent to the quick environment."""
+    return small_model
+
+
+@pytest.fixture
+def at(models: Path) -> Environment:
+    """The environment; its key files have a passphrase that is told to whoever asks."""
+    paths = user_paths()
+    paths.models.parent.mkdir(parents=True, exist_ok=True)
+    paths.models.symlink_to(models)
+    return Environment(paths=paths, device="cpu", ask_folder=lambda _new: bytearray(WORDS))
+
+
+@pytest.fixture
+def loads() -> list[str]:
+    """Every model that was loaded at the quick environment."""
+    return []
+
+
+@pytest.fixture
+def quick(at: Environment, reader: Any, loads: list[str]) -> Environment:
+    """The same, with the session's model instead of one that is loaded for each test."""
+
+    def load(source: Any, device: Any) -> Any:
+        loads.append(f"{source.name} {device.kind} {device.dtype}")
+        return reader
+
+    return Environment(paths=at.paths, device="cpu", ask_folder=at.ask_folder, held=HeldModel(load))
+
+
+@pytest.fixture(scope="session")
+def make_record() -> Callable[[int], Audit]:
+    """Make a complete record without a model: ``make_record(1)``."""
+    path = Path(__file__).parents[2] / "data" / "v0.1.0" / "record.json"
+    found = json_io.from_json(path.read_text(encoding="utf-8"))
+    return lambda number: replace(found, id=f"{number:032x}")
+
+
+@pytest.fixture
+def alone() -> Environment:
+    """A environment without models: for what is done to records."""
+    return Environment(paths=user_paths(), device="cpu")

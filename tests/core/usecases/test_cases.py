@@ -1,0 +1,180 @@
+"""Cases at the desk: audits saved all or none, opened again, reviewed, exported, checked."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pura.base.errors import Cancelled, CaseLogError, InputError, KeyFormatError
+from pura.base.paths import user_paths
+from pura.caselog import SEAL, CaseLog, list_cases, set_closed
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.usecases import cases
+from pura.usecases.environment import Environment
+
+Make = Callable[[int], Audit]
+TO = cases.SaveTo(case="Thesis", auditor="Anna")
+
+
+def words(text: bytes = b"a quiet passphrase") -> Secret:
+    return Secret(bytearray(text))
+
+
+def test_without_a_log_nothing_is_made_by_looking(alone: Environment) -> None:
+    for work in (
+        lambda: cases.items_of(alone, "Thesis"),
+        lambda: cases.check_log(alone, cases.CheckLog()),
+        lambda: cases.export_to_file(alone, cases.ExportCase(case="Thesis", path=Path("x"))),
+    ):
+        with pytest.raises(CaseLogError) as caught:
+            work()
+        assert caught.value.code == "case-log-missing"
+    assert not alone.paths.caselog.exists()
+
+
+def test_audits_are_saved_all_or_none(alone: Environment, make_record: Make) -> None:
+    calls: list[int] = []
+
+    def stop_at_the_second() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise Cancelled
+
+    both = [make_record(1), make_record(2)]
+    with pytest.raises(Cancelled):
+        cases.save_audits(alone, TO, both, checkpoint=stop_at_the_second)
+    with cases.open_log(alone, read_only=True) as log:
+        assert list_cases(log) == ()
+    done = cases.save_audits(alone, TO, both)
+    assert (done.count, done.opened, done.case.name) == (2, True, "Thesis")
+    again = cases.save_audits(alone, TO, [*both, make_record(3)])
+    assert (again.count, again.opened, len(again.case.items)) == (1, False, 3)
+    with pytest.raises(CaseLogError) as caught:
+        cases.save_audits(alone, TO, both)
+    assert caught.value.code == "case-log-twice"
+
+
+def test_a_sealed_text_is_read_with_its_passphrase_alone(
+    alone: Environment, make_record: Make
+) -> None:
+    record, passphrase = make_record(1), words()
+    to = cases.SaveTo(case="Thesis", auditor="Anna", text=SEAL, passphrase=passphrase)
+    cases.save_audits(alone, to, [record])
+    assert passphrase.copy() == b""
+    _, items = cases.items_of(alone, "Thesis")
+    [without] = cases.open_audits(alone, cases.OpenAudits(items=items, auditor="Béla"))
+    assert without.text is None
+    with pytest.raises(CaseLogError):
+        cases.open_audits(
+            alone, cases.OpenAudits(items=items, auditor="Béla", passphrase=words(b"another"))
+        )
+    [opened] = cases.open_audits(
+        alone, cases.OpenAudits(items=items, auditor="Béla", passphrase=words())
+    )
+    assert opened.text == record.text
+    with cases.open_log(alone, read_only=True) as log:
+        assert [e.action for e in log.entries()].count("text-opened") == 1
+    short = cases.SaveTo(case="Other", auditor="Anna", text=SEAL, passphrase=words(b"short"))
+    with pytest.raises(KeyFormatError):
+        cases.save_audits(alone, short, [make_record(2)])
+
+
+def test_a_run_says_what_began_what_failed_and_what_was_found(
+    alone: Environment, make_record: Make
+) -> None:
+    with cases.saving_run(alone, TO) as run:
+        assert run.opened
+        run.start("a.txt")
+        assert run.save(make_record(1)).id == make_record(1).id
+        run.fail("b.txt", InputError("file.read", name="b.txt", why=5))
+        case = run.case
+    with cases.open_log(alone) as log:
+        actions = [entry.action for entry in log.entries(case=case.id)]
+        assert actions[:4] == [
+            "case-opened",
+            "examination-started",
+            "examination-finished",
+            "register-looked-up",
+        ]
+        assert "examination-failed" in actions
+        set_closed(log, case.id, log.person("Anna"), closed=True)
+    with pytest.raises(CaseLogError) as caught, cases.saving_run(alone, TO):
+        pass
+    assert caught.value.code == "case-log-closed"
+
+
+def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> None:
+    cases.save_audits(alone, TO, [make_record(1)])
+    _, [item] = cases.items_of(alone, "Thesis", [make_record(1).id[:32]])
+    own = cases.ReviewFinding(item=item, reviewer="Anna", agree=True, recomputed="all of it")
+    with pytest.raises(CaseLogError) as caught:
+        cases.review_finding(alone, own)
+    assert caught.value.code == "four-eyes"
+    other = cases.ReviewFinding(item=item, reviewer="Béla", agree=False, recomputed="all of it")
+    cases.review_finding(alone, other)
+    _, [item] = cases.items_of(alone, "Thesis")
+    assert item.review is not None
+    assert (item.review.state, item.review.who) == ("disputed", "Béla")
+
+
+def test_a_case_travels_and_no_file_is_replaced_unasked(
+    alone: Environment, make_record: Make, tmp_path: Path
+) -> None:
+    cases.save_audits(alone, TO, [make_record(1)])
+    request = cases.ExportCase(case="Thesis", path=tmp_path / "thesis.puracase", auditor="Anna")
+    assert cases.export_to_file(alone, request) == request.path.stat().st_size
+    with pytest.raises(CaseLogError) as caught:
+        cases.export_to_file(alone, request)
+    assert caught.value.code == "file-exists"
+    there = Environment(paths=user_paths(tmp_path / "there"))
+    case = cases.import_from_file(there, cases.ImportCase(path=request.path, auditor="Béla"))
+    assert (case.name, len(case.items)) == ("Thesis", 1)
+
+
+def test_heads_are_laid_down_by_themselves_and_show_an_older_copy(
+    alone: Environment, make_record: Make, tmp_path: Path
+) -> None:
+    cases.save_audits(alone, TO, [make_record(1)])
+    older = tmp_path / "older.sqlite3"
+    folder = tmp_path / "archive"
+    nowhere = cases.Deposited(folder=folder, always=True)
+    with pytest.raises(CaseLogError, match="archive"):
+        cases.deposit_head(alone, nowhere)
+    folder.mkdir()
+    made = cases.deposit_head(alone, nowhere)
+    with sqlite3.connect(alone.paths.caselog) as source, sqlite3.connect(older) as copy:
+        source.backup(copy)
+    source.close()
+    copy.close()
+    cases.save_audits(alone, TO, [make_record(2)])
+    check = {one.name: one for one in cases.check_log(alone, cases.CheckLog())}["deposits"]
+    assert (check.state, check.values["count"]) == ("good", 1), "one file a day"
+    made.unlink()
+    cases.save_audits(alone, TO, [make_record(3)])
+    assert made.exists(), "laid down again by itself"
+    older.replace(alone.paths.caselog)
+    keys = [one.key for one in cases.check_log(alone, cases.CheckLog()) if one.state == "bad"]
+    assert keys == ["deposits.cut"]
+    cases.end_deposits(alone)
+    assert not any(one.state == "bad" for one in cases.check_log(alone, cases.CheckLog()))
+
+
+def test_the_log_is_checked_and_says_so_where_that_is_wanted(
+    alone: Environment, make_record: Make, tmp_path: Path
+) -> None:
+    cases.save_audits(alone, TO, [make_record(1)])
+    checks = cases.check_log(alone, cases.CheckLog(record=True, auditor="Anna"))
+    assert all(check.state != "bad" for check in checks)
+    with cases.open_log(alone, read_only=True) as log:
+        head = str(log.head())
+        assert list(log.entries())[-1].action == "log-verified"
+    other = cases.CheckLog(log=alone.paths.caselog, head=head, record=True)
+    elsewhere = Environment(paths=user_paths(tmp_path / "elsewhere"))
+    assert all(check.state != "bad" for check in cases.check_log(elsewhere, other))
+    assert not elsewhere.paths.caselog.exists(), "another log is only read"
+    with CaseLog(alone.paths.caselog, read_only=True) as log:
+        assert str(log.head()) == head

@@ -1,0 +1,366 @@
+"""Power of the organisation's own, at the desk: measured, stopped, sealed, relied on, named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
+
+from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
+from pura.base.progress import Stage
+from pura.decode import default_model
+from pura.documents import from_text
+from pura.keys import KeyRef, Secret
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.scheme import Profile, SecretKey
+from pura.usecases.audits import AuditText, Setup, audit, audit_again
+from pura.usecases.environment import Environment
+from pura.usecases.power import (
+    MeasurePower,
+    RelyOnPower,
+    SignPower,
+    add_power,
+    estimate_power,
+    export_power,
+    list_power,
+    measure_power,
+    power_lines,
+    rely_on_power,
+    remove_power,
+    show_power,
+    sign_power,
+)
+from pura.verdict.policy import Policy, load_policy
+from pura.verdict.power import shipped_power
+from pura.verdict.power_file import seal, statement
+from pura.words.sentences import fill
+
+
+def profile_of(model: Any, **changes: Any) -> Profile:
+    return Profile.new(model, **changes)
+
+
+def made_up(model: Any, **conditions: Any) -> dict[str, Any]:
+    """A table that says that the small model's marked texts are always found."""
+    return {
+        "schema": "pura-power/1",
+        "level": 0.95,
+        "conditions": {
+            "name": "Made up",
+            "date": "2026-11-22",
+            "texts": 64,
+            "models": [model.fingerprint],
+            "generators": [model.fingerprint],
+            "kinds": ["English"],
+            "dtypes": ["float32"],
+            "likelihood": default_model().fingerprint,
+        }
+        | conditions,
+        "entries": [
+            {
+                "code": "tbcc",
+                "payload_bits": 36,
+                "threshold": threshold,
+                "prompt": False,
+                "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},  # of the samples
+                "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+                "usable": [20],
+                "found": [64],
+                "texts": [64],
+            }
+            for threshold in (6.0, 7.0)
+        ],
+    }
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A PKCS#12 file without a passphrase, and the certificate in it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    who = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Example Press")])
+    now = datetime.now(UTC)
+    usage = x509.KeyUsage(True, True, False, False, False, True, True, False, False)
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(who)
+        .issuer_name(who)
+        .public_key(key.public_key())
+        .serial_number(7)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=30))
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(usage, critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    locked = serialization.BestAvailableEncryption(b"words")
+    data = pkcs12.serialize_key_and_certificates(b"x", key, cert, None, locked)
+    (folder / "press.p12").write_bytes(data)
+    (folder / "press.pem").write_bytes(cert.public_bytes(serialization.Encoding.PEM))
+    return folder / "press.p12", folder / "press.pem"
+
+
+def test_a_small_measurement_from_the_texts_to_the_policy(
+    quick: Environment, small_model: Any, tmp_path: Path
+) -> None:
+    prompts = tmp_path / "prompts.txt"
+    prompts.write_text("The harbour authority announced that\n\nBees find their way back by\n")
+    request = MeasurePower(
+        name="Tiny",
+        profile=profile_of(small_model),
+        prompts=prompts,
+        texts=3,
+        learn=2,
+        tokens=60,
+        passages=(20, 200),
+        documents=(80,),
+        edits=("substitute:0.2",),
+    )
+    told: list[Stage] = []
+    stop_at = "counting"
+
+    def stopping(stage: Stage) -> None:
+        told.append(stage)
+        if stage.name == stop_at and stage.done == 1:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        measure_power(quick, request, progress=stopping)
+    assert list_power(quick) == ()
+    (work,) = quick.paths.measuring.iterdir()
+    stored = {path.name: path.stat().st_mtime_ns for path in work.iterdir()}
+    assert {"texts", "reading", "reading-inside", stop_at} <= {stage.name for stage in told}
+
+    stop_at, again = "", []
+    sealed = measure_power(quick, request, progress=again.append)
+    assert "texts" not in {stage.name for stage in again}, "nothing is written twice"
+    assert len(stored) > 6
+    assert not work.exists(), "what was half done is cleared away"
+    conditions = sealed.table.conditions
+    assert conditions["generators"] == list(sealed.table.models) == [small_model.fingerprint]
+    assert conditions["prompts"]["count"] == 2
+    learnt = sealed.table.likelihood
+    assert learnt is not None
+    assert learnt.fingerprint == conditions["likelihood"] != default_model().fingerprint
+    pairs = zip(learnt.tables, default_model().tables, strict=True)
+    changed = [own.name for own, base in pairs if not np.array_equal(own.weights, base.weights)]
+    assert changed == ["same-model, prompt unknown"]
+    whole = [e for e in sealed.table.entries if not e.edit and not e.text_usable]
+    assert {e.sampling for e in whole} == {(1.0, 0, 1.0)}
+    assert max(whole[0].texts) <= 3
+    # Under another key than the one of its text no evidence would come close to this.
+    assert next(e for e in whole if e.threshold == 3.0).found[-1] > 0
+    kinds = {(bool(e.edit), bool(e.text_usable)) for e in sealed.table.entries}
+    assert kinds >= {(False, False), (True, False)}
+    lines = power_lines(sealed.table, 6.0)
+    assert all(line.needed == (None, None) for line in lines), "three texts prove little"
+
+    (found,) = list_power(quick)
+    assert (found.sealed, found.relied_on) == (sealed, False)
+    version = load_policy(quick.paths.policy).version
+    policy = rely_on_power(quick, RelyOnPower(name="Tiny"))
+    assert policy == load_policy(quick.paths.policy)
+    assert (policy.power_tables, policy.version) == ((sealed.fingerprint,), version + 1)
+    with pytest.raises(PolicyError, match="relies on"):
+        remove_power(quick, "Tiny")
+    assert rely_on_power(quick, RelyOnPower(name="Tiny", on=False)).power_tables == ()
+    remove_power(quick, "Tiny")
+    assert list_power(quick) == ()
+
+
+@pytest.mark.slow
+def test_a_measurement_that_was_killed_goes_on_where_it_was(
+    quick: Environment, small_model: Any, tmp_path: Path
+) -> None:
+    shared = profile_of(small_model)
+    (tmp_path / "profile.json").write_text(shared.to_json())
+    work = tmp_path / "work"
+    words = "power measure Killed --texts 17 --tokens 20 --documents= --passages= --device cpu"
+    child = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "pura.cli", *words.split()),
+            *("--profile", str(tmp_path / "profile.json"), "--folder", str(work)),
+        ],
+        env=os.environ | {"PURA_HOME": str(quick.paths.data.parent)},
+    )
+    first = work / "texts.0.npz"
+    while not first.exists():
+        assert child.poll() is None, "it ended before anything was kept"
+        time.sleep(0.01)
+    os.kill(child.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+    child.wait()
+    assert list_power(quick) == ()
+    kept = first.stat().st_mtime_ns
+    request = MeasurePower(
+        name="Killed",
+        profile=shared,
+        texts=17,
+        tokens=20,
+        passages=(),
+        documents=(),
+        folder=work,
+    )
+    told: list[Stage] = []
+    sealed = measure_power(quick, request, progress=told.append)
+    assert first.stat().st_mtime_ns == kept
+    assert all(stage.done > 16 * 20 for stage in told if stage.name == "texts")
+    conditions = sealed.table.conditions
+    assert conditions["texts"] + conditions["left_out"] == 17
+    again = measure_power(quick, request)
+    assert again.data["entries"] == sealed.data["entries"], "kept work gives the same table"
+
+
+def test_how_long_it_takes_is_estimated_from_a_trial(quick: Environment, small_model: Any) -> None:
+    small = MeasurePower(name="x", profile=profile_of(small_model), texts=2, tokens=20)
+    small = replace(small, documents=(), passages=())
+    seconds = estimate_power(quick, small)
+    assert 0 < seconds < estimate_power(quick, replace(small, texts=200, tokens=2000))
+    with pytest.raises(Cancelled):
+        estimate_power(quick, small, checkpoint=_stop)
+
+
+def _stop() -> None:
+    raise Cancelled
+
+
+def test_what_cannot_be_measured_is_said_first(
+    quick: Environment, small_model: Any, tmp_path: Path
+) -> None:
+    other = profile_of(small_model).with_(model="f" * 16)
+    with pytest.raises(PolicyError, match="another one"):
+        measure_power(quick, MeasurePower(name="x", profile=other, texts=1))
+    for data in (b" \n\n", b"\xff\xfe\xfd"):
+        (tmp_path / "prompts").write_bytes(data)
+        with pytest.raises(InputError, match="no prompts"):
+            measure_power(
+                quick, MeasurePower(name="x", profile=other, prompts=tmp_path / "prompts")
+            )
+
+
+def test_a_signature_is_checked_wherever_a_table_comes_in(
+    quick: Environment, small_model: Any, tmp_path: Path
+) -> None:
+    sealed = seal(made_up(small_model))
+    quick.power.put(sealed)
+    who, trusted = certificate(tmp_path)
+    request = SignPower(name="Made up", certificate=who, passphrase=Secret(bytearray(b"words")))
+    found = sign_power(quick, request)
+    assert found.signed is not None
+    assert (found.signed.subject, found.signed.trusted) == ("Example Press", False)
+    file = tmp_path / "table.json"
+    export_power(quick, sealed.fingerprint[:8], file)
+    again = add_power(quick, file, trust=(trusted,)).signed
+    assert again is not None
+    assert again.trusted
+
+    # The signature of one table put under another.
+    other = seal(made_up(small_model, name="Forged"), found.sealed.signature)
+    assert statement(other.fingerprint) != statement(sealed.fingerprint)
+    file.write_bytes(other.to_bytes())
+    with pytest.raises(PolicyError, match="not of this table") as caught:
+        add_power(quick, file)
+    assert caught.value.code == "power-forged"
+    quick.power.put(other)
+    for use in (
+        lambda: show_power(quick, "Forged"),
+        lambda: audit_tables(quick, other.fingerprint),
+    ):
+        with pytest.raises(PolicyError, match="not of this table"):
+            use()
+
+
+def audit_tables(at: Environment, fingerprint: str) -> Any:
+    from pura.usecases.power import tables_of
+
+    return tables_of(at, Policy(power_tables=(fingerprint,)))
+
+
+def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
+    quick: Environment, small_model: Any, small_samples: dict[str, Any]
+) -> None:
+    base = default_model()
+    own = replace(base, passages=replace(base.passages, residual=0.2))
+    data = made_up(small_model, likelihood=own.fingerprint) | {"likelihood": own.to_dict()}
+    with pytest.raises(PolicyError, match="likelihood table"):
+        seal(made_up(small_model) | {"likelihood": own.to_dict()})
+    quick.power.put(seal(data))
+    with SecretKey.from_hex("5a" * 32) as key:
+        entry = quick.keys.add("Power", key)
+    text = AuditText(document=from_text(small_samples["plain"]["texts"][0]["text"], name="memo"))
+
+    def weighed(temperature: float) -> Audit:
+        setup = Setup(
+            keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
+            profile=profile_of(small_model, temperature=temperature),
+            restore=False,
+        )
+        return audit(quick, setup, text).audit
+
+    def table_of(found: Audit) -> str:
+        return next(step.note for step in found.log if step.name == "decoding")
+
+    before = weighed(1.0)
+    assert base.fingerprint in table_of(before)
+    rely_on_power(quick, RelyOnPower(name="Made up"))
+    found = weighed(1.0)
+    assert own.fingerprint in table_of(found)
+    assert found.evidence.log10_e != before.evidence.log10_e
+    assert found.power is not None, "the power that was measured with it speaks of the text"
+    assert audit_again(quick, found).evidence.log10_e == found.evidence.log10_e
+    other = weighed(0.7)
+    assert base.fingerprint in table_of(other), "it was learnt for another sampling"
+
+
+def test_an_audit_rests_on_the_own_table_and_names_it(
+    quick: Environment, small_model: Any, small_samples: dict[str, Any]
+) -> None:
+    with SecretKey.from_hex("5a" * 32) as key:
+        entry = quick.keys.add("Power", key)
+    setup = Setup(
+        keys=(KeyRef(fingerprint=entry.fingerprint, label="Power"),),
+        profile=profile_of(small_model),
+        restore=False,
+    )
+    words = small_samples["plain"]["texts"][0]["text"]
+    text = AuditText(document=from_text(words, name="memo"))
+    before = audit(quick, setup, text).audit
+    assert (before.verdict, before.power) == ("insufficient", None)
+    assert shipped_power()[0].fingerprint not in json_io.to_json(before)
+
+    sealed = seal(made_up(small_model))
+    quick.power.put(sealed)
+    rely_on_power(quick, RelyOnPower(name="Made up"))
+    found = audit(quick, setup, text).audit
+    assert found.verdict == "no-mark"
+    assert found.power is not None
+    assert (found.power.table, found.power.own) == (sealed.fingerprint, True)
+    assert found.policy["power_tables"] == [sealed.fingerprint]
+    said = {s.key: s for s in found.sentences}
+    assert "„" not in fill(said["note.power"], "de")
+    assert "»Made up«" in fill(said["note.power"], "de")
+    assert json_io.from_json(json_io.to_json(found)).power == found.power
+    assert found.evidence.log10_e == before.evidence.log10_e, "a table moves no evidence"
+
+    again = audit_again(quick, found)
+    assert again.power == found.power
+    quick.power.remove("Made up")
+    with pytest.raises(PolicyError, match="not on this computer"):
+        audit(quick, setup, text)
+    with pytest.raises(ReportFileError) as gone:
+        audit_again(quick, found)
+    assert gone.value.code == "repeat-power"
+    rely_on_power(quick, RelyOnPower(name=sealed.fingerprint[:10], on=False))
+    assert audit(quick, setup, text).audit.verdict == "insufficient"

@@ -1,0 +1,146 @@
+"""Reports at the desk: written whole or not at all, signed, noted in the case log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+from pura.base.errors import Cancelled, InputError, SigningError
+from pura.keys import Secret
+from pura.record.audit import Audit
+from pura.report import ReportRequest, table_files
+from pura.report.check import OPEN
+from pura.usecases import cases, reports
+from pura.usecases.environment import Environment
+
+Make = Callable[[int], Audit]
+
+
+@pytest.fixture(scope="module")
+def built(make_record: Make) -> reports.Built:
+    return reports.build_report(
+        reports.BuildReport(audits=(make_record(1),), request=ReportRequest())
+    )
+
+
+def test_all_files_that_are_in_the_way_are_named_and_none_is_written(
+    built: reports.Built, tmp_path: Path
+) -> None:
+    request = reports.WriteReport(
+        built=built,
+        pdf=tmp_path / "r.pdf",
+        record=tmp_path / "r.json",
+        html=tmp_path / "r.html",
+        tables=tmp_path,
+        tables_prefix="r-",
+        annex=tmp_path / "r-sealed.pdf",
+    )
+    (tmp_path / "r.json").write_text("mine")
+    [(table, _), *_] = table_files(built.audits, built.request)
+    (tmp_path / f"r-{table}").write_text("mine")
+    with pytest.raises(reports.FilesTakenError) as caught:
+        reports.write_report(request)
+    assert caught.value.code == "file-exists"
+    assert {path.name for path in caught.value.paths} == {"r.json", f"r-{table}"}
+    assert len(list(tmp_path.iterdir())) == 2
+    secret = Secret(bytearray(b"a quiet passphrase"))
+    done = reports.write_report(replace(request, replace=True, annex_passphrase=secret))
+    assert {file.path for file in done.files} == set(tmp_path.iterdir())
+    assert all(file.path.stat().st_size == file.size for file in done.files)
+    assert done.files[0].path.name == "r.pdf"
+    assert done.annex == tmp_path / "r-sealed.pdf"
+    with pytest.raises(pikepdf.PasswordError):
+        pikepdf.open(done.annex)
+
+
+def test_a_disk_that_fails_says_what_was_written_before(
+    built: reports.Built, tmp_path: Path
+) -> None:
+    (tmp_path / "folder").mkdir()
+    request = reports.WriteReport(
+        built=built, pdf=tmp_path / "r.pdf", record=tmp_path / "folder", replace=True
+    )
+    with pytest.raises(InputError, match=r"“folder” cannot be written.*“r.pdf”") as caught:
+        reports.write_report(request)
+    assert caught.value.code == "file-write"
+
+    def stop() -> None:
+        raise Cancelled
+
+    with pytest.raises(Cancelled):
+        reports.write_report(replace(request, pdf=tmp_path / "s.pdf"), checkpoint=stop)
+    assert not (tmp_path / "s.pdf").exists()
+
+
+def test_a_report_of_saved_audits_prints_the_log_and_is_noted(
+    alone: Environment, make_record: Make
+) -> None:
+    record = make_record(1)
+    to = cases.SaveTo(case="Thesis", auditor="Anna")
+    case = cases.save_audits(alone, to, [record]).case
+    wanted = reports.filled_for_audits(alone, case, [record], ReportRequest())
+    assert (wanted.case, wanted.parties.examiner) == ("Thesis", "Anna")
+    assert wanted == reports.filled_request(alone, case, case.items, ReportRequest())
+    with cases.open_log(alone, read_only=True) as log:
+        assert str(log.head()) in wanted.log
+    built = reports.build_report(reports.BuildReport(audits=(record,), request=wanted))
+    reports.note_built(alone, case, built, auditor="Anna", recipient="The faculty")
+    with cases.open_log(alone, read_only=True) as log:
+        assert list(log.entries(case=case.id))[-1].action == "report-drafted"
+
+
+def test_a_report_is_signed_noted_and_checked(
+    alone: Environment, built: reports.Built, make_record: Make, certificate: Path, tmp_path: Path
+) -> None:
+    case = cases.save_audits(
+        alone, cases.SaveTo(case="Thesis", auditor="Anna"), [make_record(1)]
+    ).case
+    reports.note_built(alone, case, built, auditor="Anna")
+    reports.write_report(reports.WriteReport(built=built, pdf=tmp_path / "r.pdf"))
+
+    def request(to: Path) -> reports.SignReport:
+        return reports.SignReport(
+            path=tmp_path / "r.pdf",
+            to=to,
+            certificate=certificate,
+            passphrase=Secret(bytearray("Grüße 7".encode())),
+            note=True,
+            auditor="Anna",
+        )
+
+    first = request(tmp_path / "s.pdf")
+    assert reports.sign_report(alone, first).certificate.subject.endswith("Reports Desk")
+    assert first.passphrase.copy() == b""
+    with cases.open_log(alone, read_only=True) as log:
+        actions = [entry.action for entry in log.entries()]
+    assert actions[-2:] == ["report-signed", "head-signed"]
+    with pytest.raises(SigningError) as taken:
+        reports.sign_report(alone, request(tmp_path / "s.pdf"))
+    assert taken.value.code == "file-exists"
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(SigningError) as unwritable:
+        reports.sign_report(alone, request(tmp_path / "file" / "s.pdf"))
+    assert unwritable.value.code == "file-no-folder"
+    found = reports.check_report(alone, reports.CheckReport(path=tmp_path / "s.pdf", rerun=True))
+    [again] = [check for check in found.checks if check.name == "repeat"]
+    assert again.state == OPEN, "its key is not here"
+
+
+def test_only_a_pdf_with_our_attachment_is_taken_for_a_report(
+    built: reports.Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.pdf"
+    for data, ours in (
+        (b"%PDF-1.7 plain", False),
+        (b"text /F(record.json)", False),
+        (built.report.pdf, True),
+    ):
+        path.write_bytes(data)
+        assert reports.carries_record(path) is ours
+    assert not reports.carries_record(tmp_path / "gone.pdf")
+    monkeypatch.setattr(reports, "MAX_READ", len(built.report.pdf) - 1)
+    assert not reports.carries_record(path), "what is too large to be checked is not offered"

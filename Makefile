@@ -1,7 +1,7 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-fast coverage check format audit fuzz bench sweeps reproduce \
-  reproduce-small screenshots translations \
+  reproduce-small screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
 .NOTPARALLEL:
@@ -35,7 +35,7 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 # Run once more with a desktop's fonts: whatever measures or draws.
 LOOKED_AT := tests/app/workbench tests/app/theme tests/app/test_accessibility.py \
   tests/app/reports/test_report_dialog.py
-test: system-tests install check ## Set up, check the style, run all tests
+test: system-tests install check size ## Set up, check the style, run all tests
 	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
 	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 	@env -u FONTCONFIG_FILE PURA_TEST_FONTS=desktop \
@@ -56,6 +56,9 @@ check: install ## Style, types, import arrows
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+size: install ## How much there is to read: code by room, words by page
+	@$(BIN)/python packaging/setup/size.py
 
 format: install ## Format the code
 	@$(BIN)/ruff check --fix .

@@ -9,6 +9,10 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 cd "$root"
 
+# A linked environment is another checkout's: used as it is, never changed.
+if [ -L .venv ]; then
+    exit 0
+fi
 python=$("$here/python.sh")
 stamp=".venv/installed"
 # The folder counts too: the scripts of an environment that was moved start another one's Python.

@@ -18,10 +18,10 @@ from pura_audit.models.power import PowerDialog
 from pura_audit.models.tables import PowerTablesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.session.items import Item
-from pura_audit.workbench import dialogs
-from pura_audit.workbench.bundle import show_bundle
-from pura_audit.workbench.closing import closing_question
-from pura_audit.workbench.reading import ReadingDialog
+from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.dialogs.bundle import show_bundle
+from pura_audit.workbench.dialogs.closing import closing_question
+from pura_audit.workbench.dialogs.reading import ReadingDialog
 
 
 def opened(dialog: QDialog) -> QDialog:
@@ -31,7 +31,7 @@ def opened(dialog: QDialog) -> QDialog:
 
 def reading_dialog(window: Any) -> QDialog:
     item = Item(number=0, name="memo.txt", path=Path(__file__))
-    return dialogs._open(ReadingDialog(window.session, item, window))
+    return openers._open(ReadingDialog(window.session, item, window))
 
 
 def second_person(window: Any) -> QDialog:
@@ -55,35 +55,35 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         return find
 
     def key_dialogs() -> Any:
-        return dialogs.show_keys(window)
+        return openers.show_keys(window)
 
     return {
-        "about": lambda: dialogs.show_about(window),
-        "shortcuts": lambda: dialogs.show_shortcuts(window),
-        "details": lambda: dialogs.show_details(window),
-        "compared": lambda: dialogs.show_compared(window),
-        "candidates": lambda: dialogs.show_candidates(window),
-        "settings": lambda: dialogs.show_settings(window),
+        "about": lambda: openers.show_about(window),
+        "shortcuts": lambda: openers.show_shortcuts(window),
+        "details": lambda: openers.show_details(window),
+        "compared": lambda: openers.show_compared(window),
+        "candidates": lambda: openers.show_candidates(window),
+        "settings": lambda: openers.show_settings(window),
         "reading": lambda: reading_dialog(window),
-        "guide": lambda: dialogs.show_guide(window),
-        "table": lambda: dialogs.show_table(window, window.evidence.bits),
-        "stress": lambda: dialogs.stress_text(window),
-        "compare": lambda: dialogs.compare_audits(window),
-        "report": lambda: dialogs.make_report(window),
-        "save to a case": lambda: dialogs.save_to_case(window),
-        "cases": lambda: dialogs.show_cases(window),
-        "new case": lambda: dialogs.show_cases(window).ask_new(),
-        "import of a case": lambda: dialogs.show_cases(window).ask_import(),
+        "guide": lambda: openers.show_guide(window),
+        "table": lambda: openers.show_table(window, window.evidence.bits),
+        "stress": lambda: openers.stress_text(window),
+        "compare": lambda: openers.compare_audits(window),
+        "report": lambda: openers.make_report(window),
+        "save to a case": lambda: openers.save_to_case(window),
+        "cases": lambda: openers.show_cases(window),
+        "new case": lambda: openers.show_cases(window).ask_new(),
+        "import of a case": lambda: openers.show_cases(window).ask_import(),
         "second person": lambda: second_person(window),
         "event of a case": lambda: opened(EventDialog(window)),
-        "check of the log": dialogs.show_cases(window).acts.check_log,
-        "sign a report": lambda: dialogs.sign_report(window),
-        "verify a report": lambda: dialogs.verify_report(window),
+        "check of the log": openers.show_cases(window).acts.check_log,
+        "sign a report": lambda: openers.sign_report(window),
+        "verify a report": lambda: openers.verify_report(window),
         "open files": asked(window.open_files),
         "bundle": lambda: show_bundle(window, Path("team.purateam")),
-        "folder": lambda: dialogs.choose_of_folder(window, Path("texts")),
-        "issued payloads": lambda: dialogs.import_register(window),
-        "keys": lambda: dialogs.show_keys(window),
+        "folder": lambda: openers.choose_of_folder(window, Path("texts")),
+        "issued payloads": lambda: openers.import_register(window),
+        "keys": lambda: openers.show_keys(window),
         "new key": lambda: key_dialogs().ask(KeyAct.NEW),
         "key to import": lambda: key_dialogs().ask(KeyAct.IMPORT),
         "deployment key": lambda: key_dialogs().ask(KeyAct.DERIVE),
@@ -94,10 +94,10 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
         "name of a profile": window.setup.ask_profile,
         "folder of a model": window.setup.ask_model,
         "file of a profile": window.setup.ask_profile_file,
-        "models": lambda: dialogs.show_models(window),
-        "profiles": lambda: dialogs.show_profiles(window),
+        "models": lambda: openers.show_models(window),
+        "profiles": lambda: openers.show_profiles(window),
         "new profile": lambda: opened(ProfileEditor(window.session, None, window)),
-        "profile of a mark by others": lambda: dialogs.show_profiles(window).ask_foreign(),
+        "profile of a mark by others": lambda: openers.show_profiles(window).ask_foreign(),
         "fitness": lambda: opened(FitnessDialog(window.session, "tiny", window)),
         "power": lambda: opened(PowerDialog(window.session, "tiny", window)),
         "power tables": lambda: opened(PowerTablesDialog(window.session, "tiny", window)),

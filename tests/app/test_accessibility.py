@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from pura.record.audit import Audit
 from pura_audit.session.items import ItemState
-from pura_audit.workbench.about import AboutDialog
+from pura_audit.workbench.dialogs.about import AboutDialog
 
 CONTROLS = (
     QPushButton,

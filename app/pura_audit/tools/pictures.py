@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.session.session import Session
-    from pura_audit.workbench.main_window import MainWindow
+    from pura_audit.workbench.frame.main_window import MainWindow
 
 OUT: Final = Path("docs") / "images"
 TIMEOUT_MS: Final = 600_000
@@ -237,14 +237,14 @@ class _Pictures:
         return item
 
     def _settings(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._until(lambda: window.session.catalogue is not None)
-        return dialogs.show_settings(window)
+        return openers.show_settings(window)
 
     def _report(self, window: MainWindow) -> QWidget:
         """Show the report of the sample and of a text without a mark."""
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._plain(window)
         window.session.show(window.session.queue.items[0])
@@ -262,34 +262,34 @@ class _Pictures:
             issued="2026-11-21",
             parties=parties,
         )
-        dialog = dialogs.make_report(window, base=base, every=True)
+        dialog = openers.make_report(window, base=base, every=True)
         assert dialog is not None  # there are audits
         preview = dialog.preview
         self._until(lambda: preview.built is not None and not preview.view.missing())
         return dialog
 
     def _check(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._audited(window)
         assert self._marked is not None
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "R-2026-117.pdf"
             path.write_bytes(build_report([self._marked], ReportRequest()).pdf)
-            dialog = dialogs.verify_report(window, path)
+            dialog = openers.verify_report(window, path)
             self._until(lambda: dialog.checked is not None)
         return dialog
 
     def _sign(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._audited(window)
-        return dialogs.sign_report(window, Path("R-2026-117.pdf"))
+        return openers.sign_report(window, Path("R-2026-117.pdf"))
 
     def _cases(self, window: MainWindow) -> CasesDialog:
         """Show a log with three cases; one audit has been looked at by a second person."""
         from pura.caselog import CaseLog, open_case, save_audit, sign_off
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._plain(window)
         marked, plain = (item.audit for item in window.session.queue.items)
@@ -310,15 +310,15 @@ class _Pictures:
             save_audit(log, case.id, plain, who)
             sign_off(log, item, second, agree=True, recomputed="The evidence, from the record.")
         window.session.settings.update(auditor="A. Example")
-        dialog = dialogs.show_cases(window)
+        dialog = openers.show_cases(window)
         self._until(lambda: dialog.pane.shown is not None)
         return dialog
 
     def _save(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._cases(window).accept()
-        dialog = dialogs.save_to_case(window)
+        dialog = openers.save_to_case(window)
         assert dialog is not None  # there is an audit
         self._until(lambda: dialog.case.count() > 0)
         return dialog
@@ -336,10 +336,10 @@ class _Pictures:
         return dialog
 
     def _compare(self, window: MainWindow) -> QWidget:
-        from pura_audit.workbench import dialogs
+        from pura_audit.workbench.dialogs import openers
 
         self._plain(window)
-        return dialogs.compare_audits(window)
+        return openers.compare_audits(window)
 
     def _bad_file(self, window: MainWindow) -> None:
         self._audited(window)

@@ -88,7 +88,7 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
 
 
 def test_reading_is_told_in_tokens(qapp: Any) -> None:
-    from pura_audit.workbench.state_views import progress_words
+    from pura_audit.workbench.states.state_views import progress_words
 
     reading = Progress(step=5, name="reading", done=1240, total=4000, seconds_left=12.0)
     words = progress_words(reading)

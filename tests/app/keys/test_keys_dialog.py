@@ -24,7 +24,7 @@ from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
 from pura_audit.session.choices import Catalogue, DeviceWords
 from pura_audit.session.engine import PuraEngine
-from pura_audit.workbench import dialogs
+from pura_audit.workbench.dialogs import openers
 
 WORDS = "four words in a row"
 
@@ -48,7 +48,7 @@ def bench(app: Any, qtbot: Any, paths: Paths) -> Iterator[Any]:
 
 @pytest.fixture
 def keys(bench: Any) -> KeysDialog:
-    dialog = dialogs.show_keys(bench)
+    dialog = openers.show_keys(bench)
     assert isinstance(dialog, KeysDialog)
     return dialog
 
@@ -346,7 +346,7 @@ def test_all_ticked_keys_go_into_one_request_each_once(
 
 
 def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:
-    from pura_audit.workbench.unlock import unlocked
+    from pura_audit.workbench.dialogs.unlock import unlocked
 
     make(qtbot, keys, "House")
     went: list[str] = []

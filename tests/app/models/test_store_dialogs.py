@@ -47,7 +47,7 @@ from pura_audit.profiles.foreign import ForeignForm
 from pura_audit.session.choices import Catalogue, KeyChoice, ModelChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
 from pura_audit.session.picking import pick_profiles
-from pura_audit.workbench import dialogs
+from pura_audit.workbench.dialogs import openers
 
 
 def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
@@ -97,7 +97,7 @@ def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyP
 
 @pytest.fixture
 def models(stocked: Any) -> Iterator[Any]:
-    dialog = dialogs.show_models(stocked)
+    dialog = openers.show_models(stocked)
     QApplication.processEvents()
     yield dialog
     dialog.close()
@@ -365,7 +365,7 @@ def test_fitness_is_asked_for_and_shown(
 
 @pytest.fixture
 def editor(stocked: Any) -> Iterator[ProfileEditor]:
-    profiles = dialogs.show_profiles(stocked)
+    profiles = openers.show_profiles(stocked)
     dialog = profiles.edit(profiles.selected)
     QApplication.processEvents()
     yield dialog
@@ -442,7 +442,7 @@ def test_a_mark_by_others_is_typed_or_taken_from_its_settings_file(
     profile = stocked.session.profile.profile
     made = Noted(ProfileDone(profile=profile, name="vllm"))
     monkeypatch.setattr(profile_dialog, "create_foreign", made)
-    profiles = dialogs.show_profiles(stocked)
+    profiles = openers.show_profiles(stocked)
     path = tmp_path / "vllm.json"
     for settings in (VLLM, SYNTHID, KGW):
         path.write_text(json.dumps(settings))
@@ -515,7 +515,7 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
 def test_profiles_are_saved_exported_deleted_and_taken_in(
     stocked: Any, qtbot: Any, paths: Any, tbcc: Profile, tmp_path: Path
 ) -> None:
-    dialog = dialogs.show_profiles(stocked)
+    dialog = openers.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
 
     def settle(words: str) -> None:
@@ -540,7 +540,7 @@ def test_a_profile_of_an_older_version_says_so(
 ) -> None:
     old = tmp_path / "old.json"
     old.write_text(json.dumps(tbcc.to_dict()))
-    dialog = dialogs.show_profiles(stocked)
+    dialog = openers.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
     dialog.take_in(ImportProfile(path=old, name="Old"))
     qtbot.waitUntil(lambda: not dialog.busy)

@@ -26,7 +26,7 @@ from pura.usecases.reports import BuildReport, Built
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.reports import making
-from pura_audit.workbench import dialogs
+from pura_audit.workbench.dialogs import openers
 
 WAIT = 60_000
 
@@ -52,7 +52,7 @@ def resolve_epochs(dialog: Any) -> bool:
 def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
-        dialog: Any = dialogs.make_report(window, rows, base, every=every)
+        dialog: Any = openers.make_report(window, rows, base, every=every)
         qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
         return dialog
 
@@ -226,7 +226,7 @@ def test_the_command_takes_the_audits_of_the_list(window: Any, audit: Audit, sec
     assert "needs a finished audit" in window.status.words.text()
     window.session.add_audit(second)
     window.session.add_audit(audit)
-    dialog: Any = dialogs.make_report(window)
+    dialog: Any = openers.make_report(window)
     rows = dialog.form.audits.list
     assert [rows.item(i).text().partition(" · ")[0] for i in range(2)] == ["memo.txt", "letter.txt"]
     assert dialog.form.audits.chosen() == (audit,)

@@ -33,7 +33,8 @@ from pura_audit.session.choices import Catalogue
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
-from pura_audit.workbench import bundle, setup
+from pura_audit.workbench.dialogs import bundle
+from pura_audit.workbench.states import setup
 
 
 def drop(window: Any, data: QMimeData) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 from pura.base.paths import Paths
 from pura.register.store import Register
-from pura_audit.workbench import dialogs
+from pura_audit.workbench.dialogs import openers
 
 
 def take_in(window: Any, table: Path) -> None:
-    dialog = dialogs.import_register(window)
+    dialog = openers.import_register(window)
     assert dialog is not None
     dialog.fileSelected.emit(str(table))
     dialog.close()

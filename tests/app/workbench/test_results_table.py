@@ -15,7 +15,7 @@ from pura_audit.jobs.outcome import Failure
 from pura_audit.session.finding_summary import outline
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.results import COLUMNS
-from pura_audit.workbench.results_view import PAUSE_MS
+from pura_audit.workbench.lists.results_view import PAUSE_MS
 
 
 def evidence(window: Any) -> list[float]:

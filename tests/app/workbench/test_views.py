@@ -29,11 +29,11 @@ from pura_audit.theme import fonts
 from pura_audit.theme.marks import mark_pen
 from pura_audit.widgets import text_layout
 from pura_audit.widgets.text_layout import Breaker, Lines, advances, hidden_name, safe_text, shown
-from pura_audit.workbench import dialogs
-from pura_audit.workbench.answer_view import caution_words
-from pura_audit.workbench.bit_lanes import arrange
-from pura_audit.workbench.mark_list import grouped
-from pura_audit.workbench.text_canvas import MARGIN, levels
+from pura_audit.workbench.answer.answer_view import caution_words
+from pura_audit.workbench.answer.mark_list import grouped
+from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.evidence.bit_lanes import arrange
+from pura_audit.workbench.text.text_canvas import MARGIN, levels
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_csv_never_holds_a_formula(
 
 
 def test_a_long_curve_is_drawn_with_few_points_and_loses_no_extreme() -> None:
-    from pura_audit.workbench.course_card import STRETCHES, thinned
+    from pura_audit.workbench.evidence.course_card import STRETCHES, thinned
 
     rng = np.random.default_rng(5)
     values = np.cumsum(rng.normal(size=200_001))
@@ -470,7 +470,7 @@ def test_an_undecided_payload_is_never_named_alone(window: Any, audit: Audit) ->
     assert answer.payload_text() == ""
     assert answer.payload.findChild(QLabel, "payload") is None
     assert [one.bits for one in window.session.current.outline.payloads] == [""]
-    assert dialogs.stress_text(window) is None
+    assert openers.stress_text(window) is None
 
 
 def test_the_answer_names_key_and_profile_and_its_actions_stay_in_sight(

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from pura_audit.session.items import Item, ItemState
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.workbench.answer_view import AnswerView
-from pura_audit.workbench.state_views import BusyView, ErrorView, ReadyView
-from pura_audit.workbench.text_card import TextCard
+from pura_audit.workbench.answer.answer_view import AnswerView
+from pura_audit.workbench.states.state_views import BusyView, ErrorView, ReadyView
+from pura_audit.workbench.text.text_card import TextCard
 
 SHARE = 0.56  # of the height that the answer may take
 

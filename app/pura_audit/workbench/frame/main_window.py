@@ -40,22 +40,23 @@ from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import restyle
 from pura_audit.widgets.drop_zone import acceptable, dropped_paths
 from pura_audit.widgets.form_dialog import press_focused
-from pura_audit.workbench import actions, dialogs
-from pura_audit.workbench.bundle import ask_bundle
-from pura_audit.workbench.closing import closing_question
-from pura_audit.workbench.commands import commands
-from pura_audit.workbench.evidence_column import EvidenceColumn
-from pura_audit.workbench.header import Header
-from pura_audit.workbench.long_run import begin_audits
-from pura_audit.workbench.placement import Placement
-from pura_audit.workbench.queue_view import QueueView
-from pura_audit.workbench.recent_menu import RecentMenu
-from pura_audit.workbench.results_view import PileView
-from pura_audit.workbench.setup import Setup
-from pura_audit.workbench.state_views import EmptyView
-from pura_audit.workbench.status_line import StatusLine
-from pura_audit.workbench.unlock import unlocked
-from pura_audit.workbench.work_view import WorkView
+from pura_audit.workbench import actions
+from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.dialogs.bundle import ask_bundle
+from pura_audit.workbench.dialogs.closing import closing_question
+from pura_audit.workbench.dialogs.long_run import begin_audits
+from pura_audit.workbench.dialogs.unlock import unlocked
+from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
+from pura_audit.workbench.frame.commands import commands
+from pura_audit.workbench.frame.header import Header
+from pura_audit.workbench.frame.placement import Placement
+from pura_audit.workbench.frame.recent_menu import RecentMenu
+from pura_audit.workbench.frame.status_line import StatusLine
+from pura_audit.workbench.frame.work_view import WorkView
+from pura_audit.workbench.lists.queue_view import QueueView
+from pura_audit.workbench.lists.results_view import PileView
+from pura_audit.workbench.states.setup import Setup
+from pura_audit.workbench.states.state_views import EmptyView
 
 
 class MainWindow(QMainWindow):
@@ -154,11 +155,11 @@ class MainWindow(QMainWindow):
         session.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
-        self.header.keys_wanted.connect(lambda: dialogs.show_keys(self))
-        self.header.models_wanted.connect(lambda: dialogs.show_models(self))
-        self.header.profiles_wanted.connect(lambda: dialogs.show_profiles(self))
+        self.header.keys_wanted.connect(lambda: openers.show_keys(self))
+        self.header.models_wanted.connect(lambda: openers.show_models(self))
+        self.header.profiles_wanted.connect(lambda: openers.show_profiles(self))
         self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
-        self.setup.keys_wanted.connect(lambda act: dialogs.show_keys(self, act))
+        self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
         self.recent.opened.connect(lambda path: session.add_paths([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
@@ -166,7 +167,7 @@ class MainWindow(QMainWindow):
         self.queue.table_wanted.connect(self.toggle_pile)
         self.pile.audit_wanted.connect(self.audit_items)
         self.pile.item_wanted.connect(self._show_document)
-        self.pile.report_wanted.connect(lambda items: dialogs.report_items(self, items))
+        self.pile.report_wanted.connect(lambda items: openers.report_items(self, items))
         self.pile.noticed.connect(self.status.say)
         self.empty.open_wanted.connect(self.open_files)
         self.empty.paste_wanted.connect(self.paste)
@@ -177,13 +178,13 @@ class MainWindow(QMainWindow):
         self.work.remove_wanted.connect(self.remove_current)
         self.work.cancel_wanted.connect(self.cancel_current)
         self.work.pause_wanted.connect(self.toggle_pause)
-        self.work.answer.details_wanted.connect(lambda: dialogs.show_details(self))
-        self.work.answer.candidates_wanted.connect(lambda: dialogs.show_candidates(self))
-        self.work.answer.compared_wanted.connect(lambda: dialogs.show_compared(self))
-        self.work.answer.step_wanted.connect(lambda name: dialogs.do_step(self, name))
+        self.work.answer.details_wanted.connect(lambda: openers.show_details(self))
+        self.work.answer.candidates_wanted.connect(lambda: openers.show_candidates(self))
+        self.work.answer.compared_wanted.connect(lambda: openers.show_compared(self))
+        self.work.answer.step_wanted.connect(lambda name: openers.do_step(self, name))
         self.work.text.view.zoomed.connect(lambda s: session.settings.update(text_size=s))
         for card in self.evidence.cards:
-            card.table_wanted.connect(lambda c=card: dialogs.show_table(self, c))
+            card.table_wanted.connect(lambda c=card: openers.show_table(self, c))
             card.noticed.connect(self.status.say)
         self.theme.changed.connect(self._dress)
         self._dress()
@@ -276,7 +277,7 @@ class MainWindow(QMainWindow):
         )
         box.addButton(translate("Window", "Keep it as a text"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(check)
-        check.clicked.connect(lambda: dialogs.verify_report(self, path))
+        check.clicked.connect(lambda: openers.verify_report(self, path))
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 

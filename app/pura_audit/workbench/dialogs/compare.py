@@ -18,7 +18,7 @@ from pura_audit.theme.theme import GRID
 from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
 from pura_audit.widgets.tables import fill_table, make_table
-from pura_audit.workbench.mark_list import grouped
+from pura_audit.workbench.answer.mark_list import grouped
 
 
 class CompareDialog(PlainDialog):

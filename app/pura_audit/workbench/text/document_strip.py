@@ -24,8 +24,8 @@ from pura_audit.session.selection import Selection
 from pura_audit.theme.colours import mix
 from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
 from pura_audit.theme.theme import Theme
-from pura_audit.workbench.text_canvas import STEPS
-from pura_audit.workbench.text_view import TextView
+from pura_audit.workbench.text.text_canvas import STEPS
+from pura_audit.workbench.text.text_view import TextView
 
 BAR: Final = 28
 BRACKET: Final = 6  # room of the brackets left of the bar

@@ -15,8 +15,8 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.plots import Plot
-from pura_audit.workbench.bars_item import FOOT, LEAST_LANE, BarsItem
-from pura_audit.workbench.bit_lanes import Lanes, arrange
+from pura_audit.workbench.evidence.bars_item import FOOT, LEAST_LANE, BarsItem
+from pura_audit.workbench.evidence.bit_lanes import Lanes, arrange
 
 WEAK_NATS = 3.0  # where the dotted line stands when no bit is called weak
 

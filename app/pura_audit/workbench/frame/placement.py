@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
-from pura_audit.workbench.evidence_column import NARROW as LEAST
-from pura_audit.workbench.evidence_column import EvidenceColumn
-from pura_audit.workbench.queue_view import FOLDED, OPEN, QueueView
-from pura_audit.workbench.work_view import WorkView
+from pura_audit.workbench.evidence.evidence_column import NARROW as LEAST
+from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
+from pura_audit.workbench.frame.work_view import WorkView
+from pura_audit.workbench.lists.queue_view import FOLDED, OPEN, QueueView
 
 SHARE: Final = 0.29  # of the window's width that the right column takes …
 MOST: Final = 640  # … up to so many pixels

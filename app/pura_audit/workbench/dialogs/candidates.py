@@ -5,7 +5,7 @@ from __future__ import annotations
 from pura.base.numerals import weight
 from pura.record.audit import Audit
 from pura_audit.platform.i18n import language, translate
-from pura_audit.workbench.mark_list import grouped
+from pura_audit.workbench.answer.mark_list import grouped
 
 
 def candidate_table(

@@ -54,7 +54,7 @@ def show_table(host: Host, card: PlotCard) -> QDialog:
 def show_candidates(host: Host) -> QDialog | None:
     """Show the ranked payloads."""
     from pura_audit.widgets.table_dialog import TableDialog
-    from pura_audit.workbench.candidates import candidate_table
+    from pura_audit.workbench.dialogs.candidates import candidate_table
 
     audit = host.selection.audit
     if audit is None or not audit.named_marks:
@@ -65,7 +65,7 @@ def show_candidates(host: Host) -> QDialog | None:
 
 def show_compared(host: Host) -> QDialog | None:
     """Show the two propositions that the number compares, in full."""
-    from pura_audit.workbench.compared import ComparedDialog
+    from pura_audit.workbench.dialogs.compared import ComparedDialog
 
     audit = host.selection.audit
     return None if audit is None else _open(ComparedDialog(audit, host.frame))
@@ -164,7 +164,7 @@ def report_items(host: Host, items: Sequence[Item]) -> None:
 
 def show_details(host: Host) -> QDialog | None:
     """Show the full wording, the scale and the twelve steps."""
-    from pura_audit.workbench.details import DetailsDialog
+    from pura_audit.workbench.dialogs.details import DetailsDialog
 
     audit = host.selection.audit
     return None if audit is None else _open(DetailsDialog(audit, host.theme, host.frame))
@@ -192,7 +192,7 @@ def _more_keys() -> list[tuple[str, str]]:
 
 def show_about(host: Host) -> QDialog:
     """Show every version."""
-    from pura_audit.workbench.about import AboutDialog
+    from pura_audit.workbench.dialogs.about import AboutDialog
 
     return _open(AboutDialog(host.session, host.frame))
 
@@ -303,7 +303,7 @@ def show_settings(host: Host) -> QDialog:
 
 def show_guide(host: Host) -> QDialog:
     """Show the user guide; it stays open beside the work."""
-    from pura_audit.workbench.guide import GuideDialog
+    from pura_audit.workbench.dialogs.guide import GuideDialog
 
     dialog = GuideDialog(host.frame)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -345,7 +345,7 @@ def verify_report(host: Host, path: Path | None = None) -> ReportCheckDialog:
 
 def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog:
     """Compare two finished audits: these, or those of the list, the one on screen first."""
-    from pura_audit.workbench.compare import CompareDialog
+    from pura_audit.workbench.dialogs.compare import CompareDialog
 
     if audits is not None:
         return _open(CompareDialog(audits, host.frame))
@@ -418,7 +418,7 @@ def make_report(
 
 def show_reading(host: Host) -> QDialog | None:
     """Show how the file on screen is read, and let it be read otherwise."""
-    from pura_audit.workbench.reading import ReadingDialog
+    from pura_audit.workbench.dialogs.reading import ReadingDialog
 
     item = host.session.current
     if item is None or item.path is None or item.active:
@@ -440,7 +440,7 @@ def open_folder(host: Host) -> QFileDialog:
 
 def choose_of_folder(host: Host, folder: Path) -> QDialog:
     """Ask what to take of a folder."""
-    from pura_audit.workbench.folder import FolderDialog
+    from pura_audit.workbench.dialogs.folder import FolderDialog
 
     return _open(FolderDialog(host.session, folder, host.frame))
 

@@ -16,7 +16,7 @@ from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
 from pura_audit.platform.i18n import translate
 from pura_audit.session.session import Session
-from pura_audit.workbench.setup_view import SetupView
+from pura_audit.workbench.states.setup_view import SetupView
 
 T = TypeVar("T")
 

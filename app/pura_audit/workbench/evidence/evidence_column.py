@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import GAP, Theme
-from pura_audit.workbench.bits_card import BitsCard
-from pura_audit.workbench.course_card import CourseCard
-from pura_audit.workbench.token_card import TokenCard
+from pura_audit.workbench.evidence.bits_card import BitsCard
+from pura_audit.workbench.evidence.course_card import CourseCard
+from pura_audit.workbench.evidence.token_card import TokenCard
 
 NARROW = 360
 _TOKEN = 204  # least height of the card with its ring

@@ -8,9 +8,9 @@ from typing import Protocol
 from pura_audit.platform.i18n import translate
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.host import Host
-from pura_audit.workbench import dialogs
 from pura_audit.workbench.actions import Command
-from pura_audit.workbench.bundle import ask_bundle, make_bundle
+from pura_audit.workbench.dialogs import openers
+from pura_audit.workbench.dialogs.bundle import ask_bundle, make_bundle
 
 
 class Workbench(Host, Protocol):
@@ -76,21 +76,21 @@ def _file(window: Workbench) -> list[Command]:
         Command(
             "open-folder",
             translate("Menu", "Open a folder …"),
-            lambda: dialogs.open_folder(window),
+            lambda: openers.open_folder(window),
             keys=("Ctrl+Shift+O",),
         ),
         Command("sample", translate("Menu", "Try the sample"), window.session.add_sample),
         Command(
             "reading",
             translate("Menu", "How this file is read …"),
-            lambda: dialogs.show_reading(window),
+            lambda: openers.show_reading(window),
             keys=("Ctrl+E",),
             apart=True,
         ),
         Command(
             "left-out",
             translate("Menu", "What was left out …"),
-            lambda: dialogs.show_left_out(window),
+            lambda: openers.show_left_out(window),
         ),
         Command("close", translate("Menu", "Quit"), window.close, keys=("Ctrl+Q",), apart=True),
     ]
@@ -101,24 +101,24 @@ def _cases(window: Workbench) -> list[Command]:
         Command(
             "save",
             translate("Menu", "Save to a case …"),
-            lambda: dialogs.save_to_case(window),
+            lambda: openers.save_to_case(window),
             keys=("Ctrl+S",),
         ),
         Command(
             "cases",
             translate("Menu", "Cases …"),
-            lambda: dialogs.show_cases(window),
+            lambda: openers.show_cases(window),
             keys=("Ctrl+Shift+C",),
         ),
         Command(
             "compare",
             translate("Menu", "Compare two audits …"),
-            lambda: dialogs.compare_audits(window),
+            lambda: openers.compare_audits(window),
         ),
         Command(
             "register",
             translate("Menu", "Import issued payloads …"),
-            lambda: dialogs.import_register(window),
+            lambda: openers.import_register(window),
             apart=True,
         ),
     ]
@@ -129,16 +129,16 @@ def _reports(window: Workbench) -> list[Command]:
         Command(
             "report",
             translate("Menu", "Report …"),
-            lambda: dialogs.report_current(window),
+            lambda: openers.report_current(window),
             keys=("Ctrl+Shift+R",),
         ),
         Command(
-            "sign-report", translate("Menu", "Sign a report …"), lambda: dialogs.sign_report(window)
+            "sign-report", translate("Menu", "Sign a report …"), lambda: openers.sign_report(window)
         ),
         Command(
             "verify-report",
             translate("Menu", "Verify a report …"),
-            lambda: dialogs.verify_report(window),
+            lambda: openers.verify_report(window),
         ),
     ]
 
@@ -152,24 +152,24 @@ def _set_up(window: Workbench) -> list[Command]:
             "make-bundle", translate("Menu", "Make a team bundle …"), lambda: make_bundle(window)
         ),
         Command(
-            "keys", translate("Menu", "Keys …"), lambda: dialogs.show_keys(window), keys=("Ctrl+K",)
+            "keys", translate("Menu", "Keys …"), lambda: openers.show_keys(window), keys=("Ctrl+K",)
         ),
         Command(
             "models",
             translate("Menu", "Models …"),
-            lambda: dialogs.show_models(window),
+            lambda: openers.show_models(window),
             keys=("Ctrl+M",),
         ),
         Command(
             "profiles",
             translate("Menu", "Profiles …"),
-            lambda: dialogs.show_profiles(window),
+            lambda: openers.show_profiles(window),
             keys=("Ctrl+L",),
         ),
         Command(
             "settings",
             translate("Menu", "Settings …"),
-            lambda: dialogs.show_settings(window),
+            lambda: openers.show_settings(window),
             keys=("Ctrl+,",),
             apart=True,
         ),
@@ -219,7 +219,7 @@ def _audit(window: Workbench) -> list[Command]:
         Command(
             "stress",
             translate("Menu", "Stress this text …"),
-            lambda: dialogs.stress_text(window),
+            lambda: openers.stress_text(window),
             apart=True,
         ),
         Command(
@@ -291,15 +291,15 @@ def _help(window: Workbench) -> list[Command]:
         Command(
             "guide",
             translate("Menu", "User guide"),
-            lambda: dialogs.show_guide(window),
+            lambda: openers.show_guide(window),
             keys=("F2",),
         ),
         Command(
             "shortcuts",
             translate("Menu", "Keyboard shortcuts"),
-            lambda: dialogs.show_shortcuts(window),
+            lambda: openers.show_shortcuts(window),
             keys=("F1", "Ctrl+?"),
         ),
-        Command("log", translate("Menu", "Show the log file"), lambda: dialogs.show_log(window)),
-        Command("about", translate("Menu", "About PURA Audit"), lambda: dialogs.show_about(window)),
+        Command("log", translate("Menu", "Show the log file"), lambda: openers.show_log(window)),
+        Command("about", translate("Menu", "About PURA Audit"), lambda: openers.show_about(window)),
     ]

@@ -17,8 +17,8 @@ from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GRID, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.text_layout import unusual
-from pura_audit.workbench.document_strip import DocumentStrip
-from pura_audit.workbench.text_view import TextView, supporting
+from pura_audit.workbench.text.document_strip import DocumentStrip
+from pura_audit.workbench.text.text_view import TextView, supporting
 
 _NAMED: Final = 3  # kinds of unusual characters
 

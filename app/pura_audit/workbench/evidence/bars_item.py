@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QPainter, QPen, QTransform
 from pura.record.audit import BitEvidence
 from pura_audit.theme import fonts
 from pura_audit.theme.theme import Theme
-from pura_audit.workbench.bit_lanes import Lanes
+from pura_audit.workbench.evidence.bit_lanes import Lanes
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget

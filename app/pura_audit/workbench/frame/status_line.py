@@ -11,7 +11,7 @@ from pura_audit.session.items import ItemState
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.elided import ElidedLabel
-from pura_audit.workbench.state_views import progress_words
+from pura_audit.workbench.states.state_views import progress_words
 
 HEIGHT = 28
 STAY_MS = 8000

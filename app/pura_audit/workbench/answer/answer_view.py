@@ -29,8 +29,8 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
-from pura_audit.workbench.mark_list import MarkList, grouped
-from pura_audit.workbench.steps import REPORT, Steps
+from pura_audit.workbench.answer.mark_list import MarkList, grouped
+from pura_audit.workbench.answer.steps import REPORT, Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
 RANKED = 3  # candidates that the card names; the table has all

@@ -30,7 +30,7 @@ from pura_audit.theme.icons import icon
 from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.drop_zone import DropZone
-from pura_audit.workbench.queue_delegate import QueueDelegate
+from pura_audit.workbench.lists.queue_delegate import QueueDelegate
 
 FOLDED = 56
 OPEN = 256

@@ -22,7 +22,7 @@ from pura_audit.platform.i18n import filled, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.text_layout import hidden_name
-from pura_audit.workbench.text_canvas import MARGIN, TextCanvas
+from pura_audit.workbench.text.text_canvas import MARGIN, TextCanvas
 
 
 class TextView(TextCanvas):

@@ -16,7 +16,7 @@ from pura_audit.theme.theme import GAP, Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.plot_card import PlotCard, Table, why_empty
 from pura_audit.widgets.text_layout import safe_text
-from pura_audit.workbench.ring_view import Ring
+from pura_audit.workbench.evidence.ring_view import Ring
 
 
 def explain(facts: TokenFacts, threshold: float, *, found: bool) -> str:

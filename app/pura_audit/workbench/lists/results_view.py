@@ -41,7 +41,7 @@ from pura_audit.widgets.ask_file import ask_file
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.form_dialog import plain_button
 from pura_audit.widgets.tables import make_table
-from pura_audit.workbench.state_views import left_words
+from pura_audit.workbench.states.state_views import left_words
 
 PAUSE_MS: Final = 200
 WIDTHS: Final = {

@@ -24,7 +24,7 @@ from pura_audit.theme.theme import GRID, PADDING
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.drop_zone import dropped_paths
 from pura_audit.widgets.form_dialog import plain_button
-from pura_audit.workbench.setup_view import SetupView
+from pura_audit.workbench.states.setup_view import SetupView
 
 READING = "reading"
 

@@ -1,0 +1,1 @@
+"""What the numbers are: bits, steps, the course of the evidence."""

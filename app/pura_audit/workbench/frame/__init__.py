@@ -1,0 +1,1 @@
+"""The main window, which holds all the others."""

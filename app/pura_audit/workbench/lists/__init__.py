@@ -1,0 +1,1 @@
+"""Many texts: the queue, and the table of results."""

@@ -1,0 +1,1 @@
+"""What stands where nothing was audited yet, and what there is to set up."""

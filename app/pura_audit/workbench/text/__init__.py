@@ -1,0 +1,1 @@
+"""The text in question: its canvas, its card, the strip of a long document."""

@@ -11,8 +11,8 @@ from PySide6.QtGui import QFont, QTextCharFormat, QTextDocument
 
 from pura.base.resources import resource
 from pura_audit.theme import fonts
-from pura_audit.workbench.dialogs.guide import Pages, pieces
 from pura_audit.workbench.dialogs import guide, openers
+from pura_audit.workbench.dialogs.guide import Pages, pieces
 
 
 def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: Any) -> None:

@@ -151,11 +151,12 @@ def nodes(folder: Path, count: int) -> None:
 
 def model(folder: Path, texts: int) -> None:
     """Print texts a second with the built-in model, one by one and side by side."""
+    from pura.audit.options import AuditText
     from pura.base.paths import user_paths
     from pura.base.resources import resource
     from pura.documents import from_text
     from pura.scheme import Profile, SecretKey
-    from pura.usecases.audits import AuditText, Setup, prepared
+    from pura.usecases.audits import Setup, prepared
     from pura.usecases.environment import Environment
 
     sample = json.loads(resource("samples", "plain.json").read_text(encoding="utf-8"))

@@ -34,7 +34,7 @@ import _common
 from false_positives import DATA
 from handling import HANDLINGS, Handling
 from power_tables import FRENCH, REQUESTS
-from pura.audit.options import Job, Options
+from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents
 from pura.base.build_hash import build_hash
 from pura.base.errors import PuraError
@@ -309,9 +309,13 @@ def _audit(model: Any, how: Written, todo: list[tuple[str, int, str]]) -> Iterab
     options = Options(policy=replace(Policy(), draws=0))
     for first in range(0, len(todo), TOGETHER):
         part = todo[first : first + TOGETHER]
-        jobs = [Job(document=from_text(text, name="x"), options=options) for _, _, text in part]
+        texts = [AuditText(document=from_text(text, name="x")) for _, _, text in part]
         found = audit_documents(
-            jobs, model=model, keys=[(key_of(how.table), None)], profile=profile
+            texts,
+            model=model,
+            keys=[(key_of(how.table), None)],
+            profile=profile,
+            options=options,
         )
         for (kind, number, _), audit in zip(part, found, strict=True):
             if isinstance(audit, PuraError):

@@ -7,12 +7,13 @@ of an audit. Nothing of it reaches for the network.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyStoreError, PuraError
 from pura.base.paths import Paths, user_paths
 from pura.documents import Document, endings, from_text, read_file
@@ -20,16 +21,15 @@ from pura.keys import KeyRef
 from pura.model import offline
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
-from pura.usecases.audits import AuditText, Prepared, Setup, resolve_epochs
+from pura.usecases.audits import Prepared, Setup, prepared
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
-from pura.usecases.power import tables_of
 from pura.usecases.profiles import find_profile
-from pura.verdict.policy import load_policy
 
 if TYPE_CHECKING:
     from pura.embed.generate import Generated
     from pura.model.load import LanguageModel
+    from pura.verdict.policy import Policy
 
 offline.prepare()  # before torch is imported: nothing of it goes to the network
 
@@ -87,20 +87,25 @@ def load(
 def verify(
     text: Text,
     *,
-    key: Keys,
+    key: Keys = (),
     profile: Profile | Text,
     model: LanguageModel | Text | None = None,
     name: str = "pasted text",
     prompt: str | Sequence[str] | None = None,
     decoder: str = "exact",
     epochs: str = "",
+    also: Sequence[Profile | Text] = (),
+    weigh: bool = False,
+    policy: Policy | Path | None = None,
+    register: bool = False,
 ) -> Audit:
     """Audit one text: does it carry a mark of these keys, and which payload?
 
     Args:
         text: The text; a :class:`~pathlib.Path` is a file that is read. A string that is the name
             of a file is refused.
-        key: A key, the name of a stored one, or several; the evidence is the mean over them.
+        key: A key, the name of a stored one, or several; the evidence is the mean over them. None
+            for a mark by others takes the key that its profile is sealed under.
         profile: A profile, or its file or stored name.
         model: A loaded model; its name or path; None takes the one that the profile names, else
             the only one that is installed. It stays loaded for the next call.
@@ -109,23 +114,35 @@ def verify(
         decoder: ``exact``, or ``paper`` (the published method).
         epochs: ``FROM..TO``: try the keys of these days, weeks or months, derived from each key;
             empty does what the profile says, ``none`` takes the keys as they are.
+        also: Profiles of marks by others that are tried as well; the evidence is the mean.
+        weigh: Let the model read the text for marks by others too, which sharpens Gumbel-max.
+        policy: A policy, or its file, instead of the stored one.
+        register: Ask the register of issued payloads.
 
     Raises:
         PuraError: The text cannot be read or audited; key, profile or model are not there.
     """
-    with _prepared(key, profile, model, decoder, epochs) as ready:
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    with _prepared(key, model, setup) as ready:
         document = _document(text, name)
-        return _examined(ready, AuditText(document=document, prompts=_prompts(prompt)))
+        found = ready.audit(AuditText(document=document, prompts=_prompts(prompt)))
+    if found.error is not None:
+        raise found.error
+    return found.audit
 
 
 def verify_many(
     texts: Iterable[Text] | Iterable[tuple[object, Text]] | Mapping[Any, Text],
     *,
-    key: Keys,
+    key: Keys = (),
     profile: Profile | Text,
     model: LanguageModel | Text | None = None,
     decoder: str = "exact",
     epochs: str = "",
+    also: Sequence[Profile | Text] = (),
+    weigh: bool = False,
+    policy: Policy | Path | None = None,
+    register: bool = False,
 ) -> Iterator[Result]:
     """Audit texts as they are asked for, some of them side by side; none is held longer.
 
@@ -137,6 +154,10 @@ def verify_many(
         model: See there.
         decoder: See there.
         epochs: See there.
+        also: See there.
+        weigh: See there.
+        policy: See there.
+        register: See there.
 
     Yields:
         One result a text; one that cannot be audited is a result with an error.
@@ -154,7 +175,8 @@ def verify_many(
             except PuraError as error:
                 yield own, error
 
-    with _prepared(key, profile, model, decoder, epochs) as ready:
+    setup = _setup(profile, decoder, epochs, also, weigh, policy, register)
+    with _prepared(key, model, setup) as ready:
         for own, found in ready.stream(items()):
             error = found if isinstance(found, PuraError) else found.error
             audit = None if isinstance(found, PuraError) or error is not None else found.audit
@@ -203,29 +225,36 @@ def mark(
         )
 
 
-def _examined(ready: Prepared, text: AuditText) -> Audit:
-    found = ready.audit(text)
-    if found.error is not None:
-        raise found.error
-    return found.audit
-
-
-@contextmanager
-def _prepared(
-    key: Keys,
+def _setup(
     profile: Profile | Text,
-    model: LanguageModel | Text | None,
     decoder: str,
     epochs: str,
-) -> Iterator[Prepared]:
+    also: Sequence[Profile | Text],
+    weigh: bool,
+    policy: Policy | Path | None,
+    register: bool,
+) -> Setup:
+    return Setup(
+        keys=(),
+        profile=_profile(profile),
+        decoder=decoder,
+        epochs=epochs,
+        also=tuple(_profile(one) for one in also),
+        weigh=weigh,
+        policy=policy,
+        ask_register=register,
+    )
+
+
+def _prepared(
+    key: Keys, model: LanguageModel | Text | None, setup: Setup
+) -> AbstractContextManager[Prepared]:
     at, refs = _keys(key)
-    policy = load_policy(at.paths.policy)
-    setup = Setup(keys=tuple(refs), profile=_profile(profile), decoder=decoder, epochs=epochs)
-    setup = resolve_epochs(at, setup, policy)
-    with at.opened_keys(setup.keys) as keys:
-        yield Prepared(
-            setup, keys, _model(model, setup.profile), policy, None, tables_of(at, policy)
-        )
+    if model is None or isinstance(model, str | Path):
+        setup = replace(setup, model=None if model is None else str(model))
+    else:
+        at = replace(at, lent_model=model)
+    return prepared(at, replace(setup, keys=tuple(refs)))
 
 
 def _keys(key: Keys) -> tuple[Environment, list[KeyRef]]:

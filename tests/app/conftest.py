@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pura.audit.options import AuditText
 from pura.audit.steps import STEPS
 from pura.audit.unexamined import Means, unexamined
 from pura.base.paths import Paths, user_paths
@@ -38,7 +39,7 @@ from pura.record.audit import (
 )
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import Profile, SecretKey, schedule
-from pura.usecases.audits import Audited, UnreadFile
+from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
 from pura_audit import application
@@ -49,7 +50,6 @@ from pura_audit.session.choices import (
     KeyChoice,
     ModelChoice,
     ProfileChoice,
-    Request,
 )
 from pura_audit.workbench.frame.main_window import MainWindow
 
@@ -216,7 +216,7 @@ class TestEngine:
         self.entered = threading.Event()
         self.error: Exception | None = None
         self.threads: set[str] = set()
-        self.requests: list[Request] = []
+        self.asked: list[Any] = []
         self.empty = False
         self.looks: tuple[tuple[int, float], ...] = ()
 
@@ -237,8 +237,8 @@ class TestEngine:
     def device(self) -> DeviceWords:
         return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
 
-    def audit(self, request: Request, context: JobContext) -> Audited:
-        self.requests.append(request)
+    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
+        self.asked.append(text)
         self.threads.add(threading.current_thread().name)
         context.progress(Stage(number=5, name="reading", done=1, total=10))
         for done, log10_e in self.looks:
@@ -250,9 +250,9 @@ class TestEngine:
         context.checkpoint()
         if self.error is not None:
             raise self.error
-        if isinstance(request.document, UnreadFile):
-            return make_unexamined(request.document, request.profile, self.key)
-        audit = make_audit(request.document.text, request.profile, self.key)
+        if isinstance(text, UnreadFile):
+            return make_unexamined(text, setup.profile, self.key)
+        audit = make_audit(text.document.text, setup.profile, self.key)
         return Audited(audit=replace(audit, id=uuid.uuid4().hex))
 
 

@@ -1,16 +1,14 @@
-"""What there is to choose from, and what an audit is asked with: frozen values only."""
+"""What there is to choose from: frozen values only."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pura.documents import Document
 from pura.keys import KeyEntry, Place, State
 from pura.model.installed import InstalledModel
 from pura.model.memory import Room
 from pura.register.key_usage import Usage
 from pura.scheme import Profile
-from pura.usecases.audits import UnreadFile
 from pura.verdict.policy import Policy
 from pura_audit.jobs.outcome import Failure
 
@@ -119,24 +117,3 @@ class DeviceWords:
     name: str
     dtype: str
     reason: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Request:
-    """One audit to be done.
-
-    Attributes:
-        document: The text and where it came from; or a file that no text could be made of.
-        keys: The keys, by their fingerprints; all are tried in one pass of the model.
-        model: Name of the installed model.
-        profile: The profile.
-        also: Profiles of marks by others that are tried as well.
-        prompts: The prompt, when it is known; or several candidates.
-    """
-
-    document: Document | UnreadFile
-    keys: tuple[KeyChoice, ...]
-    model: str
-    profile: Profile
-    also: tuple[Profile, ...] = ()
-    prompts: tuple[str, ...] = ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Protocol
 
+from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
-from pura.keys import KeyRef, KeyStore, SessionKeys
+from pura.keys import KeyStore, SessionKeys
 from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
-from pura.usecases import audits
+from pura.usecases.audits import Audited, Setup, UnreadFile, audit
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
 from pura_audit.jobs.context import JobContext
@@ -27,7 +28,6 @@ from pura_audit.session.choices import (
     KeyChoice,
     ModelChoice,
     ProfileChoice,
-    Request,
 )
 
 
@@ -44,7 +44,7 @@ class Engine(Protocol):
     def device(self) -> DeviceWords:
         """Say where a model would run."""
 
-    def audit(self, request: Request, context: JobContext) -> audits.Audited:
+    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         """Audit one text."""
 
 
@@ -126,22 +126,12 @@ class PuraEngine:
             kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason
         )
 
-    def audit(self, request: Request, context: JobContext) -> audits.Audited:
+    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         """Audit one text; the model stays loaded for the next."""
-        refs = tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in request.keys)
-        setup = audits.Setup(
-            keys=refs,
-            profile=request.profile,
-            also=request.also,
-            model=request.model,
-            follow=True,
-        )
-        if isinstance(request.document, audits.UnreadFile):
-            return audits.not_examined(self.environment, setup, request.document)
-        return audits.audit(
+        return audit(
             self.environment,
             setup,
-            audits.AuditText(document=request.document, prompts=request.prompts),
+            text,
             progress=context.progress,
             checkpoint=context.checkpoint,
         )

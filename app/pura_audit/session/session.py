@@ -15,12 +15,13 @@ from PySide6.QtGui import QUndoStack
 from shiboken6 import isValid
 
 from pura.audit.fitness import mismatches
-from pura.audit.options import Notice
+from pura.audit.options import AuditText, Notice
 from pura.base.errors import PuraError
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
+from pura.keys import KeyRef
 from pura.record.audit import Audit
-from pura.usecases.audits import UnreadFile
+from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.usecases.prompts import candidates_of, candidates_text, read_candidates
 from pura_audit.jobs.context import JobContext
@@ -36,7 +37,6 @@ from pura_audit.session.choices import (
     KeyChoice,
     ModelChoice,
     ProfileChoice,
-    Request,
 )
 from pura_audit.session.engine import Engine
 from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
@@ -404,25 +404,32 @@ class Session(QObject):
         return left if only or left is None or waiting is None else left + waiting
 
     def _ask(self, item: Item, document: Document | UnreadFile) -> None:
-        request = self._request(item, document)
-        if request is None:
+        setup = self._setup(item)
+        prompts = self._prompts(item) if setup is not None else None
+        if setup is None or prompts is None:
             return
+        text: AuditText | UnreadFile = (
+            document
+            if isinstance(document, UnreadFile)
+            else AuditText(document=document, prompts=prompts)
+        )
         item.state, item.progress, item.failure = ItemState.WAITING, None, None
         self._touch(item)
         item.job = self.jobs.model.do(
-            lambda context: self._examined(request, context),
+            lambda context: self._examined(document.name, setup, text, context),
             lambda outcome: self._audited(item, outcome),
             self,
             started=lambda: self._started(item),
             progressed=lambda progress: self._progressed(item, progress),
         )
 
-    def _examined(self, request: Request, context: JobContext) -> Kept:
+    def _examined(
+        self, name: str, setup: Setup, text: AuditText | UnreadFile, context: JobContext
+    ) -> Kept:
         """Audit, and keep what came of it, before anybody hears of it; in the model's thread."""
-        name = request.document.name
         self.keeper.start(name)
         try:
-            audited = self._engine.audit(request, context)
+            audited = self._engine.audit(setup, text, context)
         except PuraError as error:
             self.keeper.fail(name, error)
             raise
@@ -459,28 +466,19 @@ class Session(QObject):
                 item.state = ItemState.CANCELLED
         self._touch(item)
 
-    def _request(self, item: Item, document: Document | UnreadFile) -> Request | None:
-        chosen = (item.key,) if item.key is not None else self.keys
-        # One key under two names would count twice in the mean over the keys.
-        unique: dict[str, KeyChoice] = {}
-        for key in chosen:
-            unique.setdefault(key.fingerprint, key)
-        keys = tuple(unique.values())
+    def _setup(self, item: Item) -> Setup | None:
+        keys = (item.key,) if item.key is not None else self.keys
         profile = item.profile or (self.profile.profile if self.profile else None)
         if not keys or profile is None or self.model is None:
             missing = translate("Session", "Choose a key, a model and a profile first.")
             self.noticed.emit(missing)
             return None
-        prompts = self._prompts(item)
-        if prompts is None:
-            return None
-        return Request(
-            document=document,
-            keys=keys,
+        return Setup(
+            keys=tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in keys),
             model=self.model.name,
             profile=profile,
             also=() if item.profile else tuple(p.profile for p in self.profiles[1:]),
-            prompts=prompts,
+            follow=True,
         )
 
     def _prompts(self, item: Item) -> tuple[str, ...] | None:

@@ -24,7 +24,7 @@ from pura.audit.key_reading import (
     strongest,
     weigh,
 )
-from pura.audit.options import SHORT_OF_MEMORY, Job, Notice, Options
+from pura.audit.options import SHORT_OF_MEMORY, AuditText, Notice, Options
 from pura.audit.prior import RegisterPrior, register_prior
 from pura.audit.prompts import PromptCandidate, openings_of, prompt_facts, prompt_readings
 from pura.audit.rereading import (
@@ -92,7 +92,8 @@ class DocumentAudit:
     """The walk along the steps; keeps their log.
 
     Args:
-        job: The document, and what else is asked.
+        text: The document, and what is known of it.
+        options: What else is asked.
         model: The model that reads it.
         keys: Secret keys and their labels.
         profile: What generator and verifier share.
@@ -102,16 +103,16 @@ class DocumentAudit:
 
     def __init__(
         self,
-        job: Job,
+        text: AuditText,
+        options: Options,
         model: LanguageModel,
         keys: Sequence[tuple[SecretKey, str | None]],
         profile: Profile,
         progress: Progress,
         checkpoint: Checkpoint,
     ) -> None:
-        self._document, self._options = job.document, job.options
-        self._notice = job.notice
-        self._log = StepLog(reports=job.log, progress=progress, checkpoint=checkpoint)
+        self._text, self._document, self._options = text, text.document, options
+        self._log = StepLog(reports=text.log, progress=progress, checkpoint=checkpoint)
         self._model, self._keys, self._profile = model, keys, profile
         self._progress, self._checkpoint = progress, checkpoint
         self._variants: tuple[Variant, ...] = ()
@@ -122,7 +123,7 @@ class DocumentAudit:
         self._prior: RegisterPrior | None = None
         self._stopped: StopFacts | None = None
         self._trials: list[KeyReading] = []
-        self._likelihood = likelihood_of(job.options.power_tables, profile, model.fingerprint)
+        self._likelihood = likelihood_of(options.power_tables, profile, model.fingerprint)
 
     def prepare(self) -> Request:
         """Walk the steps before the reading; returns what is to be read."""
@@ -212,7 +213,7 @@ class DocumentAudit:
                 options.policy,
                 window=window,
                 tried=self._parts,
-                beside=[one.log10_e for one in options.beside],
+                beside=[one.log10_e for one in self._text.beside],
                 seed=options.policy.seed(document.sha256),
                 likelihood=self._likelihood,
                 checkpoint=self._checkpoint,
@@ -239,7 +240,7 @@ class DocumentAudit:
         )
         prior = None if self._prior is None else self._prior.facts(trials)
         again = rereading_facts(trials, self._weights, best)
-        prompts = prompt_readings(options.prompts, self._openings, trials, best)
+        prompts = prompt_readings(self._text.prompts, self._openings, trials, best)
         return self._record(
             found, outcome, power, marks, strong, prior, again, register, variants, prompts
         )
@@ -251,8 +252,7 @@ class DocumentAudit:
                 self._model,
                 self._document.text,
                 restored=options.restore,
-                alternatives=options.alternatives,
-                ids=options.ids,
+                ids=self._text.ids,
             )
             note += notes
             self._handled = handling_signs(
@@ -263,7 +263,7 @@ class DocumentAudit:
             )
             note += [f"sign of handling: {sign}" for sign in self._handled]
             self._openings = openings_of(
-                self._model, self._profile, options.prompts, self._variants
+                self._model, self._profile, self._text.prompts, self._variants
             )
             note += _before(self._openings, self._profile)
             # In all readings: each text that stood before may quote another one.
@@ -308,7 +308,7 @@ class DocumentAudit:
             if isinstance(readings, PuraError):
                 raise readings
             note += self._note_stop(len(readings[0]), sizes[0])
-            note.append("with the prompt" if self._options.prompts else "without the prompt")
+            note.append("with the prompt" if self._text.prompts else "without the prompt")
             note += dict.fromkeys(_windows(one.windows, self._model) for one in readings)
             for opening, reading in zip(self._openings, readings, strict=False):
                 if reading.taken:
@@ -320,7 +320,7 @@ class DocumentAudit:
             self._handled += unlike
             if any(reading.short_of_memory for reading in readings):
                 note.append(SHORT_OF_MEMORY)
-                self._notice(Notice.SHORT_OF_MEMORY)
+                self._text.notice(Notice.SHORT_OF_MEMORY)
         return [
             intervals_of(reading, prompt_known=opening.candidate is not None, text_tokens=size)
             for opening, size, reading in zip(self._openings, sizes, readings, strict=False)
@@ -352,7 +352,7 @@ class DocumentAudit:
             keys=len(self._keys),
             readings=len(self._openings),
             forms=tuple(int(tokens.ids.size) for tokens in self._tokens),
-            schemes=1 + len(self._options.beside),
+            schemes=1 + len(self._text.beside),
         )
 
     def _try_keys(self, seen: list[list[Intervals]]) -> list[KeyReading]:
@@ -464,7 +464,7 @@ class DocumentAudit:
             + self._weights.cost
             + (0.0 if self._prior is None else policy.prior_cost),
             # Of several candidates none may be the right one.
-            prompt_known=len(self._options.prompts) == 1,
+            prompt_known=len(self._text.prompts) == 1,
             reader=self._model.fingerprint,
             dtype=self._model.device.dtype,
             kind=kind_of(self._document.text),
@@ -547,7 +547,7 @@ class DocumentAudit:
         options, policy = self._options, self._options.policy
         shown = self._variants[found.trial.variant]
         evidence = outcome.facts(
-            keys_tried=len(self._keys) + len(options.beside),
+            keys_tried=len(self._keys) + len(self._text.beside),
             p_redraw=strong.p_redraw,
             draws=strong.draws,
             seed=strong.seed,
@@ -578,7 +578,7 @@ class DocumentAudit:
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
             input=facts.input_facts(self._document, found.trial.intervals.text_tokens),
             text=shown.in_record(self._document.text) if options.keep_text else None,
-            prompt=prompt_facts(options.prompts, self._openings[found.trial.reading]),
+            prompt=prompt_facts(self._text.prompts, self._openings[found.trial.reading]),
             key=facts.key_facts(*self._keys[found.trial.number]),
             keys=tuple(facts.key_facts(*key) for key in self._keys),
             profile=self._profile,
@@ -616,7 +616,7 @@ class DocumentAudit:
 
     def _schemes(self, log10_e: float) -> tuple[SchemeFacts, ...]:
         """Return what each scheme says by itself, where others stand beside PURA's."""
-        beside = self._options.beside
+        beside = self._text.beside
         if not beside:
             return ()
         best = max(one.log10_e for one in beside)
@@ -640,9 +640,9 @@ class DocumentAudit:
             tokens=found.spans.shape[0],
             key=self._keys[found.trial.number][0].fingerprint,
             decoder=self._options.decoder,
-            prompt_known=len(self._options.prompts) == 1,
+            prompt_known=len(self._text.prompts) == 1,
             beginning_known=self._profile.chat_template is not None,
-            candidates=len(self._options.prompts),
+            candidates=len(self._text.prompts),
             candidate=0 if shown.candidate is None else shown.candidate + 1,
             verifier=self._model.name,
             generator=self._profile.model,
@@ -659,7 +659,7 @@ class DocumentAudit:
             handled=self._handled,
             hidden=hidden_characters(self._document.text),
             epochs=self._options.epochs,
-            schemes=1 + len(self._options.beside),
+            schemes=1 + len(self._text.beside),
             prior_unused=self._prior is None and self._options.policy.register_prior > 0,
             passages=len(found.ranges),
             passage_share=assemble.passage_share(found),

@@ -48,7 +48,7 @@ from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
 
 if TYPE_CHECKING:
-    from pura.audit.options import Job, Options
+    from pura.audit.options import AuditText, Options
     from pura.model.load import BareModel, LanguageModel
     from pura.model.tokenise import Tokens
 
@@ -122,19 +122,21 @@ def weighs(mark: OpenMark, options: Options) -> bool:
 
 
 def audit_foreign(
-    jobs: Sequence[Job],
+    texts: Sequence[AuditText],
     *,
     model: BareModel | LanguageModel,
     marks: Sequence[OpenMark],
+    options: Options,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> list[Audit | PuraError]:
     """Audit documents for marks by others; see :func:`pura.audit.run.audit_documents`.
 
     Args:
-        jobs: The documents.
+        texts: The documents.
         model: Whose tokenizer; its weights are used where :attr:`Options.weigh` asks for them.
         marks: All are tried; the evidence is the mean over them.
+        options: What else is asked.
         progress: Told of every step.
         checkpoint: Called often; may raise.
 
@@ -145,9 +147,9 @@ def audit_foreign(
         raise KeyStoreError("audit.no-key", code="key-missing")
     tell, check = progress or untold, checkpoint or unstopped
     found: list[Audit | PuraError] = []
-    for job in jobs:
+    for text in texts:
         try:
-            found.append(_Walk(job, model, marks, tell, check).audit())
+            found.append(_Walk(text, options, model, marks, tell, check).audit())
         except PuraError as error:
             found.append(error)
     return found
@@ -158,20 +160,22 @@ class _Walk:
 
     def __init__(
         self,
-        job: Job,
+        text: AuditText,
+        options: Options,
         model: BareModel | LanguageModel,
         marks: Sequence[OpenMark],
         progress: Progress,
         checkpoint: Checkpoint,
     ) -> None:
-        self._job, self._model, self._marks = job, model, marks
-        self._steps = StepLog(reports=job.log, progress=progress, checkpoint=checkpoint)
+        self._text, self._options = text, options
+        self._model, self._marks = model, marks
+        self._steps = StepLog(reports=text.log, progress=progress, checkpoint=checkpoint)
         self._variants: tuple[Variant, ...] = ()
         self._tokens: list[Tokens] = []
 
     def audit(self) -> Audit:
         """Walk the steps."""
-        document, options = self._job.document, self._job.options
+        document, options = self._text.document, self._options
         with self._steps.step(1) as note:
             note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
         with self._steps.step(2) as note:
@@ -181,8 +185,7 @@ class _Walk:
                 self._model,
                 document.text,
                 restored=options.restore,
-                alternatives=options.alternatives,
-                ids=options.ids,
+                ids=self._text.ids,
             )
             note += notes
         with self._steps.step(4):
@@ -208,7 +211,7 @@ class _Walk:
         from pura.model.evidence import read_many
         from pura.model.load import LanguageModel
 
-        if not any(weighs(mark, self._job.options) for mark in self._marks):
+        if not any(weighs(mark, self._options) for mark in self._marks):
             self._steps.skip(5, "the mark needs no model")
             return [None] * len(self._tokens)
         assert isinstance(self._model, LanguageModel)  # whoever asks for it has loaded it
@@ -221,11 +224,11 @@ class _Walk:
             return [reading.probability for reading in read]
 
     def _finish(self, trials: list[list[ForeignTrial]]) -> Audit:
-        job, options, policy = self._job, self._job.options, self._job.options.policy
+        text, options, policy = self._text, self._options, self._options.policy
         by_mark = [combine([one.log10_e for one in row]) for row in trials]
         best = max((one for row in trials for one in row), key=lambda one: one.log10_e)
         with self._steps.step(9) as note:
-            log10_e = combine([*by_mark, *(one.log10_e for one in options.beside)])
+            log10_e = combine([*by_mark, *(one.log10_e for one in text.beside)])
             note.append("mean over schemes and readings; no redraws")
         self._steps.skip(10, "the mark says nothing of passages")
         self._steps.skip(11, "the mark carries no payload to look up")
@@ -243,8 +246,8 @@ class _Walk:
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(job.document, int(self._tokens[best.variant].ids.size)),
-            text=shown.in_record(job.document.text) if options.keep_text else None,
+            input=facts.input_facts(text.document, int(self._tokens[best.variant].ids.size)),
+            text=shown.in_record(text.document.text) if options.keep_text else None,
             prompt=prompt_facts(()),
             key=best.mark.key,
             keys=keys,
@@ -264,7 +267,7 @@ class _Walk:
             passages=(),
             variants=readings if options.keep_text else without_text(readings),
             schemes=(
-                *options.beside,
+                *text.beside,
                 *(
                     SchemeFacts(
                         profile=mark.profile,
@@ -278,14 +281,14 @@ class _Walk:
             ),
             register=None,
             policy=policy.to_dict(),
-            log=tuple(job.log),
+            log=tuple(text.log),
             versions=facts.versions(),
         )
 
     @property
     def _tried(self) -> int:
         """Keys and profiles that the mean runs over."""
-        return len(self._marks) + sum(len(one.keys) for one in self._job.options.beside)
+        return len(self._marks) + sum(len(one.keys) for one in self._text.beside)
 
     def _readings(
         self, trials: list[list[ForeignTrial]], best: ForeignTrial
@@ -296,7 +299,7 @@ class _Walk:
             mine = [row[number] for row in trials]
             log10_e = combine([one.log10_e for one in mine])
             usable = max(int(one.token.size) for one in mine)
-            policy = self._job.options.policy
+            policy = self._options.policy
             rows.append(
                 VariantFacts(
                     name=variant.name,
@@ -336,12 +339,12 @@ class _Walk:
         )
 
     def _circumstances(self, best: ForeignTrial) -> FindingContext:
-        text = self._job.document.text
+        text = self._text.document.text
         return FindingContext(
             tokens=int(self._tokens[best.variant].ids.size),
             key=best.mark.key.fingerprint,
             scheme=best.mark.profile.scheme,
-            schemes=len(self._marks) + len(self._job.options.beside),
+            schemes=len(self._marks) + len(self._text.beside),
             prompt_known=True,  # the mark has nothing to do with it
             verifier=self._model.name,
             generator=self._model.fingerprint,  # nor with the model
@@ -351,8 +354,8 @@ class _Walk:
             handled=handling_signs(
                 text,
                 pieces_of(self._model),
-                odd=self._job.options.policy.odd_characters,
-                restored=self._job.options.restore,
+                odd=self._options.policy.odd_characters,
+                restored=self._options.restore,
             ),
             hidden=hidden_characters(text),
         )

@@ -1,21 +1,17 @@
-"""What an audit may be told, and how a document is handed in to be audited beside others."""
+"""A text that is to be audited, and what an audit may be told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from pura.documents import Document
 from pura.record.audit import SchemeFacts, StepReport
 from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
 """How the record's log says it."""
@@ -29,55 +25,51 @@ class Notice(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What an audit may be told besides text, key, profile and model.
+    """What an audit may be told besides text, key, profile and model; the same for many texts.
 
     Attributes:
-        prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
-            all different.
         decoder: Which payload is reported: ``exact`` or ``paper``.
         policy: The decision rule.
         register: The register of issued payloads, asked after the verdict is fixed.
         candidates: How many payloads to list.
         keep_text: Whether the record holds the text itself.
         restore: Also read the text as it was before it was handled, where it shows signs of that.
-        alternatives: Name and text of other readings that the document offered.
-        ids: int64 [L], token ids that a generator saved; read beside the text.
         power_tables: The power tables that the policy names, all of them.
         epochs: ``FROM..TO`` where the keys are those of a range of epochs.
         follow: Tell of the evidence while a long text is read.
         weigh: Let the model read a text that is looked through for marks by others, where its
             probabilities can weigh the bets; it needs its weights then.
-        beside: What other schemes say of this text; they count in the mean.
     """
 
-    prompts: tuple[str, ...] = ()
     decoder: str = "exact"
     policy: Policy = field(default_factory=default_policy)
     register: Register | None = None
     candidates: int = 32
     keep_text: bool = True
     restore: bool = True
-    alternatives: tuple[tuple[str, str], ...] = ()
-    ids: npt.NDArray[np.int64] | None = None
     power_tables: tuple[PowerTable, ...] = ()
     epochs: str = ""
     follow: bool = False
     weigh: bool = False
-    beside: tuple[SchemeFacts, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
-    """A document to be audited beside others.
+class AuditText:
+    """A text to be audited.
 
     Attributes:
         document: The text and where it came from.
-        options: Everything else.
+        prompts: The prompt, when it is known, which sharpens the evidence; or several candidates,
+            all different.
+        ids: Token ids that the generator saved; read beside the text.
+        beside: What other schemes say of this text; they count in the mean.
         notice: Told of what a person should hear of at once.
         log: Gets a report of every step as it ends, also of the one that failed.
     """
 
     document: Document
-    options: Options = field(default_factory=Options)
-    notice: Callable[[Notice], None] = lambda _: None
-    log: list[StepReport] = field(default_factory=list)
+    prompts: tuple[str, ...] = ()
+    ids: tuple[int, ...] | None = None
+    beside: tuple[SchemeFacts, ...] = ()
+    notice: Callable[[Notice], None] = field(default=lambda _: None, repr=False, compare=False)
+    log: list[StepReport] = field(default_factory=list, repr=False, compare=False)

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from pura.audit.document_audit import DocumentAudit
 from pura.audit.early_stopping import CHUNK
-from pura.audit.options import Job, Options
+from pura.audit.options import AuditText, Options
 from pura.audit.steps import STEPS
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
-from pura.documents import Document, from_text
+from pura.documents import from_text
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def audit_text(
-    text: str,
+    text: AuditText | str,
     *,
     model: LanguageModel,
     keys: Sequence[tuple[SecretKey, str | None]],
@@ -40,36 +40,15 @@ def audit_text(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Audit:
-    """Audit a text that is not a file; see :func:`audit_document`."""
-    return audit_document(
-        from_text(text, name=name),
-        model=model,
-        keys=keys,
-        profile=profile,
-        options=options,
-        progress=progress,
-        checkpoint=checkpoint,
-    )
-
-
-def audit_document(
-    document: Document,
-    *,
-    model: LanguageModel,
-    keys: Sequence[tuple[SecretKey, str | None]],
-    profile: Profile,
-    options: Options | None = None,
-    progress: Progress | None = None,
-    checkpoint: Checkpoint | None = None,
-) -> Audit:
-    """Audit one document.
+    """Audit one text.
 
     Args:
-        document: The text and where it came from.
+        text: The text, with what is known of it.
         model: The model that reads it.
         keys: Secret keys and their labels. All are tried in one pass of the model; the evidence
             is the mean over them.
         profile: What generator and verifier share.
+        name: How the record calls a text that is no document.
         options: Everything else.
         progress: Told of every step and of the tokens read.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
@@ -83,11 +62,14 @@ def audit_document(
         KeyStoreError: No key was given.
         PolicyError: The policy names a power table that is not among the options.
     """
+    if isinstance(text, str):
+        text = AuditText(document=from_text(text, name=name))
     (found,) = audit_documents(
-        [Job(document=document, options=options or Options())],
+        [text],
         model=model,
         keys=keys,
         profile=profile,
+        options=options,
         progress=progress,
         checkpoint=checkpoint,
     )
@@ -97,28 +79,30 @@ def audit_document(
 
 
 def audit_documents(
-    jobs: Sequence[Job],
+    texts: Sequence[AuditText],
     *,
     model: LanguageModel,
     keys: Sequence[tuple[SecretKey, str | None]],
     profile: Profile,
+    options: Options | None = None,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> list[Audit | PuraError]:
-    """Audit documents that the model reads side by side; see :func:`audit_document`.
+    """Audit documents that the model reads side by side; see :func:`audit_text`.
 
     Everything before and after the reading is done for one after the other.
 
     Args:
-        jobs: The documents; a few thousand tokens together fill a pass.
+        texts: The documents; a few thousand tokens together fill a pass.
         model: As there.
         keys: As there.
         profile: As there.
+        options: As there.
         progress: As there; the tokens are those of all documents.
         checkpoint: As there.
 
     Returns:
-        In the order of ``jobs``: the record, or why there is none. What is wrong with one costs
+        In the order of ``texts``: the record, or why there is none. What is wrong with one costs
         the others nothing.
 
     Raises:
@@ -127,7 +111,8 @@ def audit_documents(
     if not keys:
         raise KeyStoreError("audit.no-key", code="key-missing")
     tell, check = progress or untold, checkpoint or unstopped
-    walks = [DocumentAudit(job, model, keys, profile, tell, check) for job in jobs]
+    options = options or Options()
+    walks = [DocumentAudit(text, options, model, keys, profile, tell, check) for text in texts]
     found: dict[int, Audit | PuraError] = {}
     requests: dict[int, Request] = {}
     for number, walk in enumerate(walks):
@@ -135,10 +120,10 @@ def audit_documents(
             requests[number] = walk.prepare()
         except PuraError as error:
             found[number] = error
-    stops = any(job.options.policy.stop_at is not None for job in jobs)
     secrets = [key for key, _ in keys]
     reader = _Reader(model, profile, tell, check)
-    read = reader.read(5, list(requests.values()), secrets, chunk=CHUNK if stops else None)
+    chunk = None if options.policy.stop_at is None else CHUNK
+    read = reader.read(5, list(requests.values()), secrets, chunk=chunk)
     again: dict[int, Windows] = {}
     for number, (readings, seconds) in zip(requests, read, strict=True):
         try:

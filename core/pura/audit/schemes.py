@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from pura.audit.facts import key_facts
 from pura.audit.foreign import OpenMark, audit_foreign
-from pura.audit.options import Job
+from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_documents
 from pura.base.errors import ProfileError, PuraError
 from pura.base.progress import Checkpoint, Progress
@@ -24,25 +24,27 @@ OpenKey = tuple[SecretKey, str | None]
 
 
 def audit_schemes(
-    jobs: Sequence[Job],
+    texts: Sequence[AuditText],
     *,
     model: LanguageModel | BareModel,
     keys: Sequence[OpenKey],
     seals: Sequence[OpenKey],
     profile: Profile,
     also: Sequence[Profile] = (),
+    options: Options,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> list[Audit | PuraError]:
     """Audit documents; see :func:`pura.audit.run.audit_documents`.
 
     Args:
-        jobs: The documents.
+        texts: The documents.
         model: Needs weights only where PURA's mark is looked for.
         keys: Of PURA's mark.
         seals: Under which the secrets of marks by others are sealed.
         profile: PURA's, or that of a mark by others.
         also: Profiles of marks by others that are tried as well.
+        options: What else is asked.
         progress: Told of every step.
         checkpoint: Called often; may raise.
 
@@ -55,30 +57,45 @@ def audit_schemes(
     marks = [_opened(one, seals) for one in foreign]
     if profile.foreign is not None:
         return audit_foreign(
-            jobs, model=model, marks=marks, progress=progress, checkpoint=checkpoint
+            texts,
+            model=model,
+            marks=marks,
+            options=options,
+            progress=progress,
+            checkpoint=checkpoint,
         )
     assert isinstance(model, LanguageModel)  # whoever chose the profile loaded it
     others: list[Audit | PuraError] = []
     if marks:
-        quiet = [replace(job, log=[]) for job in jobs]
-        others = audit_foreign(quiet, model=model, marks=marks, checkpoint=checkpoint)
-        jobs = [_beside(job, other) for job, other in zip(jobs, others, strict=True)]
+        quiet = [replace(text, log=[]) for text in texts]
+        others = audit_foreign(
+            quiet, model=model, marks=marks, options=options, checkpoint=checkpoint
+        )
+        texts = [_beside(text, other) for text, other in zip(texts, others, strict=True)]
     found = audit_documents(
-        jobs, model=model, keys=keys, profile=profile, progress=progress, checkpoint=checkpoint
+        texts,
+        model=model,
+        keys=keys,
+        profile=profile,
+        options=options,
+        progress=progress,
+        checkpoint=checkpoint,
     )
-    for number, (job, mine) in enumerate(zip(jobs, found, strict=True)):
+    for number, (text, mine) in enumerate(zip(texts, found, strict=True)):
         if isinstance(mine, Audit) and mine.schemes and not mine.schemes[0].shown:
-            again = [replace(_beside(job, mine), log=[])]
-            (found[number],) = audit_foreign(again, model=model, marks=marks, checkpoint=checkpoint)
+            again = [replace(_beside(text, mine), log=[])]
+            (found[number],) = audit_foreign(
+                again, model=model, marks=marks, options=options, checkpoint=checkpoint
+            )
     return found
 
 
-def _beside(job: Job, other: Audit | PuraError) -> Job:
+def _beside(text: AuditText, other: Audit | PuraError) -> AuditText:
     """Let what another scheme says of a text count in the mean."""
     if isinstance(other, PuraError):  # of the text itself: the audit will say so, too
-        return job
+        return text
     pura = tuple(one for one in other.schemes if one.profile.foreign is None)
-    return replace(job, options=replace(job.options, beside=pura or other.schemes))
+    return replace(text, beside=pura or other.schemes)
 
 
 def _opened(profile: Profile, keys: Sequence[OpenKey]) -> OpenMark:

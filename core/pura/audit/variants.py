@@ -82,7 +82,6 @@ def variants_of(
     *,
     restored: bool = True,
     spelt: Spelling | None = None,
-    alternatives: Sequence[tuple[str, str]] = (),
     ids: I64 | None = None,
     ids_text: str | None = None,
 ) -> tuple[Variant, ...]:
@@ -94,7 +93,6 @@ def variants_of(
         text: The text as found.
         restored: Also try the text as it was before it was handled, where it shows signs of that.
         spelt: The usual spelling of words in small letters; None leaves the case alone.
-        alternatives: Name and text of other readings of the same document.
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
 
@@ -108,7 +106,6 @@ def variants_of(
             for name, undone in _handled(text, spelt)
             if undone.text.strip()
         ]
-    tried += [Variant(name=name, text=other) for name, other in alternatives]
     known: dict[str, Variant] = {}
     for variant in tried:
         known.setdefault(variant.text, variant)
@@ -127,8 +124,7 @@ def readings_of(
     text: str,
     *,
     restored: bool,
-    alternatives: Sequence[tuple[str, str]] = (),
-    ids: I64 | None = None,
+    ids: Sequence[int] | I64 | None = None,
 ) -> tuple[tuple[Variant, ...], list[Tokens], list[str]]:
     """Fix which readings of a text are tried, and tokenise each.
 
@@ -136,8 +132,7 @@ def readings_of(
         model: Whose tokenizer.
         text: The text as found.
         restored: As in :func:`variants_of`.
-        alternatives: As there.
-        ids: int64 [L], token ids that a generator saved.
+        ids: Token ids that a generator saved.
 
     Returns:
         The readings, the tokens of each, and what the log says of them.
@@ -155,7 +150,6 @@ def readings_of(
         text,
         restored=restored,
         spelt=lambda words: usual_spelling(model.tokenizer, words),
-        alternatives=alternatives,
         ids=saved,
         ids_text=words,
     )

@@ -57,10 +57,11 @@ from pura.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from pura.audit.options import AuditText
     from pura.documents import Extraction
     from pura.record.audit import Audit
     from pura.scheme import Profile
-    from pura.usecases.audits import Audited, AuditText, Prepared, UnreadFile
+    from pura.usecases.audits import Audited, Item, Prepared
     from pura.usecases.cases import SaveTo, SavingRun
     from pura.usecases.environment import Environment
 
@@ -361,10 +362,11 @@ class _Run:
         names: Sequence[str],
         prompts: tuple[str, ...],
         ids: tuple[int, ...] | None,
-    ) -> Iterator[tuple[tuple[str, str], AuditText | UnreadFile | PuraError]]:
+    ) -> Iterator[tuple[tuple[str, str], Item]]:
         """Read files and hand on each text under its name and part; of one, say what to expect."""
+        from pura.audit.options import AuditText
         from pura.documents import choose
-        from pura.usecases.audits import AuditText, unread_file, unread_parts
+        from pura.usecases.audits import unread_file, unread_parts
 
         for name in names:
             try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -81,6 +81,11 @@ class BareModel:
     parameters: int
     vocab_size: int
     weights: str
+
+
+def bare(model: LanguageModel) -> BareModel:
+    """Return what is left of a model without its weights."""
+    return BareModel(**{one.name: getattr(model, one.name) for one in fields(BareModel)})
 
 
 def load_bare(source: InstalledModel, device: Device) -> BareModel:

@@ -1,17 +1,18 @@
-"""Audit one text or many, and audit again what a record holds."""
+"""The one door to audits: command, batch, window and programs all come through :func:`prepared`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from pura.audit.options import AuditText, Notice, Options
 from pura.base.errors import PolicyError, PuraError, ReportFileError
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
-from pura.documents import Document, Extraction, digest_of, from_text
+from pura.documents import Extraction, digest_of, from_text
 from pura.keys import KeyRef
 from pura.keys.epochs import is_epoch, latest, today
 from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
@@ -24,11 +25,8 @@ from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power import PowerTable
 
 if TYPE_CHECKING:
-    from pura.audit.options import Job, Notice, Options
     from pura.audit.unexamined import Means
     from pura.model.load import BareModel, LanguageModel
-    from pura.register.store import Register
-
 
 TOGETHER_TEXTS: Final = 16
 TOGETHER_CHARACTERS: Final = 16_384
@@ -47,7 +45,10 @@ class Setup:
         model: Name of the model, or the path of a local one; None takes the one that the profile
             names, else the only one installed.
         decoder: Which payload is reported: ``exact`` or ``paper``.
-        policy: A policy file instead of the user's; None takes the user's, or the default one.
+        policy: A policy, or its file, instead of the user's; None takes the user's, or the default
+            one.
+        tables: The power tables that the policy names; None takes them from those of this
+            installation.
         ask_register: True asks the register of issued payloads, and wants one; False does not
             ask; None asks where there is one.
         restore: Also read the text with typographic substitutions undone.
@@ -66,7 +67,8 @@ class Setup:
     profile: Profile
     model: str | None = None
     decoder: str = "exact"
-    policy: Path | None = None
+    policy: Path | Policy | None = None
+    tables: tuple[PowerTable, ...] | None = None
     ask_register: bool | None = None
     restore: bool = True
     stop_early: bool = False
@@ -82,12 +84,29 @@ class Setup:
 
     @property
     def needed_keys(self) -> tuple[KeyRef, ...]:
-        """All keys that are opened: the chosen ones, and those that seal a mark by others."""
-        here = {ref.fingerprint for ref in self.keys}
+        """All keys that are opened, each once: the chosen ones, and what seals marks by others."""
+        needed: dict[str, KeyRef] = {}
+        for ref in self.keys:
+            needed.setdefault(ref.fingerprint, ref)
         # Whoever chose keys for the first profile means one of those.
-        named = self.also if self.keys else self.foreign
-        sealing = dict.fromkeys(one.key or "" for one in named if one.key not in here)
-        return (*self.keys, *(KeyRef(fingerprint=fingerprint) for fingerprint in sealing))
+        for one in self.also if self.keys else self.foreign:
+            needed.setdefault(one.key or "", KeyRef(fingerprint=one.key or ""))
+        return tuple(needed.values())
+
+
+def resolved(environment: Environment, setup: Setup) -> Setup:
+    """Return a setup that depends on nothing of this moment and place any more but its model.
+
+    Its policy is read, with the tables that it names, and which keys are tried is settled.
+
+    Raises:
+        PuraError: The policy, a table or a key is not here or cannot be read.
+    """
+    if setup.tables is not None:
+        return setup
+    policy = policy_of(environment, setup)
+    tables = tables_of(environment, policy)
+    return replace(resolve_epochs(environment, setup, policy), policy=policy, tables=tables)
 
 
 def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Setup:
@@ -127,21 +146,6 @@ def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Se
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditText:
-    """A text to be audited.
-
-    Attributes:
-        document: The text and where it came from.
-        prompts: The prompt, when it is known; or several candidates, all different.
-        ids: Token ids that the generator saved; read beside the text.
-    """
-
-    document: Document
-    prompts: tuple[str, ...] = ()
-    ids: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class UnreadFile:
     """A file that is there, and that no text could be made of.
 
@@ -175,25 +179,71 @@ class Audited:
     error: PuraError | None = None
 
 
-class Prepared:
-    """Keys opened, model loaded: audits texts one after the other. See :func:`prepared`."""
+Item = AuditText | UnreadFile | PuraError
+"""What is handed in: a text, a file without one, or why there is neither; that comes back."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        keys: list[OpenKey],
-        model: LanguageModel | BareModel,
-        policy: Policy,
-        asked: Register | None,
-        tables: tuple[PowerTable, ...],
-    ) -> None:
-        self.policy = policy
-        self._tables = tables
-        self._setup, self._keys, self._model, self._register = setup, keys, model, asked
+
+class Prepared:
+    """Keys opened, model loaded, once for many texts. See :func:`prepared`.
+
+    Args:
+        environment: Where keys, models and stores are.
+        setup: With what texts are audited.
+        held: Closes what is opened.
+
+    Attributes:
+        policy: The decision rule.
+    """
+
+    def __init__(self, environment: Environment, setup: Setup, held: ExitStack) -> None:
+        self._environment, self._setup, self._held = environment, setup, held
+        self._model: LanguageModel | BareModel | None = None
+        self._keys: list[OpenKey] = []
+        self._options = Options(
+            decoder=setup.decoder,
+            policy=policy_of(environment, setup),
+            restore=setup.restore,
+            follow=setup.follow,
+            weigh=setup.weigh,
+        )
+
+    @property
+    def policy(self) -> Policy:
+        """The decision rule."""
+        return self._options.policy
+
+    def open(
+        self, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
+    ) -> LanguageModel | BareModel:
+        """Open keys and register and load the model, where that was not done before.
+
+        Raises:
+            PuraError: One of them is not here or cannot be used; then no text can be audited.
+            Cancelled: The checkpoint said so.
+        """
+        if self._model is not None:
+            return self._model
+        environment, setup = self._environment, resolved(self._environment, self._setup)
+        issued = None
+        if setup.ask_register is not False:
+            issued = self._held.enter_context(
+                register.open_register(environment, must_exist=bool(setup.ask_register))
+            )
+        self._keys = self._held.enter_context(environment.opened_keys(setup.needed_keys))
+        progress(Stage(name="model"))
+        reads = setup.profile.foreign is None or setup.weigh
+        load = environment.model if reads else environment.bare_model
+        model = load(setup.model, profile=setup.profile)
+        checkpoint()
+        self._setup, self._model = setup, model
+        self._options = replace(
+            self._options, register=issued, power_tables=setup.tables or (), epochs=setup.epochs
+        )
+        return model
 
     def audit(
         self,
-        text: AuditText,
+        item: AuditText | UnreadFile,
         *,
         progress: Progress = untold,
         checkpoint: Checkpoint = unstopped,
@@ -204,14 +254,14 @@ class Prepared:
             PuraError: It cannot be audited for a reason that is not its own.
             Cancelled: The checkpoint said so.
         """
-        (found,) = self.audit_many([text], progress=progress, checkpoint=checkpoint)
+        (found,) = self.audit_many([item], progress=progress, checkpoint=checkpoint)
         if isinstance(found, PuraError):
             raise found
         return found
 
     def audit_many(
         self,
-        texts: Sequence[AuditText],
+        items: Sequence[Item],
         *,
         progress: Progress = untold,
         checkpoint: Checkpoint = unstopped,
@@ -219,41 +269,33 @@ class Prepared:
         """Audit texts that the model reads side by side, a few thousand tokens together.
 
         Returns:
-            In the order of ``texts``: the record, also where one cannot be examined; or why one
+            In the order of ``items``: the record, also where one cannot be examined; or why one
             cannot be audited for a reason that is not its own. Neither costs the others anything.
 
         Raises:
+            PuraError: Key or model cannot be used.
             Cancelled: The checkpoint said so.
         """
-        from pura.audit.options import Job
-        from pura.audit.schemes import audit_schemes
-
-        notices: list[list[Notice]] = [[] for _ in texts]
-        jobs = [
-            Job(document=text.document, options=self._options(text), notice=heard.append)
-            for text, heard in zip(texts, notices, strict=True)
+        heard: list[list[Notice]] = [[] for _ in items]
+        texts = [
+            replace(item, notice=said.append, log=[])
+            for item, said in zip(items, heard, strict=True)
+            if isinstance(item, AuditText)
         ]
-        setup = self._setup
-        chosen = {ref.fingerprint for ref in setup.keys}
-        sealing = {one.key for one in setup.foreign} - chosen
-        found = audit_schemes(
-            jobs,
-            model=self._model,
-            keys=[pair for pair in self._keys if pair[0].fingerprint not in sealing],
-            seals=self._keys,
-            profile=setup.profile,
-            also=setup.also,
-            progress=progress,
-            checkpoint=checkpoint,
-        )
+        found = self._audits(texts, progress, checkpoint) if texts else []
+        done = iter(zip(texts, found, strict=True))
         return [
-            self._audited(one, job, tuple(dict.fromkeys(heard)))
-            for one, job, heard in zip(found, jobs, notices, strict=True)
+            self._audited(*next(done), tuple(dict.fromkeys(said)))
+            if isinstance(item, AuditText)
+            else _not_examined(item, self._means())
+            if isinstance(item, UnreadFile)
+            else item
+            for item, said in zip(items, heard, strict=True)
         ]
 
     def stream(
         self,
-        items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
+        items: Iterable[tuple[Name, Item]],
         *,
         progress: Progress = untold,
         checkpoint: Checkpoint = unstopped,
@@ -261,7 +303,7 @@ class Prepared:
         """Audit items as they come, some side by side; nothing is held but those.
 
         Args:
-            items: What the caller calls each, and the item; an error passes through.
+            items: What the caller calls each, and the item.
             progress: Told of every step; a step starts again with each few texts.
             checkpoint: Called often; may raise.
 
@@ -269,37 +311,36 @@ class Prepared:
             What the caller calls it, and what became of it, in order.
 
         Raises:
+            PuraError: Key or model cannot be used.
             Cancelled: The checkpoint said so.
         """
         for group in _together(items):
-            texts = [item for _, item in group if isinstance(item, AuditText)]
-            found = iter(self.audit_many(texts, progress=progress, checkpoint=checkpoint))
-            for name, item in group:
-                if isinstance(item, AuditText):
-                    yield name, next(found)
-                else:
-                    yield name, self.not_examined(item) if isinstance(item, UnreadFile) else item
+            found = self.audit_many(
+                [item for _, item in group], progress=progress, checkpoint=checkpoint
+            )
+            yield from zip((name for name, _ in group), found, strict=True)
 
-    def _options(self, text: AuditText) -> Options:
-        import numpy as np
+    def _audits(
+        self, texts: Sequence[AuditText], progress: Progress, checkpoint: Checkpoint
+    ) -> list[Audit | PuraError]:
+        from pura.audit.schemes import audit_schemes
 
-        from pura.audit.options import Options
-
-        return Options(
-            prompts=text.prompts,
-            decoder=self._setup.decoder,
-            policy=self.policy,
-            register=self._register,
-            restore=self._setup.restore,
-            follow=self._setup.follow,
-            ids=None if text.ids is None else np.asarray(text.ids),
-            power_tables=self._tables,
-            epochs=self._setup.epochs,
-            weigh=self._setup.weigh,
+        model, setup = self.open(progress=progress, checkpoint=checkpoint), self._setup
+        sealing = {one.key for one in setup.foreign} - {ref.fingerprint for ref in setup.keys}
+        return audit_schemes(
+            texts,
+            model=model,
+            keys=[pair for pair in self._keys if pair[0].fingerprint not in sealing],
+            seals=self._keys,
+            profile=setup.profile,
+            also=setup.also,
+            options=self._options,
+            progress=progress,
+            checkpoint=checkpoint,
         )
 
     def _audited(
-        self, found: Audit | PuraError, job: Job, notices: tuple[Notice, ...]
+        self, text: AuditText, found: Audit | PuraError, notices: tuple[Notice, ...]
     ) -> Audited | PuraError:
         from pura.audit import facts
         from pura.audit.prompts import prompt_facts
@@ -311,39 +352,38 @@ class Prepared:
         if reason_of(found) is None:
             return found
         audit = unexamined(
-            facts.input_facts(job.document, 0),
+            facts.input_facts(text.document, 0),
             found,
             self._means(),
-            job.log,
+            text.log,
             steps=STEPS,
-            text=job.document.text,
-            prompt=prompt_facts(job.options.prompts),
+            text=text.document.text,
+            prompt=prompt_facts(text.prompts),
         )
         return Audited(audit=audit, error=found)
 
-    def not_examined(self, item: UnreadFile) -> Audited:
-        """Return the record of a file that no text could be made of."""
-        return _not_examined(item, self._means())
-
     def _means(self) -> Means:
+        """Return with what texts are audited; before anything is opened, what was chosen."""
         from pura.audit import facts
         from pura.audit.unexamined import Means
 
+        at, setup, model = self._environment, self._setup, self._model
+        device = at.compute_device() if model is None else model.device
         return Means(
-            keys=tuple(facts.key_facts(*key) for key in self._keys),
-            profile=self._setup.profile,
-            model=facts.model_facts(self._model),
-            device=facts.device_facts(self._model.device),
+            keys=tuple(
+                KeyFacts(fingerprint=ref.fingerprint, label=ref.label) for ref in setup.needed_keys
+            ),
+            profile=setup.profile,
+            model=facts.model_facts(model or at.installed(setup.model, profile=setup.profile)),
+            device=facts.device_facts(device),
             policy=self.policy,
-            decoder=self._setup.decoder,
+            decoder=setup.decoder,
         )
 
 
-def _together(
-    items: Iterable[tuple[Name, AuditText | UnreadFile | PuraError]],
-) -> Iterator[list[tuple[Name, AuditText | UnreadFile | PuraError]]]:
+def _together(items: Iterable[tuple[Name, Item]]) -> Iterator[list[tuple[Name, Item]]]:
     """Put items together up to a number of texts and of characters."""
-    group: list[tuple[Name, AuditText | UnreadFile | PuraError]] = []
+    group: list[tuple[Name, Item]] = []
     characters = 0
     for name, item in items:
         group.append((name, item))
@@ -360,33 +400,28 @@ def prepared(
     environment: Environment,
     setup: Setup,
     *,
+    late: bool = False,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> Iterator[Prepared]:
     """Open keys and register and load the model, for as many texts as there are.
 
+    Args:
+        environment: Where they are.
+        setup: With what texts are audited.
+        late: Not before the first text comes; a file without text needs none of them, but its
+            record names the model, which must be an installed one.
+        progress: Told when the model is loaded.
+        checkpoint: Called after that; may raise.
+
     Raises:
         PuraError: One of them is not here or cannot be used; then no text can be audited.
     """
-    policy = policy_of(environment, setup)
-    setup = resolve_epochs(environment, setup, policy)
-    tables = tables_of(environment, policy)
-    with _register(environment, setup) as asked, environment.opened_keys(setup.needed_keys) as keys:
-        progress(Stage(name="model"))
-        model = model_for(environment, setup)
-        checkpoint()
-        yield Prepared(setup, keys, model, policy, asked, tables)
-
-
-def model_for(environment: Environment, setup: Setup) -> LanguageModel | BareModel:
-    """Return the model of a setup; without its weights where nothing asks for them.
-
-    Raises:
-        PuraError: There is none, or it cannot be loaded.
-    """
-    reads = setup.profile.foreign is None or setup.weigh
-    load = environment.model if reads else environment.bare_model
-    return load(setup.model, profile=setup.profile)
+    with ExitStack() as held:
+        ready = Prepared(environment, setup, held)
+        if not late:
+            ready.open(progress=progress, checkpoint=checkpoint)
+        yield ready
 
 
 def policy_of(environment: Environment, setup: Setup) -> Policy:
@@ -395,15 +430,16 @@ def policy_of(environment: Environment, setup: Setup) -> Policy:
     Raises:
         PolicyError: It is damaged, or not there although it was named.
     """
-    own = setup.policy is not None
-    policy = load_policy(setup.policy or environment.paths.policy, must_exist=own)
+    policy = setup.policy
+    if not isinstance(policy, Policy):
+        policy = load_policy(policy or environment.paths.policy, must_exist=policy is not None)
     return replace(policy, stop_early=True) if setup.stop_early else policy
 
 
 def audit(
     environment: Environment,
     setup: Setup,
-    text: AuditText,
+    item: AuditText | UnreadFile,
     *,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
@@ -414,8 +450,8 @@ def audit(
         PuraError: It cannot be audited for a reason that is not its own.
         Cancelled: The checkpoint said so.
     """
-    with prepared(environment, setup, progress=progress, checkpoint=checkpoint) as ready:
-        return ready.audit(text, progress=progress, checkpoint=checkpoint)
+    with prepared(environment, setup, late=True) as ready:
+        return ready.audit(item, progress=progress, checkpoint=checkpoint)
 
 
 def unread_file(
@@ -460,30 +496,6 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
     )
 
 
-def not_examined(environment: Environment, setup: Setup, item: UnreadFile) -> Audited:
-    """Return the record of a file that no text could be made of.
-
-    No key is opened and no model loaded for it; the record names those that were chosen. The model
-    must be an installed one.
-
-    Raises:
-        PuraError: There is no such model, or the policy cannot be read.
-    """
-    from pura.audit import facts
-    from pura.audit.unexamined import Means
-
-    device = environment.compute_device()
-    means = Means(
-        keys=tuple(KeyFacts(fingerprint=k.fingerprint, label=k.label) for k in setup.keys),
-        profile=setup.profile,
-        model=facts.model_facts(environment.installed(setup.model, profile=setup.profile)),
-        device=facts.device_facts(device),
-        policy=policy_of(environment, setup),
-        decoder=setup.decoder,
-    )
-    return _not_examined(item, means)
-
-
 def _not_examined(item: UnreadFile, means: Means) -> Audited:
     from pura.audit.steps import STEPS
     from pura.audit.unexamined import unexamined
@@ -521,8 +533,6 @@ def audit_again(
             not here (``repeat-key``, ``repeat-model``, ``repeat-register``, ``repeat-power``).
         PuraError: Key or model cannot be used.
     """
-    from pura.audit.options import Job, Options
-    from pura.audit.schemes import audit_schemes
     from pura.audit.variants import CASE, FOUND, IDS, LAYOUT, RESTORED
 
     readings = {reading.name: reading for reading in record.variants}
@@ -535,41 +545,42 @@ def audit_again(
     text = record.text if found is None or found.text is None else found.text
     if text is None:
         raise ReportFileError("repeat.text", code="repeat-text")
-    profiles = [one.profile for one in record.schemes] or [record.profile]
-    known = {key.fingerprint for key in record.keys}
-    more = dict.fromkeys(name for one in record.schemes for name in one.keys if name not in known)
-    keys_of = [*record.keys, *(KeyFacts(fingerprint=name) for name in more)]
-    refs = [_here(environment, key) for key in keys_of]
+    profile, *also = [one.profile for one in record.schemes] or [record.profile]
     own = {name for one in record.schemes if one.profile.foreign is None for name in one.keys}
+    known = {key.fingerprint: key for key in record.keys}
+    for name in (name for one in record.schemes for name in one.keys):
+        known.setdefault(name, KeyFacts(fingerprint=name))
+    refs = {name: _here(environment, key) for name, key in known.items()}
+    model = next(
+        (m for m in environment.models.list() if m.fingerprint == record.model.fingerprint), None
+    )
+    if model is None:
+        raise _absent("model", record.model.fingerprint)
+    _refuse_other_register(environment, record)
     policy = Policy.from_dict(record.policy)
-    tables = _tables_of(environment, policy)
-    with _prior_of(environment, record) as issued, environment.opened_keys(refs) as keys:
-        progress(Stage(name="model"))
-        model = environment.model_of(record.model.fingerprint)
-        if model is None:
-            raise _absent("model", record.model.fingerprint)
-        options = Options(
-            decoder=record.decoder,
-            policy=policy,
-            power_tables=tables,
-            register=issued,
-            restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
-            epochs=record.epochs or "",
-            weigh=any(one.weighed for one in record.schemes),
-        )
-        (again,) = audit_schemes(
-            [Job(document=from_text(text, name=record.input.name), options=options)],
-            model=model,
-            keys=[pair for pair in keys if not own or pair[0].fingerprint in own],
-            seals=keys,
-            profile=profiles[0],
-            also=profiles[1:],
-            progress=progress,
-            checkpoint=checkpoint,
-        )
-        if isinstance(again, PuraError):
-            raise again
-        return again
+    setup = Setup(
+        keys=tuple(ref for name, ref in refs.items() if not own or name in own),
+        profile=profile,
+        also=tuple(also),
+        model=model.name,
+        decoder=record.decoder,
+        policy=policy,
+        tables=_tables_of(environment, policy),
+        ask_register=record.prior is not None,
+        restore=not readings or not {RESTORED, LAYOUT, CASE}.isdisjoint(readings),
+        epochs=record.epochs or "",
+        weigh=any(one.weighed for one in record.schemes),
+    )
+    again = audit(
+        environment,
+        setup,
+        AuditText(document=from_text(text, name=record.input.name)),
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    if again.error is not None:
+        raise again.error
+    return again.audit
 
 
 def _here(environment: Environment, key: KeyFacts) -> KeyRef:
@@ -596,26 +607,14 @@ def _tables_of(environment: Environment, policy: Policy) -> tuple[PowerTable, ..
         raise _absent("power", str(error.values["name"])) from None
 
 
-@contextmanager
-def _prior_of(environment: Environment, record: Audit) -> Iterator[Register | None]:
-    """Lend the register where it was part of the prior, in the state that it had."""
+def _refuse_other_register(environment: Environment, record: Audit) -> None:
+    """Refuse where the register was part of the prior and is not here in the state that it had."""
     if record.prior is None:
-        yield None
         return
     with register.open_register(environment, must_exist=False) as here:
         if here is None or here.version() != record.prior.version:
             raise _absent("register", record.prior.version)
-        yield here
 
 
 def _absent(what: str, name: str) -> ReportFileError:
     return ReportFileError(f"repeat.no-{what}", fingerprint=name, code=f"repeat-{what}")
-
-
-@contextmanager
-def _register(environment: Environment, setup: Setup) -> Iterator[Register | None]:
-    if setup.ask_register is False:
-        yield None
-        return
-    with register.open_register(environment, must_exist=bool(setup.ask_register)) as asked:
-        yield asked

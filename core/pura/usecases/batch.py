@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.audit.options import AuditText
 from pura.base.errors import InputError, ModelError, PuraError
 from pura.base.files import make_private, refuse_no_folder, refuse_taken, write_or_refuse
 from pura.base.paths import Paths
@@ -32,18 +33,13 @@ from pura.scheme.keys import wipe_buffer
 from pura.usecases import register
 from pura.usecases.audits import (
     Audited,
-    AuditText,
     Prepared,
     Setup,
-    model_for,
     policy_of,
     prepared,
-    resolve_epochs,
+    resolved,
 )
 from pura.usecases.environment import Environment
-from pura.usecases.power import tables_of
-from pura.verdict.policy import Policy
-from pura.verdict.power import PowerTable
 from pura.version import __version__
 
 ENGINES: Final = ("local", "ray")
@@ -125,10 +121,9 @@ def run_batch(
     form = format_of(request.output, request.form)
     place = request.journal or journal_of(environment, request.output)
     _make_room(request, place)
-    policy = policy_of(environment, request.setup)
-    request = replace(request, setup=resolve_epochs(environment, request.setup, policy))
-    with Journal(place, _settings(environment, request.setup, policy)) as journal:
-        with _engine(environment, request, policy) as engine:
+    request = replace(request, setup=resolved(environment, request.setup))
+    with Journal(place, _settings(environment, request.setup)) as journal:
+        with _engine(environment, request) as engine:
             standing = work_off(
                 request.inputs,
                 journal,
@@ -230,7 +225,7 @@ def _make_room(request: RunBatch, place: Path) -> None:
             place.with_name(f"{place.name}{ending}").unlink()
 
 
-def _settings(environment: Environment, setup: Setup, policy: Policy) -> dict[str, Any]:
+def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
     """Return what a finding depends on, beside the text."""
     version = None
     if setup.ask_register:
@@ -243,7 +238,7 @@ def _settings(environment: Environment, setup: Setup, policy: Policy) -> dict[st
         "model": _model_of(environment, setup),
         "dtype": environment.dtype,
         "decoder": setup.decoder,
-        "policy": policy.to_dict(),
+        "policy": policy_of(environment, setup).to_dict(),
         "register": version,
         "restore": setup.restore,
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
@@ -304,14 +299,15 @@ def _counted(rows: Iterator[Row], done: BatchDone) -> Iterator[Row]:
 
 
 @contextmanager
-def _engine(environment: Environment, request: RunBatch, policy: Policy) -> Iterator[Engine]:
+def _engine(environment: Environment, request: RunBatch) -> Iterator[Engine]:
     """Lend who reads: this process, which loads its model when the first text comes, or others."""
     if request.engine not in ENGINES:
         raise InputError("batch.engine", known=", ".join(ENGINES), code="usage")
     records = request.records is not None
     with ExitStack() as opened:
         if request.engine == "local" and request.jobs == 1:
-            yield Here(_late(environment, request.setup, opened, records=records))
+            ready = opened.enter_context(prepared(environment, request.setup, late=True))
+            yield Here(reading(ready, records=records))
             return
         # Here, where somebody can be asked for a passphrase; workers get copies.
         keys = opened.enter_context(environment.opened_keys(request.setup.needed_keys))
@@ -320,9 +316,6 @@ def _engine(environment: Environment, request: RunBatch, policy: Policy) -> Iter
             device=environment.device,
             dtype=environment.dtype,
             setup=request.setup,
-            labels=tuple(label for _, label in keys),
-            policy=policy,
-            tables=tables_of(environment, policy),
             records=records,
         )
 
@@ -340,18 +333,6 @@ def _engine(environment: Environment, request: RunBatch, policy: Policy) -> Iter
         yield opened.enter_context(cluster(plan, lend, request.jobs, gpus=gpus))
 
 
-def _late(environment: Environment, setup: Setup, opened: ExitStack, *, records: bool) -> Read:
-    ready: list[Read] = []
-
-    def read(documents: Sequence[Document]) -> list[Finding]:
-        if not ready:
-            found = opened.enter_context(prepared(environment, setup))
-            ready.append(reading(found, records=records))
-        return ready[0](documents)
-
-    return read
-
-
 @dataclass(frozen=True, kw_only=True)
 class AuditPlan:
     """What a worker elsewhere does: audits with the keys that come another way.
@@ -360,10 +341,7 @@ class AuditPlan:
         paths: Where models and register lie.
         device: As of the environment.
         dtype: As of the environment.
-        setup: With what texts are audited.
-        labels: Names of the keys, in the order in which they come.
-        policy: The decision rule.
-        tables: The power tables that it names.
+        setup: With what texts are audited, resolved.
         records: Whole records are wanted.
     """
 
@@ -371,9 +349,6 @@ class AuditPlan:
     device: str
     dtype: str
     setup: Setup
-    labels: tuple[str | None, ...]
-    policy: Policy
-    tables: tuple[PowerTable, ...]
     records: bool
 
     @contextmanager
@@ -389,18 +364,17 @@ class AuditPlan:
                 wipe_buffer(secret)
             if [key.fingerprint for key in keys] != _fingerprints(self.setup):
                 raise InputError("batch.no-worker", code="batch-worker")
-            at = Environment(paths=self.paths, device=self.device, dtype=self.dtype)
-            asked = None
-            if self.setup.ask_register:
-                asked = held.enter_context(register.open_register(at, must_exist=True))
-            model = model_for(at, self.setup)
-            pairs = list(zip(keys, self.labels, strict=True))
-            ready = Prepared(self.setup, pairs, model, self.policy, asked, self.tables)
-            yield reading(ready, records=self.records)
+            at = Environment(
+                paths=self.paths,
+                device=self.device,
+                dtype=self.dtype,
+                lent_keys={key.fingerprint: key for key in keys},
+            )
+            yield reading(held.enter_context(prepared(at, self.setup)), records=self.records)
 
 
 def _fingerprints(setup: Setup) -> list[str]:
-    return list(dict.fromkeys(key.fingerprint for key in setup.needed_keys))
+    return [key.fingerprint for key in setup.needed_keys]
 
 
 def reading(ready: Prepared, *, records: bool) -> Read:
@@ -412,6 +386,7 @@ def reading(ready: Prepared, *, records: bool) -> Read:
     """
 
     def read(documents: Sequence[Document]) -> list[Finding]:
+        ready.open()  # what keeps every text from being read is no text's fault
         begun = time.perf_counter()
         found = _audited(ready, [AuditText(document=document) for document in documents])
         seconds = round((time.perf_counter() - begun) / max(1, len(documents)), 3)

@@ -46,6 +46,7 @@ class Environment:
         ask_folder: Gives the passphrase of the folder of encrypted key files; its argument says
             whether a new one is to be chosen. None means that nobody can be asked.
         held: The one model in memory.
+        lent_model: The caller's own, which is used instead of any other.
     """
 
     paths: Paths
@@ -55,6 +56,7 @@ class Environment:
     lent_keys: Mapping[str, SecretKey] = field(default_factory=dict, repr=False)
     ask_folder: Callable[[bool], bytearray | None] | None = None
     held: HeldModel = field(default_factory=HeldModel)
+    lent_model: LanguageModel | None = field(default=None, repr=False)
 
     @cached_property
     def keys(self) -> KeyStore:
@@ -133,12 +135,12 @@ class Environment:
         return entry if entry is not None and is_epoch(entry.deployment) else None
 
     def _secret(self, ref: KeyRef, fetched: ExitStack, held: dict[str, SecretKey]) -> SecretKey:
-        if ref.epoch:
-            root = self._secret(KeyRef(fingerprint=ref.root), fetched, held)
-            return fetched.enter_context(epoch_key(root, ref.epoch))
         here = self.session_keys.get(ref.fingerprint) or self.lent_keys.get(ref.fingerprint)
         if here is not None:
             return here
+        if ref.epoch:
+            root = self._secret(KeyRef(fingerprint=ref.root), fetched, held)
+            return fetched.enter_context(epoch_key(root, ref.epoch))
         if ref.fingerprint not in held:
             entry = self._entry(ref.fingerprint)
             if entry is None:
@@ -172,6 +174,8 @@ class Environment:
             ModelError: There is none, several, or it is unsafe or damaged.
             DeviceError: The device is not there.
         """
+        if self.lent_model is not None:
+            return self.lent_model
         device = self.compute_device()
         store = self.models
         if name is None:
@@ -180,10 +184,8 @@ class Environment:
         path = Path(name)
         return self.held.get(path if path.exists() and not known else store.get(name), device)
 
-    def bare_model(
-        self, name: str | None = None, *, profile: Profile | None = None
-    ) -> BareModel | LanguageModel:
-        """Return a model for its tokens; without weights where it is installed.
+    def bare_model(self, name: str | None = None, *, profile: Profile | None = None) -> BareModel:
+        """Return a model for its tokens; no weights are loaded where it is installed.
 
         Args:
             name: As :meth:`model` takes it.
@@ -193,14 +195,12 @@ class Environment:
             ModelError: As there.
             DeviceError: As there.
         """
-        if self.held.name is not None and self.held.name == name:
-            return self.model(name, profile=profile)
-        if name is not None and all(model.name != name for model in self.models.list()):
-            return self.model(name, profile=profile)
-        device = self.compute_device()
-        from pura.model.load import load_bare
+        from pura.model.load import bare, load_bare
 
-        return load_bare(self.installed(name, profile=profile), device)
+        loaded = self.lent_model is not None or self.held.name == name is not None
+        if loaded or (name is not None and all(model.name != name for model in self.models.list())):
+            return bare(self.model(name, profile=profile))
+        return load_bare(self.installed(name, profile=profile), self.compute_device())
 
     def installed(
         self, name: str | None = None, *, profile: Profile | None = None
@@ -215,13 +215,6 @@ class Environment:
             ModelError: There is none of that name, or none, or several.
         """
         return _meant(self.models, profile) if name is None else self.models.get(name)
-
-    def model_of(self, fingerprint: str) -> LanguageModel | None:
-        """Return the installed model with a fingerprint as :meth:`model` does, or None."""
-        for found in self.models.list():
-            if found.fingerprint == fingerprint:
-                return self.held.get(found, self.compute_device())
-        return None
 
 
 def _meant(store: ModelStore, profile: Profile | None) -> InstalledModel:

@@ -133,7 +133,7 @@ def test_a_killed_program_loses_nothing(
     session.show(finished)
     wait_until(qtbot, lambda: finished.audit is not None)
     assert finished.audit.text is not None
-    assert engine.requests == []  # the finding came from the case log
+    assert engine.asked == []  # the finding came from the case log
     window.audit()
     wait_until(qtbot, lambda: wait.state is ItemState.DONE)
     assert running.state is ItemState.DONE

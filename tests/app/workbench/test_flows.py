@@ -219,7 +219,7 @@ def test_pause_holds_the_queue_and_order_can_change(
     assert jobs.order() == (first.job, third.job, second.job)
     window.toggle_pause()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
-    assert [r.document.text.split()[0] for r in engine.requests] == ["first", "third", "other"]
+    assert [r.document.text.split()[0] for r in engine.asked] == ["first", "third", "other"]
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
@@ -266,7 +266,7 @@ def test_the_prompt_reaches_the_audit(window: Any, qtbot: Any, engine: Any, text
     window.work.ready.prompt.setPlainText("Write about the council.")
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
-    assert engine.requests[0].prompts == ("Write about the council.",)
+    assert engine.asked[0].prompts == ("Write about the council.",)
 
 
 def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
@@ -278,7 +278,7 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     ready.several.setChecked(True)
     window.audit()
     qtbot.waitUntil(lambda: states(window) == ["done"])
-    assert engine.requests[0].prompts == ("One.", "Two.")
+    assert engine.asked[0].prompts == ("One.", "Two.")
 
     window.session.add_text(text + " More.")
     window.session.show(window.session.queue.items[-1])
@@ -292,7 +292,7 @@ def test_several_candidates_come_from_the_field_or_from_a_file_on_it(
     qtbot.waitUntil(ready.several.isChecked)
     window.audit()
     qtbot.waitUntil(lambda: states(window)[-1] == "done")
-    assert engine.requests[-1].prompts == ("A\nB", "C")
+    assert engine.asked[-1].prompts == ("A\nB", "C")
 
     window.session.add_text(text + " Still more.")
     window.session.show(window.session.queue.items[-1])
@@ -362,7 +362,7 @@ def test_a_file_without_a_text_is_a_finding_until_it_has_one(
     qtbot.waitUntil(lambda: item.state is ItemState.DONE)
     assert item.audit.verdict == "not-examinable"
     assert item.audit.input.name == "letter.txt"
-    assert isinstance(engine.requests[-1].document, UnreadFile)
+    assert isinstance(engine.asked[-1], UnreadFile)
     cards = window.evidence
     assert "not examined" in cards.bits.empty.text() + cards.token.summary()
     path.write_text("Now there are words in it.", encoding="utf-8")

@@ -71,7 +71,7 @@ def test_the_rest_is_audited_short_ones_first_and_a_row_opens_its_text(
     pile.rest.click()
     items = window.session.queue.items
     qtbot.waitUntil(lambda: all(i.state is ItemState.DONE for i in items), timeout=30_000)
-    lengths = [len(request.document.text) for request in engine.requests]
+    lengths = [len(request.document.text) for request in engine.asked]
     assert lengths == sorted(lengths)
     pile._activated(pile.model.index(1, 0))
     assert window.session.current is items[1]

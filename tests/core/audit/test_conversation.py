@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from pura.audit.options import Options
+from pura.audit.options import AuditText, Options
 from pura.audit.run import audit_text
+from pura.documents import from_text
 from pura.embed import generate
 from pura.model.tokenise import beginning_ids, tokenise
 from pura.record.audit import Audit
@@ -64,8 +65,9 @@ def turns(builtin_model: Any, profile: Profile) -> list[Turn]:
 
 
 def audited(model: Any, profile: Profile, text: str, *prompts: str) -> Audit:
-    options = replace(Options(), prompts=prompts, restore=False)
-    return audit_text(text, model=model, keys=[(KEY, None)], profile=profile, options=options)
+    asked = AuditText(document=from_text(text), prompts=prompts)
+    options = Options(restore=False)
+    return audit_text(asked, model=model, keys=[(KEY, None)], profile=profile, options=options)
 
 
 def test_each_turn_alone(builtin_model: Any, profile: Profile, turns: list[Turn]) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pura.audit.options import Options
-from pura.audit.run import audit_document
-from pura.documents import from_text
+from pura.audit.run import audit_text
 from pura.model import evidence
 from pura.record import json_io
 from pura.record.audit import Audit
@@ -31,8 +30,9 @@ def run(builtin_model: Any, samples: dict[str, Any]) -> Run:
     text = sample["texts"][1]["text"]
 
     def again() -> Audit:
-        return audit_document(
-            from_text(text, name="memo"),
+        return audit_text(
+            text,
+            name="memo",
             model=builtin_model,
             profile=profile,
             keys=[(SecretKey.from_hex(sample["key_hex"]), "Desk")],

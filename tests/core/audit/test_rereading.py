@@ -12,7 +12,7 @@ import pytest
 
 from pura.audit import rereading
 from pura.audit.key_reading import Intervals, KeyReading, decode, evidence, make_schedule, weigh
-from pura.audit.options import Job, Options
+from pura.audit.options import AuditText, Options
 from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import Cancelled
@@ -156,9 +156,9 @@ def run(small_model: Any, small_samples: dict[str, Any], small_windows: None) ->
 
     def audits(texts: list[str], *keys: int, **more: Any) -> list[Audit]:
         policy = Policy(draws=0, stop_early=more.pop("stop_early", False))
-        jobs = [Job(document=from_text(t, name=""), options=Options(policy=policy)) for t in texts]
         found = audit_documents(
-            jobs,
+            [AuditText(document=from_text(t, name="")) for t in texts],
+            options=Options(policy=policy),
             model=small_model,
             keys=[(SecretKey(bytes([number] * 32)), None) for number in keys or (1,)],
             profile=Profile.from_dict(small_samples["plain"]["profile"]),

@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pura.audit.facts import input_facts
-from pura.audit.run import audit_document
+from pura.audit.options import AuditText
+from pura.audit.run import audit_text
 from pura.cli.words import audit_lines
 from pura.documents import c2pa, read_document
 from pura.documents.restore import restore
@@ -91,8 +92,8 @@ def test_record_report_and_words_tell_of_it(
     sample = samples["marked-tbcc"]
     path = tmp_path / "text.txt"
     path.write_text(sample["texts"][0]["text"] + manifest(200), encoding="utf-8")
-    audit = audit_document(
-        read_document(path).chosen[0],
+    audit = audit_text(
+        AuditText(document=read_document(path).chosen[0]),
         model=builtin_model,
         keys=[(sample_key, None)],
         profile=Profile.from_dict(sample["profile"]),

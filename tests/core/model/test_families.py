@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pura.audit.run import audit_document
-from pura.documents.plain import from_text
+from pura.audit.run import audit_text
 from pura.embed import generate
 from pura.model.load import LanguageModel, wrap
 from pura.model.tokenise import tokenise
@@ -42,7 +41,7 @@ def test_marks_and_verifies_in_every_family(tiny: Callable[[str], LanguageModel]
         made = generate(model, [3, 5], payload, key, profile, tokens=64, seed=1, ignore_eos=True)
         text = " ".join(f"w{i}" for i in made.ids)
         assert np.array_equal(tokenise(words, text).ids, made.ids), family
-        audit = audit_document(from_text(text), model=model, keys=[(key, None)], profile=profile)
+        audit = audit_text(text, model=model, keys=[(key, None)], profile=profile)
         if audit.verdict != "mark" or audit.decoded.bits != payload.text:
             odd[family] = (audit.verdict, audit.evidence)
     assert not odd

@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pura.audit.options import SHORT_OF_MEMORY, Notice
+from pura.audit.options import SHORT_OF_MEMORY, AuditText, Notice
 from pura.audit.unexamined import reason_of
 from pura.base.errors import (
     Cancelled,
@@ -42,11 +42,9 @@ from pura.report.labels import Labels
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import audits
 from pura.usecases.audits import (
-    AuditText,
     Setup,
     audit,
     audit_again,
-    not_examined,
     prepared,
     resolve_epochs,
     unread_file,
@@ -290,7 +288,7 @@ def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
     assert item is not None
     # A key that is not here: none is opened for it, and no model is loaded.
     setup = replace(setup, keys=(KeyRef(fingerprint="c" * 16, label="Elsewhere"),))
-    found = not_examined(quick, setup, item)
+    found = audit(quick, setup, item)
     assert loads == []
     record = found.audit
     assert found.error is caught.value

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pura.audit.options import AuditText
 from pura.base.errors import InputError, KeyFormatError, RecordError
 from pura.batch.inputs import Inputs
 from pura.batch.results import read_rows, record_of
@@ -21,7 +21,7 @@ from pura.register.rows import Issue
 from pura.register.store import Register
 from pura.scheme import Payload, Profile, SecretKey
 from pura.usecases import batch
-from pura.usecases.audits import AuditText, Setup, audit, policy_of
+from pura.usecases.audits import Setup, audit, prepared, resolved
 from pura.usecases.batch import AuditPlan, RunBatch, merge_batch, run_batch, summary_of
 from pura.usecases.environment import Environment
 
@@ -101,15 +101,11 @@ def test_a_worker_elsewhere_finds_the_same(
     quick: Environment, setup: Setup, texts: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     setup = replace(setup, ask_register=False)
-    policy = policy_of(quick, setup)
     plan = AuditPlan(
         paths=quick.paths,
         device="cpu",
         dtype="float32",
-        setup=setup,
-        labels=("Desk",),
-        policy=policy,
-        tables=(),
+        setup=resolved(quick, setup),
         records=False,
     )
     arrived = pickle.loads(pickle.dumps(plan))
@@ -120,9 +116,8 @@ def test_a_worker_elsewhere_finds_the_same(
         with arrived.opened([secret]) as read:
             [found] = read([from_text(texts[2])])
         assert not secret, "what came is overwritten"
-        with ExitStack() as opened:
-            late = batch._late(quick, setup, opened, records=False)
-            [here] = late([from_text(texts[2])])
+        with prepared(quick, setup, late=True) as ready:
+            [here] = batch.reading(ready, records=False)([from_text(texts[2])])
         with (
             pytest.raises(InputError, match="No process"),
             arrived.opened([bytearray(b"x" * 32)]),
@@ -146,8 +141,8 @@ def test_a_fault_in_one_text_is_its_row_and_no_more(
         return usual(self, given, **rest)
 
     monkeypatch.setattr(Prepared, "audit_many", faulty)
-    with ExitStack() as opened:
-        read = batch._late(quick, replace(setup, ask_register=False), opened, records=False)
+    with prepared(quick, replace(setup, ask_register=False)) as ready:
+        read = batch.reading(ready, records=False)
         first, second = read([from_text(texts[0]), from_text(texts[2])])
     assert (first.row["error"], second.row["error"]) == ("batch-fault", None)
     assert texts[0] not in json.dumps(first.row), "an exception of a library may quote a text"

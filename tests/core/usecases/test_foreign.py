@@ -10,6 +10,8 @@ import jsonschema
 import numpy as np
 import pytest
 
+import pura
+from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.resources import resource
 from pura.batch.rows import finding_of
@@ -21,10 +23,11 @@ from pura.model.tokenise import decode
 from pura.record import json_io
 from pura.report import ReportRequest, build_report, html_page
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import AuditText, Setup, audit, audit_again, prepared
+from pura.usecases.audits import Setup, audit, audit_again, prepared
 from pura.usecases.cases import CheckLog, SaveTo, check_log, open_saved, save_audits
 from pura.usecases.environment import Environment
 from pura.usecases.profiles import CreateForeign, create_foreign
+from pura.verdict.policy import default_policy
 
 VLLM = {"algorithm": "gumbel", "key": 2**63 + 11, "context_width": 4}
 SYNTHID = {"ngram_len": 5, "keys": [654, 400, 836, 123, 2**40 + 1], "context_history_size": 1024}
@@ -102,6 +105,28 @@ def test_a_text_of_another_server_is_found_without_its_model(
     assert json_io.to_json(kept) == text
     assert audit_again(quick, kept).evidence == found.evidence
     assert {check.state for check in check_log(quick, CheckLog())} <= {"good", "notice"}
+
+
+def test_a_program_gets_the_same_record(
+    quick: Environment, profiles: dict[str, Profile], small_model: Any, written: str
+) -> None:
+    setup = Setup(keys=(), profile=profiles["vllm"], also=(profiles["kgw"],))
+    with SecretKey(bytes(range(7, 39))) as key:
+        found = pura.verify(
+            written,
+            key=key,
+            profile=profiles["vllm"],
+            also=[profiles["kgw"]],
+            policy=default_policy(),
+            model=small_model,
+        )
+    wanted = audit(quick, setup, of(written)).audit
+    assert (found.evidence, found.schemes) == (wanted.evidence, wanted.schemes)
+    assert found.model.context_length == wanted.model.context_length == 0
+    # Without any key the one that seals is opened; here nobody has it.
+    with pytest.raises(pura.PuraError) as caught:
+        pura.verify(written, key=[], profile=profiles["vllm"], model=small_model)
+    assert caught.value.code == "key-not-found"
 
 
 def test_a_model_weighs_the_bets_where_it_is_asked(

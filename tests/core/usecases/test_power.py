@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import pkcs12
 from cryptography.x509.oid import NameOID
 
+from pura.audit.options import AuditText
 from pura.base.errors import Cancelled, InputError, PolicyError, ReportFileError
 from pura.base.progress import Stage
 from pura.decode import default_model
@@ -28,7 +29,7 @@ from pura.keys import KeyRef, Secret
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import AuditText, Setup, audit, audit_again
+from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
 from pura.usecases.power import (
     MeasurePower,

@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from pura.audit.options import AuditText
 from pura.audit.prompts import PromptCandidate, prompt_readings
 from pura.base.errors import InputError, ReportFileError
 from pura.documents import from_text
 from pura.keys import KeyRef
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import AuditText, Setup, audit, audit_again
+from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
 from pura.usecases.prompts import candidates_of, candidates_text, read_candidates
 from pura.words.sentences import fill

@@ -4088,6 +4088,10 @@
         <translation>Angaben zum Bericht</translation>
     </message>
     <message>
+        <source>A final report names who authorised it.</source>
+        <translation>Ein endgültiger Bericht nennt, wer ihn freigegeben hat.</translation>
+    </message>
+    <message>
         <source>Number</source>
         <translation>Nummer</translation>
     </message>
@@ -4142,10 +4146,6 @@
     <message>
         <source>Until then every page says that this is a draft.</source>
         <translation>Bis dahin nennt sich jede Seite Entwurf.</translation>
-    </message>
-    <message>
-        <source>A final report names its authoriser; the parties name none.</source>
-        <translation>Ein endgültiger Bericht nennt, wer ihn freigibt; bei den Beteiligten fehlt das.</translation>
     </message>
     <message>
         <source>final</source>

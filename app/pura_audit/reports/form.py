@@ -33,7 +33,6 @@ from pura_audit.reports.groups import (
 )
 from pura_audit.reports.text import TextGroup
 from pura_audit.theme.theme import GRID
-from pura_audit.widgets.card import label
 from pura_audit.widgets.fields import LINE, Field, Words, choice, name_input, pair, spin_box
 from pura_audit.widgets.fold import Fold
 
@@ -103,7 +102,6 @@ class ReportForm(QScrollArea):
         self.setAccessibleName(translate("Report", "What the report is told"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.text.follow(self.audits.chosen())
-        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
 
     def _reveal(self, group: Fold, opened: bool) -> None:
         """Bring a group into view that was just opened, once it has its size."""
@@ -111,13 +109,17 @@ class ReportForm(QScrollArea):
             QTimer.singleShot(0, group, lambda: self.ensureWidgetVisible(group, 0, GRID))
 
     def _changed(self) -> None:
-        self.report.warn(authoriser=self.parties.fields["authoriser"].text)
         self.text.follow(self.audits.chosen())
         self.changed.emit()
 
     def check(self) -> bool:
         """Say below every field what is wrong with it; return whether all is well."""
         bad = [group for group in self.groups if not group.check()]
+        if self.report.final.isChecked() and not self.parties.fields["authoriser"].text:
+            self.parties.fields["authoriser"].complain(
+                translate("Report", "A final report names who authorised it.")
+            )
+            bad.append(self.parties)
         for group in bad:
             group.open()
         return not bad
@@ -137,6 +139,9 @@ class ReportForm(QScrollArea):
                 name = code.removeprefix("report-words").lstrip("-") or "remark"
                 self.remarks.fields[name].complain(words)
                 self.remarks.open()
+            case "report-authoriser":
+                self.parties.fields["authoriser"].complain(words)
+                self.parties.open()
             # The logo is the only file that a report is made of.
             case "report-logo" | "file-unreadable" | "file-large":
                 self.layout_.logo_field.complain(words)
@@ -209,11 +214,6 @@ class ReportGroup(FormGroup):
             translate("Report", "Until then every page says that this is a draft.")
         )
         self.final.setChecked(base.final)
-        self.caution = label(
-            translate("Report", "A final report names its authoriser; the parties name none."),
-            "attention",
-            wrap=True,
-        )
         for words, text in (
             (self.number, base.number),
             (self.case, base.case),
@@ -238,7 +238,6 @@ class ReportGroup(FormGroup):
             self.replaces,
             self.reason,
             self.final,
-            self.caution,
         ):
             self.body.addWidget(widget)
         for one in self._words:
@@ -258,10 +257,6 @@ class ReportGroup(FormGroup):
             translate("Report", "final") if self.final.isChecked() else translate("Report", "draft")
         )
         self.changed.emit()
-
-    def warn(self, *, authoriser: str) -> None:
-        """Say it when a final report names nobody who answers for it."""
-        self.caution.setVisible(self.final.isChecked() and not authoriser)
 
     def check(self) -> bool:
         """Say what is wrong; return whether all is well."""

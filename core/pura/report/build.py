@@ -62,12 +62,16 @@ def build_report(audits: Sequence[Audit], request: ReportRequest) -> Report:
         The same bytes for the same audits and request.
 
     Raises:
-        InputError: No audit, too many, a bad choice, or a remark with words that are not allowed.
+        InputError: No audit, too many, a bad choice, a final report without an authoriser, or a
+            remark with words that are not allowed.
         ReportError: The PDF could not be made.
     """
     check_request(request)
     if not 1 <= len(audits) <= MAX_AUDITS:
         raise InputError("report.audits", most=MAX_AUDITS, count=len(audits), code="report-audits")
+    # Not in the check of the request: earlier versions made such reports, and they are remade.
+    if request.final and not request.parties.authoriser.strip():
+        raise InputError("report.authoriser", code="report-authoriser")
     _lint(request)
     shown = public_audits(audits, request)
     record = record_json(shown)

@@ -43,7 +43,7 @@ def record_of(pdf: Path) -> bytes:
         return document.attachments["record.json"].get_file().read_bytes()
 
 
-def resolve_epochs(dialog: Any) -> bool:
+def settled(dialog: Any) -> bool:
     preview = dialog.preview
     return preview.built is not None and not preview.renewing and not preview.view.missing()
 
@@ -53,7 +53,7 @@ def opened(window: Any, audit: Audit, qtbot: Any) -> Callable[..., Any]:
     def make(*audits: Audit, base: ReportRequest | None = None, every: bool = False) -> Any:
         rows = [(one.input.name, one) for one in audits or (audit,)]
         dialog: Any = openers.make_report(window, rows, base, every=every)
-        qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+        qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
         return dialog
 
     return make
@@ -106,7 +106,7 @@ def test_the_preview_shows_every_page_of_the_report(opened: Any, qtbot: Any) -> 
     first = view.grab().toImage()
     preview.next.click()
     assert preview.where.text() == f"Page 2 of {view.pages}"
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     assert view.grab().toImage() != first
     view.setFocus()
     qtbot.keyClick(view, Qt.Key.Key_End)
@@ -129,7 +129,7 @@ def test_pages_are_as_large_as_one_likes(opened: Any, qtbot: Any) -> None:
             assert view.scale * 842 <= view.viewport().height()
         if fit == "actual":
             assert view.dpi == round(96 * view.devicePixelRatioF())
-        qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+        qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
 
 
 def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(
@@ -140,7 +140,7 @@ def test_a_change_renews_the_preview_and_keeps_the_old_one_until_then(
     dialog.form.report.case.widget.setText("2026-117 Ω")
     assert dialog.preview.built is before
     assert "being renewed" in dialog.preview.state.text()
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     assert dialog.preview.built is not before
     assert dialog.preview.state.text() == ""
     assert "case 2026-117 Ω" in words_of(dialog.preview.built.report.pdf)
@@ -160,7 +160,7 @@ def test_many_quick_changes_make_one_report(
     monkeypatch.setattr(making, "build_report", counted)
     for end in range(1, 8):
         dialog.form.report.case.widget.setText("2026-117"[:end])
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     assert made == ["2026-11"]
 
 
@@ -178,7 +178,7 @@ def test_everything_that_is_filled_in_reaches_the_report(opened: Any, qtbot: Any
     form.report.reason.set_text("A date was wrong")
     form.report.final.setChecked(True)
     form.layout_.paper.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     pdf = dialog.preview.built.report.pdf
     said = words_of(pdf)
     assert [words for words in [*told, "R-7", "R-6", "A date was wrong"] if words not in said] == []
@@ -203,7 +203,7 @@ def test_several_audits_go_into_one_report(
     dialog = opened(audit, second)
     assert "letter.txt" not in words_of(dialog.preview.built.report.pdf)
     dialog.form.audits.list.item(1).setCheckState(Qt.CheckState.Checked)
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     saved(dialog, tmp_path / "two.pdf", qtbot)
     said = words_of(tmp_path / "two.pdf")
     assert "letter.txt" in said
@@ -249,7 +249,7 @@ def test_what_is_blacked_out_is_nowhere_in_the_files(
     assert words in redaction.view.toPlainText()
     for box in (dialog.files.record, dialog.files.tables, dialog.files.html):
         box.setChecked(True)
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     saved(dialog, tmp_path / "r.pdf", qtbot)
     files = sorted(path.name for path in tmp_path.iterdir() if path.is_file())
     assert [name for name in files if name.startswith("r")] == [
@@ -317,7 +317,7 @@ def test_a_forbidden_remark_is_said_below_it_and_nothing_is_lost(opened: Any, qt
     dialog.save_button.click()
     assert "Mend" in dialog.line.words.text()
     remark.set_text("The findings speak for H1.")
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     assert remark.wrong.isHidden()
     assert dialog.preview.failure is None
     assert "The findings speak for H1." in words_of(dialog.preview.built.report.pdf)
@@ -335,7 +335,7 @@ def test_too_long_a_field_and_a_bad_date_are_said_in_place(opened: Any, qtbot: A
     dialog.form.report.issued.set_text("tomorrow")
     assert "2026-11-21" in dialog.form.report.issued.wrong.text()
     dialog.form.report.issued.set_text("2027-01-31")
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     assert "31 January 2027" in words_of(dialog.preview.built.report.pdf)
 
 
@@ -349,7 +349,7 @@ def test_a_bad_logo_is_said_in_place(opened: Any, qtbot: Any, tmp_path: Path) ->
         qtbot.waitUntil(lambda: dialog.preview.failure is not None, timeout=WAIT)
         assert "logo" in dialog.form.layout_.logo_field.wrong.text(), name
         dialog.form.layout_.drop.click()
-        qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+        qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
         assert dialog.form.layout_.logo_field.wrong.isHidden(), name
 
 
@@ -482,7 +482,7 @@ def test_of_the_organisation_much_is_remembered_and_of_the_case_nothing(
     dialog.form.layout_.take_logo(logo)
     dialog.form.layout_.language.setCurrentIndex(1)
     dialog.form.layout_.paper.setCurrentIndex(1)
-    qtbot.waitUntil(lambda: resolve_epochs(dialog), timeout=WAIT)
+    qtbot.waitUntil(lambda: settled(dialog), timeout=WAIT)
     saved(dialog, tmp_path / "r.pdf", qtbot)
     dialog.reject()
     held = window.session.settings.path.read_text()
@@ -538,14 +538,16 @@ def test_a_report_among_the_texts_is_pointed_out(
     assert window.session.current.path == tmp_path / "r.pdf"
 
 
-def test_a_final_report_without_an_authoriser_is_pointed_out(opened: Any) -> None:
+def test_a_final_report_without_an_authoriser_is_not_saved(opened: Any, tmp_path: Path) -> None:
     dialog = opened()
-    caution = dialog.form.report.caution
-    assert caution.isHidden()
+    authoriser = dialog.form.parties.fields["authoriser"]
     dialog.form.report.final.setChecked(True)
-    assert not caution.isHidden()
-    dialog.form.parties.fields["authoriser"].widget.setText("B. Example")
-    assert caution.isHidden()
+    dialog.save_to(tmp_path / "r.pdf")
+    assert authoriser.wrong.text()
+    assert list(tmp_path.iterdir()) == []
+    authoriser.widget.setText("B. Example")
+    assert not authoriser.wrong.text()
+    assert dialog.form.check()
 
 
 def test_another_ending_never_replaces_another_kind_of_file(

@@ -14,7 +14,7 @@ import pypdfium2
 import pytest
 from typer.testing import CliRunner
 
-from pura.base.errors import CaseLogError
+from pura.base.errors import CaseLogError, InputError
 from pura.base.paths import user_paths
 from pura.caselog import CaseLog, open_case, save_audit
 from pura.cli.__main__ import app
@@ -178,6 +178,8 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
     with CaseLog(user_paths().caselog, read_only=True) as log:
         before = log.head()
     pdf = tmp_path / "out.pdf"
+    told = tmp_path / "request.json"
+    told.write_text(json.dumps({"parties": {"authoriser": "B. Example"}}), encoding="utf-8")
     done = pura(
         "report",
         "build",
@@ -186,6 +188,8 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
         "--pdf",
         pdf,
         "--final",
+        "--request",
+        told,
         "--recipient",
         "the dean",
         "--auditor",
@@ -208,6 +212,11 @@ def test_a_report_of_a_case_prints_the_log_and_is_noted(
         assert told is not None
         assert told.hash in squeezed
     assert pura("report", "build", "--pdf", tmp_path / "none.pdf").exit_code == 1
+    unnamed = ("--case", "Thesis", "--final", "--recipient", "the dean", "--auditor", "Anna")
+    refused = pura("report", "build", "--pdf", tmp_path / "none.pdf", *unnamed)
+    assert refused.exit_code == 1
+    assert isinstance(refused.exception, InputError)
+    assert not (tmp_path / "none.pdf").exists()
 
 
 def test_a_short_passphrase_or_an_odd_choice_is_refused_before_the_work(tmp_path: Path) -> None:

@@ -317,6 +317,9 @@ def test_a_draft_says_so_on_every_page_and_a_replacement_names_the_original(
     pages = page_count(build_report([real], ReportRequest()).pdf)
     assert draft.count("Draft: not reviewed and not authorised") == pages
     final = ReportRequest(final=True, replaces="R-1", reason="A wrong page", version=2)
+    with pytest.raises(InputError, match="names who authorised it"):
+        build_report([real], final)
+    final = replace(final, parties=Parties(authoriser="B. Example"))
     text = text_of(build_report([real], final).pdf, tmp_path)
     assert "Draft" not in text
     assert "R-1" in text

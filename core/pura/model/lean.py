@@ -22,7 +22,8 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Iterator
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
@@ -75,11 +76,36 @@ def complete() -> None:
 class _Watch(MetaPathFinder):
     """Brings the shapes before anything of torch is imported that rests on them."""
 
-    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Find nothing itself."""
-        if fullname in _RESTS:
-            sys.meta_path.remove(self)
-            complete()
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> ModuleSpec | None:
+        """Find nothing itself, but what came with the shapes: its lines may not run twice."""
+        if fullname not in _RESTS:
+            return None
+        sys.meta_path.remove(self)
+        complete()
+        came = sys.modules.get(fullname)
+        if came is None or came.__spec__ is None:
+            return None
+        # Whoever asked gets this specification, whatever is returned here.
+        came.__spec__.loader = _There(came, came.__spec__.loader)
+        return came.__spec__
+
+
+class _There(Loader):
+    """Gives a module that is there already, once."""
+
+    def __init__(self, module: ModuleType, loader: Any) -> None:
+        self._module, self._loader = module, loader
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return it."""
+        return self._module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave it as it is, with the loader that it came with."""
+        assert module.__spec__ is not None
+        module.__spec__.loader = self._loader
 
 
 def _shape(name: str) -> Any:

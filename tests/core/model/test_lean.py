@@ -78,6 +78,20 @@ def test_a_lean_network_is_the_same_network(small_folder: Path) -> None:
     assert found["shape"] == [2]
 
 
+def test_what_rests_on_the_shapes_runs_once_though_they_are_brought_when_it_is_asked_for() -> None:
+    """A tokenizer that only the library knows brings all of it before a network is asked for."""
+    lines = (
+        "from pura.model import lean; lean.allow(); lean.import_torch()",
+        "import torch._prims, sys",
+        "own = torch._prims.__spec__.loader",
+        "print('torch._meta_registrations' in sys.modules, type(own).__name__)",
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", "SourceFileLoader"]
+
+
 def test_a_process_that_is_not_ours_gets_the_whole_library() -> None:
     assert lean.network_class("llama") is None
 

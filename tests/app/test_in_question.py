@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,23 @@ from pura.batch.rows import Row, finding_of
 from pura.caselog import CaseLog, Query, list_cases, open_case, save_audit
 from pura.cli.words import audit_lines
 from pura.record import json_io
-from pura.record.audit import Audit, RegisterFacts
+from pura.record.audit import Audit, RegisterFacts, TransformFacts
 from pura.record.comparison import compare_audits
 from pura.record.naming import CandidateFacts, RegisterMatch
+from pura.record.presented import said
 from pura.report.build import build_report
 from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
+from pura.words.sentence import Sentence
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.finding_summary import FindingSummary, outline
 from pura_audit.session.results import table_text
+from pura_audit.session.selection import Selection
 from pura_audit.stress.dialog import Stressed
+from pura_audit.theme.theme import Theme
+from pura_audit.workbench.answer.answer_view import AnswerView
+from pura_audit.workbench.dialogs.details import wording
 
 LAYOUT = parse_layout(
     [
@@ -103,6 +110,46 @@ def test_the_command_says_what_is_certain_and_calls_the_rest_in_question(
     assert {"en": "Most probable of 2 that remain in question", "de": "Wahrscheinlichste von 2"}[
         language
     ] in said
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_stands_beside_the_answer_stands_everywhere(
+    audit: Audit, qtbot: Any, language: str
+) -> None:
+    reread = {"first": 801, "last": 960, "k": 4, "w": 0.1}
+    proxy = {"proxy": "another", "gen": "c" * 16}
+    more = (
+        Sentence(key="reread.found", values=reread),
+        Sentence(key="verifier.proxy", values=proxy),
+    )
+    hidden = TransformFacts(name="c2pa-manifest", count=1)
+    audit = replace(
+        audit,
+        sentences=(*audit.sentences[:1], *more, *audit.sentences[1:]),
+        input=replace(audit.input, transforms=(hidden,)),
+    )
+    set_language(language)
+    card = AnswerView(Selection(), Theme())
+    qtbot.addWidget(card)
+    card.show_audit(audit)
+    report = build_report([audit], ReportRequest(language=language)).content
+    section = next(one for one in report.sections if one.number == 3)
+    places = {
+        "card": " ".join(one.text() for one in card.findChildren(QLabel)),
+        "details": wording(audit),
+        "page one": json.dumps([one.text for one in report.summary], ensure_ascii=False),
+        "section 3": json.dumps([one.text for one in section.blocks], ensure_ascii=False),
+        "command": " ".join(words for words, _ in audit_lines(audit, language, explain=False)),
+        "explained": " ".join(words for words, _ in audit_lines(audit, language)),
+        "notebook": unescape(audit.to_html(language)),
+    }
+    beside = said(audit.presented.beside, language)
+    assert len(beside) == 2
+    for place, words in places.items():
+        assert [one for one in beside if one not in words] == [], place
+        if "section" not in place and "page" not in place:
+            assert said(audit.presented.conditions, language)[0] in words, place
+    assert not [one for one in places if "section 4" in places[one] or "Abschnitt 4" in places[one]]
 
 
 def test_json_rows_and_python_face_name_it_otherwise(audit: Audit) -> None:

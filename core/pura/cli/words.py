@@ -7,14 +7,12 @@ from typing import Final
 
 from pura.base.catalogue import catalogue
 from pura.base.numerals import weight
-from pura.documents import c2pa
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
-from pura.record.plain import propositions
+from pura.record.presented import said
 from pura.record.spoken import place_words
-from pura.words.sentences import fill, scale
+from pura.words.sentences import fill
 
-_OF_THE_SCALE: Final = ("outcome.mark", "evidence.for-h1", "evidence.for-h2", "evidence.neutral")
 _CANDIDATES: Final = 5  # of each mark that are printed
 Line = tuple[str, str]
 """Words and their style, as :meth:`pura.cli.terminal.Terminal.print` takes them."""
@@ -29,47 +27,35 @@ def audit_lines(audit: Audit, language: str, *, explain: bool = True) -> Iterato
         explain: All that a record says in words; else the outcome in one sentence, the payload
             with its fields, and what weakens it.
     """
+    found = audit.presented
     name = " · ".join(filter(None, (audit.input.name, audit.input.part)))
-    yield f"{name}: {audit.title(language)}", "bold"
+    yield f"{name}: {fill(found.headline, language)}", "bold"
     if explain:
-        yield from _explained(audit, language)
-    elif audit.sentences:
-        first = audit.sentences[0]
-        answer = f"answer.{audit.verdict}"
-        if answer in catalogue("command"):
-            yield catalogue("command").fill(answer, language, first.values), ""
-        else:
-            yield fill(first, language), ""
+        shown, scale = (*found.compared, *found.wording), found.scale_lines(language)
+    else:
+        shown, scale = (*found.answer, *found.caveat, *found.beside), []
+    for words in said(shown, language):
+        yield words, ""
+    if scale:
+        yield f"{_word('scale', language)}:", ""
+        for row in scale:
+            yield f"  {row}", ""
     yield from _marks(audit, language, explain=explain)
-    if audit.cautions:
+    if found.cautions:
         yield _word("cautions", language), "bold"
-        for sentence in audit.cautions:
-            yield f"- {fill(sentence, language)}", ""
-    for sentence in c2pa.sentences(audit.input):
-        yield fill(sentence, language), ""
+        for words in said(found.cautions, language):
+            yield f"- {words}", ""
+    for words in said(found.conditions, language):
+        yield words, ""
     if explain:
         yield from _facts(audit, language)
     yield "", ""
 
 
-def _explained(audit: Audit, language: str) -> Iterator[Line]:
-    """Say both propositions, every sentence, and the scale that these speak of."""
-    if audit.verdict != "not-examinable":
-        for proposition in propositions(audit, language):
-            yield proposition, ""
-    for sentence in audit.sentences_said:
-        # A report numbers its sections; here the text is named by its digest.
-        scope = sentence.key == "scope"
-        yield _word("scope", language) if scope else fill(sentence, language), ""
-    if any(sentence.key in _OF_THE_SCALE for sentence in audit.sentences):
-        yield f"{_word('scale', language)}:", ""
-        for row in scale(language):
-            yield f"  {row.range}: {row.word}", ""
-
-
 def _marks(audit: Audit, language: str, *, explain: bool) -> Iterator[Line]:
     """Say of each mark where it stands, and its payload where that is identified."""
-    for mark, lines in zip(audit.named_marks, audit.mark_lines(language), strict=True):
+    found = audit.presented
+    for mark, lines in zip(found.marks, found.mark_lines(language), strict=True):
         for number, line in enumerate(lines):
             yield line, "" if number else "bold"
         if explain:

@@ -13,8 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from pura.record.audit import InputFacts, TransformFacts
-from pura.words.sentence import Sentence
+from pura.record.audit import TransformFacts
 
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"
@@ -74,15 +73,6 @@ def facts(text: str) -> tuple[TransformFacts, ...]:
             places = ", ".join(f"{m.size} bytes at character {m.start}" for m in mine[:MAX_PLACES])
             rows.append(TransformFacts(name=name, count=len(mine), note=f"C2PA manifest: {places}"))
     return tuple(rows)
-
-
-def sentences(found: InputFacts) -> tuple[Sentence, ...]:
-    """Return what is said of hidden manifests in the condition of an item."""
-    return tuple(
-        Sentence(key=f"condition.{t.name}", values={"k": t.count})
-        for t in found.transforms
-        if t.name in (WHOLE, INCOMPLETE)
-    )
 
 
 def _decode(run: str) -> bytes:

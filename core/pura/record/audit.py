@@ -7,7 +7,6 @@ fingerprints.
 
 from __future__ import annotations
 
-import html
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,10 +25,11 @@ from pura.record.naming import (
     identified_from,
     name_payload,
 )
-from pura.record.spoken import mark_lines, sentences_said
+from pura.record.presented import Presented, answer_of, beside_of, compared_of
+from pura.record.spoken import sentences_said
 from pura.scheme import FieldValue, Profile
 from pura.words.sentence import Sentence
-from pura.words.sentences import fill, title
+from pura.words.sentences import fill, findings, headline
 
 SCHEMA = "pura-audit/1"
 OLD_MOST_MARKS = 8
@@ -83,6 +83,15 @@ class InputFacts:
     format: str = "text"
     part: str = ""
     transforms: tuple[TransformFacts, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[Sentence, ...]:
+        """What is said of manifests that were hidden among the characters."""
+        return tuple(
+            Sentence(key=key, values={"k": one.count})
+            for one in self.transforms
+            if (key := f"condition.{one.name}") in findings()
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -738,32 +747,46 @@ class Audit:
             },
         }
 
+    @cached_property
+    def presented(self) -> Presented:
+        """What is shown of it, wherever it is shown."""
+        keys = ", ".join(key.label or key.fingerprint for key in self.keys)
+        config = self.profile.name or self.profile.fingerprint
+        wording = sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
+        measured = self.verdict != "not-examinable"
+        answer, caveat = answer_of(
+            self.verdict,
+            wording,
+            capped=self.evidence.capped,
+            lr=self.evidence.lr_capped,
+            keys=keys,
+            config=config,
+        )
+        return Presented(
+            headline=headline(self.verdict, len(self.marks), at_least=self.marks_limited),
+            answer=answer,
+            caveat=caveat,
+            compared=compared_of(self.profile, self.key.fingerprint) if measured else (),
+            wording=wording,
+            beside=beside_of(wording),
+            conditions=self.input.conditions,
+            cautions=self.cautions,
+            marks=self.named_marks,
+            text=self.text,
+            lr_cap=self.lr_cap,
+            keys=keys,
+            profile=config,
+        )
+
     def title(self, language: str = "en") -> str:
         """Return the headline, e.g. "A mark was found" or "2 marks were found"."""
-        return title(self.verdict, language, len(self.marks), at_least=self.marks_limited)
+        return fill(self.presented.headline, language)
 
     @property
     def marks_limited(self) -> bool:
         """There may be more marks than the record holds: its version looked for a few only."""
         old = bool(self.marks) and all(mark.own_log10_e is None for mark in self.marks)
         return self.more_marks or (old and len(self.marks) >= OLD_MOST_MARKS)
-
-    @property
-    def sentences_said(self) -> tuple[Sentence, ...]:
-        """The sentences as they are said today, also of a record of an earlier version."""
-        return sentences_said(self.sentences, self.named_marks, more=self.marks_limited)
-
-    def mark_lines(self, language: str) -> list[list[str]]:
-        """Return what is said of each mark: where it stands, its payload, its evidence.
-
-        Args:
-            language: ``en`` or ``de``.
-        """
-        marks = self.named_marks
-        return [
-            mark_lines(mark, language, alone=len(marks) < 2, text=self.text, lr_cap=self.lr_cap)
-            for mark in marks
-        ]
 
     @property
     def lr_cap(self) -> float:
@@ -777,16 +800,7 @@ class Audit:
         Args:
             language: ``en`` or ``de``.
         """
-        outcome = html.escape(self.title(language))
-        name = html.escape(self.input.name)
-        lines = [html.escape(fill(one, language)) for one in self.sentences_said]
-        limits = [html.escape(fill(one, language)) for one in self.cautions]
-        parts = [f"<p><b>{name}: {outcome}</b></p>", *(f"<p>{line}</p>" for line in lines)]
-        marks = self.mark_lines(language)
-        parts += [f"<p>{'<br>'.join(map(html.escape, lines))}</p>" for lines in marks]
-        if limits:
-            parts.append(f"<ul>{''.join(f'<li>{line}</li>' for line in limits)}</ul>")
-        return f'<div lang="{language}">{"".join(parts)}</div>'
+        return self.presented.to_html(self.input.name, language)
 
     def __repr__(self) -> str:
         """Return one line; the whole is :meth:`to_dict`."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
-from pura.record.plain import answer, config_named, keys_named, not_a_probability
+from pura.record.presented import said
 from pura.record.spoken import place_words, whom_words
 from pura.report import annexes, findings, item, method
 from pura.report.blocks import (
@@ -32,6 +32,7 @@ from pura.words.sentence import Sentence
 from pura.words.sentences import fill, say
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
+_BITS: Final = re.compile(r"\b[01]{12,}\b")
 _UNEXAMINED: Final = (1, 3, 4, 13)
 """Sections of a report on items that could not be examined; the others speak of a measurement."""
 
@@ -195,21 +196,23 @@ def _each(
 
 def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Block, ...]:
     """Return what a reader without the method needs: question, answer, ground, limits, review."""
-    language = request.language
+    language, found = request.language, audit.presented
     tone = {"mark": "found", "indication": "attention"}.get(audit.verdict, "plain")
     question = request.parties.question.strip() or labels(
-        "question.usual", keys=printable(keys_named(audit))
+        "question.usual", keys=printable(found.keys)
     )
     blocks = [
         heading(labels("page1")),
         Block(kind="lead", text=audit.title(language), tone=tone),
-        _facts([(labels("question"), question), (labels("page1.answer"), answer(audit, language))]),
+        _facts(
+            [
+                (labels("question"), question),
+                (labels("page1.answer"), " ".join(said(found.answer, language))),
+            ]
+        ),
     ]
-    if audit.verdict in ("mark", "indication"):
-        blocks.append(note(not_a_probability(language)))
-    foreign = [s for s in audit.sentences if s.key == "foreign.scheme"]
-    blocks += [paragraph(printable(fill(s, language))) for s in foreign]
-    if marks := audit.named_marks:
+    blocks += [note(words) for words in said(found.caveat, language)]
+    if marks := found.marks:
         # Bits name nobody: only the fields of a profile say for whom and when.
         one = labels("page1.payload" if marks[0].payload.fields else "payload")
         rows = [
@@ -219,19 +222,20 @@ def _page_one(audit: Audit, request: ReportRequest, labels: Labels) -> tuple[Blo
             for mark, words in zip(marks, _for_whom(audit, labels), strict=True)
         ]
         blocks.append(_facts(rows))
+    blocks += [note(one.text) for one in _paragraphs(found.beside, language)]
     blocks += [
         heading(labels("page1.rests")),
         _facts(
             [
                 (labels("page1.item"), f"{audit.input.name}, SHA-256 {audit.input.sha256 or '–'}"),
-                (labels("page1.key"), keys_named(audit)),
-                (labels("profile"), config_named(audit)),
+                (labels("page1.key"), found.keys),
+                (labels("profile"), found.profile),
                 (labels("model"), audit.model.name),
                 (labels("page1.date"), findings.day(audit.created, labels)),
             ]
         ),
     ]
-    limits = [printable(fill(s, language)) for s in audit.cautions]
+    limits = map(printable, said(found.cautions, language))
     blocks += [heading(labels("page1.limits")), bullets([*limits, labels("limits.decision")])]
     state = request.review.strip() or labels("review.none")
     blocks += [heading(labels("page1.review")), paragraph(printable(state))]
@@ -310,44 +314,32 @@ def _result(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]
     blocks = [Block(kind="lead", text=audit.title(request.language), tone=tone)]
     headline = fill(audit.sentences[0], request.language) if audit.sentences else ""
     blocks.append(paragraph(printable(headline)))
+    beside = _paragraphs(audit.presented.beside, request.language)
     if audit.verdict == "not-examinable":
-        return [*blocks, *_unexamined(audit, request, labels)]
+        return [*blocks, *beside, _unexamined(audit, labels)]
     rows = [(labels("lr"), findings.ratio(audit, labels)), findings.support(audit, labels)]
     if (payload := audit.payload) is not None:
         rows.append((labels("payload"), "; ".join(_for_whom(audit, labels))))
         if payload.fields and payload.bits is not None:
             rows.append((labels("payload.bits"), findings.grouped(payload.bits)))
     blocks += [_facts(rows), note(say("note.n1", request.language))]
-    for sentence in audit.sentences_said:
-        if sentence.key.startswith(
-            (
-                "stopped.",
-                "reread.",
-                "foreign.",
-                "marks.",
-                "register.",
-                "candidates.",
-                "payload.",
-                "text.edited",
-                "verifier.",
-            )
-        ):
-            blocks.append(paragraph(_said(sentence, request.language)))
-    cautions = [printable(fill(s, request.language)) for s in audit.cautions]
+    blocks += beside
+    cautions = [*map(printable, said(audit.cautions, request.language))]
     blocks.append(heading(labels("cautions")))
     blocks.append(bullets(cautions) if cautions else paragraph(labels("cautions.none")))
     return blocks
 
 
-def _said(sentence: Sentence, language: str) -> str:
-    """Return a sentence of the record, the bits in it in groups of four."""
-    words = printable(fill(sentence, language))
-    return re.sub(r"\b[01]{12,}\b", lambda found: findings.grouped(found.group()), words)
+def _paragraphs(sentences: Sequence[Sentence], language: str) -> list[Block]:
+    """Return sentences of the record, a paragraph each, the bits in them in groups of four."""
+    return [
+        paragraph(_BITS.sub(lambda found: findings.grouped(found.group()), printable(words)))
+        for words in said(sentences, language)
+    ]
 
 
-def _unexamined(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
-    """Return what would help, with what the item was to be examined, and how far that went."""
-    ways = [s for s in audit.sentences if s.key.startswith("way-out.")]
+def _unexamined(audit: Audit, labels: Labels) -> Block:
+    """Return with what the item was to be examined, and how far that went."""
     means = [
         (labels("worked"), f"{findings.day(audit.created, labels)} ({audit.created})"),
         (labels("keys"), ", ".join(key.fingerprint for key in audit.keys)),
@@ -358,17 +350,14 @@ def _unexamined(audit: Audit, request: ReportRequest, labels: Labels) -> list[Bl
     left = next((step for step in audit.log if not step.done), None)
     if left is not None:
         means.append((labels("unexamined.step"), f"{left.number} {left.name}: {left.note}"))
-    return [
-        *(paragraph(printable(fill(s, request.language))) for s in ways),
-        _facts(means),
-    ]
+    return _facts(means)
 
 
 def _evaluation(
     audits: Sequence[Audit], request: ReportRequest, labels: Labels
 ) -> tuple[Block, ...]:
     def sentences(audit: Audit) -> list[Block]:
-        return [paragraph(_said(s, request.language)) for s in audit.sentences_said]
+        return _paragraphs(audit.presented.wording, request.language)
 
     blocks = [note(labels("opinion")), *_each(audits, labels, sentences)]
     if request.remark.strip():

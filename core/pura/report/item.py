@@ -5,13 +5,13 @@ from __future__ import annotations
 from pura.base import numerals
 from pura.documents import c2pa
 from pura.record.audit import Audit
-from pura.record.plain import propositions as source_propositions
+from pura.record.presented import said
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.report.findings import day, grouped, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentences import fill, say
+from pura.words.sentences import say
 
 _CUSTODY = ("source", "received", "custody")
 _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
@@ -31,7 +31,7 @@ def item(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
         *([(labels("supplied"), notes.supplied)] if notes.supplied.strip() else []),
     ]
     blocks: list[Block] = [facts([(name, printable(value)) for name, value in rows])]
-    blocks += [note(fill(sentence, language)) for sentence in c2pa.sentences(found)]
+    blocks += [note(words) for words in said(found.conditions, language)]
     if notes.supplied.strip():
         blocks.append(note(labels("supplied.note")))
     return blocks
@@ -74,7 +74,7 @@ def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[B
     language = labels.language
     blocks = [
         heading(labels("pair.source")),
-        *(paragraph(words) for words in source_propositions(audit, language)),
+        *(paragraph(words) for words in said(audit.presented.compared, language)),
     ]
     bits = None if audit.payload is None else audit.payload.bits
     if bits is not None:

@@ -86,19 +86,30 @@ def say(key: str, language: str, **values: Value) -> str:
     return fill(Sentence(key=key, values=values), language)
 
 
-def title(verdict: str, language: str, marks: int = 1, *, at_least: bool = False) -> str:
+def headline(verdict: str, marks: int = 1, *, at_least: bool = False) -> Sentence:
     """Return the headline of an outcome, e.g. "A mark was found".
 
     Args:
         verdict: The outcome's word.
-        language: ``en`` or ``de``.
         marks: How many marks the text carries; counts where the outcome is ``mark``.
         at_least: There may be more: a limit was reached.
     """
     if verdict == "mark" and at_least and marks > 1:
-        return say("title.mark-at-least", language, n=marks)
-    counted = {"n": max(1, marks)} if verdict == "mark" else {}
-    return say(f"title.{verdict}", language, **counted)
+        return Sentence(key="title.mark-at-least", values={"n": marks})
+    counted: dict[str, Value] = {"n": max(1, marks)} if verdict == "mark" else {}
+    return Sentence(key=f"title.{verdict}", values=counted)
+
+
+def title(verdict: str, language: str, marks: int = 1, *, at_least: bool = False) -> str:
+    """Return the same in words.
+
+    Args:
+        verdict: See :func:`headline`.
+        language: ``en`` or ``de``.
+        marks: See there.
+        at_least: See there.
+    """
+    return fill(headline(verdict, marks, at_least=at_least), language)
 
 
 def scale(language: str) -> tuple[ScaleRow, ...]:

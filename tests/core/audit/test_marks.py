@@ -73,7 +73,9 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
     assert "2 marks" in fill(said[0], "en")
     assert audit.text is not None
     for language, least in (("en", "at least 1,000,000 times"), ("de", "mindestens 1.000.000-mal")):
-        for mark, lines in zip(audit.named_marks, audit.mark_lines(language), strict=True):
+        for mark, lines in zip(
+            audit.named_marks, audit.presented.mark_lines(language), strict=True
+        ):
             (passage,) = mark.passages
             line = audit.text.count("\n", 0, passage.start) + 1
             assert f" {line}, " in lines[0]
@@ -220,7 +222,7 @@ def test_the_register_is_asked_for_each_identified_payload(
     entries = [mark.entry for mark in found.named_marks]
     assert [one.who for one in entries if one is not None] == ["Customer 0", "Customer 1"]
     assert "register.marks" in [s.key for s in found.sentences]
-    assert all("Customer" in " ".join(lines) for lines in found.mark_lines("en"))
+    assert all("Customer" in " ".join(lines) for lines in found.presented.mark_lines("en"))
 
 
 def test_a_payload_in_question_is_not_looked_up(

@@ -56,17 +56,18 @@ def test_a_path_is_no_name(tmp_path: Path) -> None:
 
 
 def test_a_profile_with_a_name_is_called_by_it_its_fingerprint_stands_once() -> None:
-    from dataclasses import replace
 
     from pura.record import json_io
-    from pura.record.plain import propositions
+    from pura.record.presented import compared_of, said
 
     audit = json_io.from_json((DATA / "v0.1.0" / "record.json").read_text(encoding="utf-8"))
     fingerprint = audit.profile.fingerprint
     for language in ("en", "de"):
-        named = propositions(replace(audit, profile=audit.profile.with_(name="house")), language)
+        named, alone = (
+            said(compared_of(audit.profile.with_(name=name), audit.key.fingerprint), language)
+            for name in ("house", None)
+        )
         assert f"house ({fingerprint})" in named[0]
-        alone = propositions(replace(audit, profile=audit.profile.with_(name=None)), language)
         assert f" {fingerprint}" in alone[0]
         assert named[0].count(fingerprint) == alone[0].count(fingerprint) == 1
 

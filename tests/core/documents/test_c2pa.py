@@ -100,7 +100,7 @@ def test_record_report_and_words_tell_of_it(
     )
     assert audit.verdict == "mark"
     assert json_io.from_json(json_io.to_json(audit)).input == audit.input
-    (sentence,) = c2pa.sentences(audit.input)
+    (sentence,) = audit.input.conditions
     for language, word in (("en", "neither read nor checked"), ("de", "weder gelesen noch")):
         words = fill(sentence, language)
         assert word in words
@@ -120,4 +120,4 @@ def test_record_report_and_words_tell_of_it(
         assert forbidden(" ".join(brief), language) == []
         assert len(brief) < len(told)
     without = replace(audit.input, transforms=())
-    assert c2pa.sentences(without) == ()
+    assert without.conditions == ()

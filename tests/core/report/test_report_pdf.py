@@ -19,7 +19,7 @@ from pura.base.errors import InputError
 from pura.record import json_io
 from pura.record.audit import Audit, RegisterFacts
 from pura.record.naming import CandidateFacts, Passage, RegisterMatch
-from pura.record.plain import answer
+from pura.record.presented import said
 from pura.report import (
     ItemNotes,
     Parties,
@@ -337,7 +337,7 @@ def test_page_one_is_a_summary_and_the_log_says_what_was_reviewed(
     first = squeezed(pages[0])
     for words in (
         "Does the text carry a mark of key Newsroom?",
-        answer(real, "en"),
+        *said(real.presented.answer, "en"),
         "statement.docx",
         say("plain.n1", "en"),
         "Confirmed by B.",

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from pura.base import numerals
 from pura.record.audit import Audit
-from pura.record.plain import answer, config_named, keys_named, propositions
+from pura.record.presented import said
 from pura.record.spoken import whom_words
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill
@@ -29,7 +29,7 @@ from pura_audit.theme import fonts
 from pura_audit.theme.theme import FOCUS_RING, GAP, GRID, PADDING, Theme
 from pura_audit.widgets.card import Card, label
 from pura_audit.widgets.flow import FlowLayout
-from pura_audit.workbench.answer.mark_list import MarkList, grouped
+from pura_audit.workbench.answer.mark_list import COUNTED, MarkList, grouped
 from pura_audit.workbench.answer.steps import REPORT, Steps
 
 MAX_WIDTH = 960  # longer lines are hard to read
@@ -183,22 +183,22 @@ class AnswerView(Card):
     def show_audit(self, audit: Audit, failure: Failure | None = None) -> None:
         """Show the findings of an audit, and why the text could not be examined."""
         self.audit = audit
-        tongue = language()
-        self.heading.setText(audit.title(tongue))
-        self.sentence.setText(answer(audit, tongue))
-        compares = audit.verdict in ("mark", "indication")
-        self.compared.setVisible(compares)
-        tip = "".join(f"<p>{_escape(one)}</p>" for one in propositions(audit, tongue))
+        tongue, found = language(), audit.presented
+        self.heading.setText(fill(found.headline, tongue))
+        self.sentence.setText(" ".join(said(found.answer, tongue)))
+        self.compared.setVisible(bool(found.caveat))
+        tip = "".join(f"<p>{_escape(one)}</p>" for one in said(found.compared, tongue))
         self.compared.setToolTip(tip)
-        keys = ("register.", "text.edited", "stopped.", "verifier.", "way-out.", "foreign.")
-        others = [fill(s, tongue) for s in audit.sentences_said if s.key.startswith(keys)]
+        # The list of the marks says how many there are.
+        beside = (one for one in found.beside if one.key != COUNTED)
+        others = said((*beside, *found.conditions), tongue)
         if failure is not None:
             others.insert(0, failure.message)
         self.more.setText("\n".join(others))
         self.more.setVisible(bool(others))
         self.measured.setText(measured_words(audit))
         # Without a mark, and in a mark by others, there is no payload to speak of.
-        marks = audit.named_marks
+        marks = found.marks
         self.payload.setVisible(len(marks) == 1)
         self.payload.show_audit(audit)
         self.marks.show_audit(audit)
@@ -243,8 +243,8 @@ def measured_words(audit: Audit) -> str:
     return filled(
         words,
         n=len(audit.keys),
-        keys=keys_named(audit),
-        profile=config_named(audit),
+        keys=audit.presented.keys,
+        profile=audit.presented.profile,
         model=audit.model.name,
         day=numerals.date(audit.created, language()),
     )

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout
 
 from pura.record.audit import Audit
 from pura.record.naming import NamedMark
+from pura.record.presented import said
 from pura.record.spoken import evidence_ratio, place_words, whom_words
-from pura.words.sentences import fill
 from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.selection import Selection
 from pura_audit.theme import fonts
@@ -17,6 +17,9 @@ from pura_audit.theme.marks import BADGE, mark_pen, paint_badge
 from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.card import label
 from pura_audit.widgets.elided import ElidedLabel
+
+COUNTED = "marks.counted"
+"""The sentence that says how many marks there are; it stands above them."""
 
 
 class MarkList(QWidget):
@@ -46,8 +49,8 @@ class MarkList(QWidget):
         self.setVisible(several)
         if not several:
             return
-        said = next((s for s in audit.sentences_said if s.key == "marks.counted"), None)
-        self.caption.setText(fill(said, language()) if said is not None else "")
+        counted = (one for one in audit.presented.beside if one.key == COUNTED)
+        self.caption.setText(" ".join(said(counted, language())))
         labels = {key.fingerprint: key.label or key.fingerprint for key in audit.keys}
         for number, mark in enumerate(marks):
             key = labels.get(mark.key, mark.key) if len(audit.keys) > 1 else ""

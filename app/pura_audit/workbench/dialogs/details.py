@@ -11,10 +11,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.documents import c2pa
 from pura.record.audit import Audit, VariantFacts
-from pura.record.plain import propositions
-from pura.words.sentences import fill, scale
+from pura.record.presented import said
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
@@ -25,16 +23,17 @@ _PROMPTS = 5  # candidates that are named
 
 def wording(audit: Audit) -> str:
     """Return everything that the record says, as text."""
-    tongue = language()
-    parts = ["\n\n".join(fill(s, tongue) for s in audit.sentences)]
-    parts.append(translate("Dialog", "What is compared"))
-    parts.append("\n\n".join(propositions(audit, tongue)))
-    if audit.cautions:
+    tongue, found = language(), audit.presented
+    parts = said(found.wording, tongue)
+    if scale := found.scale_lines(tongue):
+        parts += [translate("Dialog", "Scale"), "\n".join(scale)]
+    parts += ["\n".join(lines) for lines in found.mark_lines(tongue)]
+    if found.compared:
+        parts += [translate("Dialog", "What is compared"), *said(found.compared, tongue)]
+    if found.cautions:
         parts.append(translate("Dialog", "What weakens or limits this"))
-        parts.append("\n".join(f"–  {fill(s, tongue)}" for s in audit.cautions))
-    parts += [fill(s, tongue) for s in c2pa.sentences(audit.input)]
-    parts.append(translate("Dialog", "Scale"))
-    parts.append("\n".join(f"{row.range}: {row.word}" for row in scale(tongue)))
+        parts.append("\n".join(f"–  {words}" for words in said(found.cautions, tongue)))
+    parts += said(found.conditions, tongue)
     if len(audit.variants) > 1:
         parts.append(translate("Dialog", "Readings of the text"))
         parts.append("\n".join(_reading(one) for one in audit.variants))

@@ -708,12 +708,16 @@
         <translation>Widersprechen</translation>
     </message>
     <message>
-        <source>A finding needs a second pair of eyes: not those of the person who examined the text. Both names stand in the log and in reports.</source>
-        <translation>Ein Befund braucht vier Augen: Wer den Text untersucht hat, kann ihn nicht selbst bestätigen. Beide Namen stehen im Fallbuch und in Berichten.</translation>
+        <source>A finding needs a second pair of eyes: not those of whoever examined or filed the text. The names stand in the log and in reports.</source>
+        <translation>Ein Befund braucht ein zweites Paar Augen: nicht die der Person, die den Text untersucht oder abgelegt hat. Die Namen stehen im Protokoll und in Berichten.</translation>
     </message>
     <message>
-        <source>examined by {who:text}, {when:text}</source>
-        <translation>untersucht von {who:text}, {when:text}</translation>
+        <source>Examined by {who:text}, {when:text}</source>
+        <translation>Untersucht von {who:text}, {when:text}</translation>
+    </message>
+    <message>
+        <source>Filed by {who:text}, {when:text}</source>
+        <translation>Abgelegt von {who:text}, {when:text}</translation>
     </message>
     <message>
         <source>Save to a case</source>

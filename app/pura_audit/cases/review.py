@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QWidget
 
 from pura.caselog import Case, Item
 from pura.usecases.cases import ReviewFinding, review_finding
-from pura.words.sentences import title
 from pura_audit.cases.words import ERASED, case_name, moment
 from pura_audit.jobs.outcome import Failure, Outcome
 from pura_audit.platform.i18n import decimal, filled, language, translate
@@ -66,8 +65,8 @@ class ReviewDialog(FittedDialog):
             heading,
             translate(
                 "Cases",
-                "A finding needs a second pair of eyes: not those of the person who examined "
-                "the text. Both names stand in the log and in reports.",
+                "A finding needs a second pair of eyes: not those of whoever examined or filed "
+                "the text. The names stand in the log and in reports.",
             ),
         )
         layout.addWidget(_finding(case, item))
@@ -112,16 +111,22 @@ class ReviewDialog(FittedDialog):
 
 def _finding(case: Case, item: Item) -> Card:
     card = Card(inner=2 * GRID)
-    card.body.addWidget(label(title(item.verdict, language()), "reading", wrap=True))
+    card.body.addWidget(label(item.headline(language()), "reading", wrap=True))
     evidence = ERASED if item.log10_e is None else decimal(item.log10_e, 1)
     who = filled(
-        translate("Cases", "examined by {who:text}, {when:text}"),
+        translate("Cases", "Examined by {who:text}, {when:text}"),
+        who=item.examiner or ERASED,
+        when=moment(item.examined),
+    )
+    filed = filled(
+        translate("Cases", "Filed by {who:text}, {when:text}"),
         who=item.auditor or ERASED,
         when=moment(item.entry.time),
     )
     lines = [
         f"{item.name or ERASED} · {case_name(case)}",
-        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence} · {who}",
+        f"{translate('Pile', 'Evidence, log₁₀')}: {evidence}",
+        f"{who} · {filed}",
     ]
     for line in lines:
         card.body.addWidget(label(line, "muted", wrap=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QDateTime, QLocale, Qt
 
 from pura.caselog import KEEP, SEAL, Case, Entry, Item, Review, action_words
-from pura.words.sentences import title
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 
 ERASED = "—"
@@ -91,10 +90,10 @@ def item_row(item: Item) -> tuple[str, ...]:
         name = filled(again, name=name, run=item.run)
     return (
         name,
-        title(item.verdict, language()),
+        item.headline(language()),
         ERASED if item.log10_e is None else decimal(item.log10_e, 1),
         text_words(item),
-        item.auditor or ERASED,
+        item.examiner or ERASED,
         review_words(item.review),
     )
 

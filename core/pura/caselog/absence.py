@@ -102,6 +102,12 @@ def kept_places(log: CaseLog, entries: Iterable[Entry]) -> set[Place]:
         }
 
 
+def acted(entry: Entry) -> set[str]:
+    """Return the identifiers of the people whom an entry speaks of: who acted, who examined."""
+    examiner = entry.facts.get("examiner")
+    return {entry.actor, examiner} if isinstance(examiner, str) else {entry.actor}
+
+
 def people_of(log: CaseLog, actors: set[str]) -> tuple[list[Entry], list[Entry]]:
     """Return the entries that name people, and those that erased such a name.
 

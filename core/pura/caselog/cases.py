@@ -11,6 +11,7 @@ from pura.base.errors import CaseLogError
 from pura.caselog.absence import Erasure, Place, erasures, kept_places, missing, people_of
 from pura.caselog.entries import Entry
 from pura.caselog.log import CaseLog
+from pura.words.sentences import title
 
 FINISHED: Final = ("examination-finished", "examination-repeated")
 RECORD_OF: Final = "record-"
@@ -65,10 +66,15 @@ class Item:
         verdict: Its outcome.
         mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
         auditor: Who saved it; None when the name was erased.
+        examined: When the text was examined, UTC.
+        examined_by: Identifier of the person who examined it.
+        examiner: That person's name; None when it was erased.
         name: Of the file; None when it was erased.
         sha256: Of its bytes; None when it was erased.
         log10_e: The evidence; None when it was erased.
         payload: The decoded payload's bits; None when it was erased.
+        marks: How many marks the text carries, as far as the entry says.
+        more_marks: There may be more: a limit was reached.
         record: Beside which entry the record is kept, under which name; None when it is gone.
         review: What the last reviewer made of it; None when nobody has looked.
         erased: How the record came to be erased; None when it is there, or no entry says so.
@@ -82,14 +88,23 @@ class Item:
     verdict: str
     mode: str
     auditor: str | None
+    examined: str
+    examined_by: str
+    examiner: str | None
     name: str | None
     sha256: str | None
     log10_e: float | None
     payload: str | None
     record: tuple[Entry, str] | None
+    marks: int = 1
+    more_marks: bool = False
     review: Review | None = None
     erased: Erasure | None = None
     missing: bool = False
+
+    def headline(self, language: str) -> str:
+        """Return the outcome in words, as the record's own headline says it."""
+        return title(self.verdict, language, self.marks, at_least=self.more_marks)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -239,12 +254,12 @@ class _Reader:
             if action in ("case-opened", "case-renamed"):
                 state["name"] = self.log.kept(entry, "name")
                 if action == "case-opened" and (text := self.log.kept(entry, "notes")):
-                    notes.append(Note(time=entry.time, who=self._who(entry), text=text))
+                    notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
             if action in ("case-opened", "tags-set") and "tags" in entry.kept:
                 state["tags"] = tuple(self.log.kept(entry, "tags") or ())
             if action == "note-added":
                 text = self.log.kept(entry, "text")
-                notes.append(Note(time=entry.time, who=self._who(entry), text=text))
+                notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
             elif action in FINISHED:
                 items[entry.item] = self.item(entry)
             elif action in REVIEWS and entry.item in items:
@@ -263,7 +278,7 @@ class _Reader:
             id=opened.case,
             opened=opened.time,
             changed=entries[-1].time,
-            auditor=self._who(opened),
+            auditor=self._who(opened.actor),
             notes=tuple(notes),
             items=tuple(items.values()),
             imported="" if opened.log == self.log.id else opened.log,
@@ -276,7 +291,7 @@ class _Reader:
         """Return what is missing; say of each record that is not there how that came."""
         there = kept_places(self.log, entries)
         around = list(entries)
-        if any(self._who(entry) is None for entry in entries if entry.actor):
+        if any(self._who(entry.actor) is None for entry in entries if entry.actor):
             people, told = people_of(self.log, {entry.actor for entry in entries})
             around = [*people, *told, *entries]
             there |= kept_places(self.log, [*people, *told])
@@ -295,7 +310,7 @@ class _Reader:
     def _erasure(self, entry: Entry) -> Erasure:
         return Erasure(
             time=entry.time,
-            who=self._who(entry),
+            who=self._who(entry.actor),
             reason=self.log.kept(entry, "reason"),
             moved=str(entry.facts.get("moved", "")),
         )
@@ -303,6 +318,8 @@ class _Reader:
     def item(self, entry: Entry) -> Item:
         """Read the audit that an entry has saved."""
         about = self.log.kept(entry, "item") or {}
+        # Earlier versions did not say who had examined a text that another person saved.
+        examiner = str(entry.facts.get("examiner") or entry.actor)
         return Item(
             id=entry.item,
             case=entry.case,
@@ -310,11 +327,16 @@ class _Reader:
             run=int(entry.facts["run"]),
             verdict=entry.result,
             mode=str(entry.facts["text"]),
-            auditor=self._who(entry),
+            auditor=self._who(entry.actor),
+            examined=str(entry.facts.get("examined") or entry.time),
+            examined_by=examiner,
+            examiner=self._who(examiner),
             name=about.get("name"),
             sha256=about.get("sha256"),
             log10_e=about.get("log10_e"),
             payload=about.get("identified"),
+            marks=int(about.get("marks") or 1),
+            more_marks=bool(about.get("more_marks")),
             record=self._record(entry, "record"),
         )
 
@@ -330,7 +352,7 @@ class _Reader:
         return Review(
             state=REVIEWS[entry.action],
             time=entry.time,
-            who=self._who(entry),
+            who=self._who(entry.actor),
             recomputed=self.log.kept(entry, "recomputed"),
             words=self.log.kept(entry, "words"),
         )
@@ -362,10 +384,10 @@ class _Reader:
                 self.records[item.id] = (entry, name)
                 items[item.id] = replace(item, mode="leave-out", record=record)
 
-    def _who(self, entry: Entry) -> str | None:
-        if entry.actor not in self.names:
-            self.names[entry.actor] = self.log.person_name(entry.actor)
-        return self.names[entry.actor]
+    def _who(self, person: str) -> str | None:
+        if person not in self.names:
+            self.names[person] = self.log.person_name(person)
+        return self.names[person]
 
 
 def _wanted(case: Case, query: Query) -> bool:

@@ -83,9 +83,9 @@ def sign_off(
     """Confirm or dispute a finding, as a second person (four eyes).
 
     Raises:
-        CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
+        CaseLogError: The reviewer examined or filed it, or it is not said what was recomputed.
     """
-    if reviewer.id == item.entry.actor:
+    if reviewer.id in (item.examined_by, item.entry.actor):
         raise CaseLogError("caselog.four-eyes", code="four-eyes")
     kept = {"recomputed": pack(worded(recomputed))}
     if words.strip():
@@ -101,7 +101,7 @@ def sign_off(
                 case=item.case,
                 item=item.id,
                 result=item.verdict,
-                facts={"examiner": item.entry.actor},
+                facts={"examiner": item.examined_by},
                 kept=kept,
             )
         )

@@ -27,6 +27,7 @@ from pura.base.errors import CaseLogError, RecordError
 from pura.base.strict import read_json
 from pura.caselog.absence import (
     Place,
+    acted,
     erasures,
     kept_places,
     missing,
@@ -99,7 +100,7 @@ def export_case(log: CaseLog, case: str, actor: Person, *, purpose: str = "") ->
     with log.writing() as writer:
         found = read_case(log, case)
         before = list(log.entries(case=case))
-        people, erased = people_of(log, {actor.id, *(entry.actor for entry in before)})
+        people, erased = people_of(log, {actor.id}.union(*map(acted, before)))
         around = [*people, *erased, *before]
         there = kept_places(log, around)
         gone = missing(around, there, erasures(around))

@@ -45,7 +45,7 @@ def request_of_case(
     ]
     parties = replace(
         base.parties,
-        examiner=base.parties.examiner or _names(item.auditor for item in items),
+        examiner=base.parties.examiner or _names(item.examiner for item in items),
         reviewer=base.parties.reviewer or _names(one.who for one in reviews),
         purpose=base.parties.purpose or _names(log.kept(item.entry, "purpose") for item in items),
     )

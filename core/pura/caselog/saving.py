@@ -36,6 +36,7 @@ def save_audit(
     vault: Vault | None = None,
     sealed: bytes | None = None,
     purpose: str = "",
+    examiner: str = "",
 ) -> Item:
     """Save an audit to a case.
 
@@ -48,6 +49,7 @@ def save_audit(
         vault: Encrypts the text, for ``seal``.
         sealed: The text as another case keeps it, encrypted already; instead of a vault.
         purpose: What it is for.
+        examiner: Identifier of the person who examined it; empty where the actor did.
 
     Raises:
         CaseLogError: The case is closed, or the audit is in it already.
@@ -75,7 +77,8 @@ def save_audit(
                 item=audit.id,
                 result=audit.verdict,
                 policy=str(audit.policy.get("version", "")),
-                facts=_facts(audit, run, text, sealed=sealed is not None),
+                facts=_facts(audit, run, text, sealed=sealed is not None)
+                | {"examiner": examiner or actor.id},
                 kept=kept,
             )
         )
@@ -238,6 +241,8 @@ def _about(audit: Audit) -> Mapping[str, Any]:
         "name": audit.input.name,
         "sha256": audit.input.sha256,
         "log10_e": round(audit.evidence.log10_e, 3),
+        "marks": len(audit.marks),
+        "more_marks": audit.marks_limited,
         # Earlier versions wrote "payload", identified or not.
         "identified": (audit.payload.bits or "") if audit.payload is not None else "",
         "seed": audit.evidence.seed,

@@ -241,6 +241,9 @@ def _item_row(item: Item) -> dict[str, Any]:
         "payload": item.payload,
         "text": item.mode,
         "run": item.run,
+        "marks": item.marks,
+        "examiner": item.examiner,
+        "examined": item.examined,
         "auditor": item.auditor,
         "saved": item.entry.time,
         "kept": item.record is not None,
@@ -287,11 +290,11 @@ def _print_case(log: CaseLog, case: Case) -> None:
         table.add_row(
             item.id[:8],
             Text(item.name or gone),
-            say(f"verdict.{item.verdict}"),
+            item.headline(language()),
             "" if item.log10_e is None else f"{item.log10_e:.1f}",
             str(item.run),
             say(f"mode.{_mode(item)}"),
-            Text(item.auditor or gone),
+            Text(item.examiner or gone),
             Text(second),
         )
     if case.items:

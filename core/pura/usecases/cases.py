@@ -426,6 +426,7 @@ def _save_or_move(
         vault=vault if sealed is None else None,
         sealed=sealed,
         purpose=to.purpose,
+        examiner="" if before is None else before.examined_by,
     )
     if before is not None and before.case != case.id and not held(log, before.case):
         move_out(log, before.case, audit.id, actor, to=case.id)
@@ -500,7 +501,7 @@ def review_finding(environment: Environment, request: ReviewFinding) -> None:
     """Confirm or dispute a finding.
 
     Raises:
-        CaseLogError: The reviewer is the one who examined, or it is not said what was recomputed.
+        CaseLogError: The reviewer examined or filed it, or it is not said what was recomputed.
     """
     with open_log(environment) as log:
         sign_off(

@@ -11,6 +11,7 @@ import pytest
 from pura.base.errors import Cancelled, CaseLogError, InputError, KeyFormatError
 from pura.base.paths import user_paths
 from pura.caselog import SEAL, CaseLog, list_cases, set_closed
+from pura.caselog.package import import_case
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.usecases import cases
@@ -119,6 +120,31 @@ def test_four_eyes_are_two_persons(alone: Environment, make_record: Make) -> Non
     _, [item] = cases.items_of(alone, "Thesis")
     assert item.review is not None
     assert (item.review.state, item.review.who) == ("disputed", "Béla")
+
+
+def test_examined_filed_and_confirmed_are_three_people(
+    alone: Environment, make_record: Make, tmp_path: Path
+) -> None:
+    record = make_record(1)
+    cases.save_audits(alone, cases.SaveTo(case=cases.UNFILED, auditor="Anna"), [record])
+    cases.save_audits(alone, cases.SaveTo(case="Thesis", auditor="Béla"), [record])
+    _, [item] = cases.items_of(alone, "Thesis")
+    assert (item.examiner, item.examined, item.auditor) == ("Anna", record.created, "Béla")
+    assert item.entry.time != item.examined
+    assert item.headline("en") == record.title("en")
+    for name in ("Anna", "Béla"):
+        own = cases.ReviewFinding(item=item, reviewer=name, agree=True, recomputed="all of it")
+        with pytest.raises(CaseLogError, match="Four eyes"):
+            cases.review_finding(alone, own)
+    cases.review_finding(
+        alone, cases.ReviewFinding(item=item, reviewer="Chidi", agree=True, recomputed="all of it")
+    )
+    # The name travels with the case, though its entry stands in another.
+    request = cases.ExportCase(case="Thesis", path=tmp_path / "thesis.puracase", auditor="Anna")
+    cases.export_to_file(alone, request)
+    with CaseLog(tmp_path / "other", create=True) as log:
+        taken = import_case(log, request.path.read_bytes(), log.person("Dora"))
+    assert [one.examiner for one in taken.items] == ["Anna"]
 
 
 def test_a_case_travels_and_no_file_is_replaced_unasked(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import json
 import os
@@ -382,6 +383,15 @@ def nothing_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
         running = [thread for thread in started if isValid(thread) and thread.isRunning()]
         started.clear()
         assert not running, f"Qt threads left behind: {running}"
+
+
+@pytest.fixture(autouse=True)
+def garbage_is_collected(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Where a window may be, garbage waits for its collector; elsewhere Python sees to it."""
+    if "qapp" in request.fixturenames:
+        gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from pura.record.audit import Audit
 from pura.scheme import SecretKey
 from pura.version import __version__
 from pura_audit.platform import i18n, logs, single, stall
+from pura_audit.platform.collector import the_collector
 from pura_audit.platform.i18n import filled, translate
 from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.engine import Engine, PuraEngine
@@ -87,6 +88,7 @@ def make_application() -> QApplication:
     app.setWindowIcon(app_icon())
     app.setStyle("Fusion")
     fonts.install(app)
+    the_collector()
     return app
 
 
@@ -117,7 +119,8 @@ def make_window(
     colours.apply()
     now = settings.current
     if engine is None:
-        engine = PuraEngine(paths, session_keys, device or now.device, now.dtype)
+        collect = the_collector().collect
+        engine = PuraEngine(paths, session_keys, device or now.device, now.dtype, collect)
     session = Session(engine, settings, remembers=remembers)
     window = MainWindow(session, colours)
     session.setParent(window)

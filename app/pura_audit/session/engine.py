@@ -5,13 +5,15 @@ Used in that queue's thread only; torch is imported here, after the window is up
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gc
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
 from pura.keys import KeyStore, SessionKeys
+from pura.model.held import HeldModel
 from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
@@ -56,6 +58,7 @@ class PuraEngine:
         session_keys: Keys that live in memory for this run only, by label.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         dtype: Number format of the model.
+        collect: Collects garbage, called in the queue's thread.
 
     Attributes:
         environment: Where the use cases work.
@@ -67,6 +70,7 @@ class PuraEngine:
         session_keys: Mapping[str, SecretKey] | None = None,
         device: str = "auto",
         dtype: str = "float32",
+        collect: Callable[[], object] = gc.collect,
     ) -> None:
         public = sample().key
         self.environment = Environment(
@@ -75,6 +79,7 @@ class PuraEngine:
             dtype=dtype,
             session_keys=SessionKeys(session_keys),
             lent_keys={public.fingerprint: public},
+            held=HeldModel(collect=collect),
         )
         self._kind = "cpu"  # until the device is known; torch is not imported for less
 

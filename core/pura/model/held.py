@@ -25,10 +25,13 @@ class HeldModel:
 
     Args:
         load: Loads one; :func:`pura.model.load.load_model` when left out.
+        collect: Collects what refers to itself; a window does it in its own thread.
     """
 
-    def __init__(self, load: Load | None = None) -> None:
-        self._load = load
+    def __init__(
+        self, load: Load | None = None, *, collect: Callable[[], object] = gc.collect
+    ) -> None:
+        self._load, self._collect = load, collect
         self._model: LanguageModel | None = None
         self._what: tuple[str, str, str, str] | None = None
 
@@ -57,7 +60,7 @@ class HeldModel:
         if self._model is None:
             return
         self._model, self._what = None, None
-        give_back_memory()
+        give_back_memory(self._collect)
 
 
 def _load() -> Load:
@@ -92,10 +95,10 @@ def _collector_at_rest() -> Iterator[None]:
             gc.enable()
 
 
-def give_back_memory() -> None:
+def give_back_memory(collect: Callable[[], object] = gc.collect) -> None:
     """Collect what nobody holds any more, and return free pages to the system where that works."""
     gc.unfreeze()
-    gc.collect()  # modules refer to each other, so that counting references is not enough
+    collect()  # modules refer to each other, so that counting references is not enough
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -1,0 +1,51 @@
+"""Garbage with windows in it is freed in the window's thread, between two events."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from typing import Any
+
+from PySide6.QtWidgets import QDialog
+
+from pura_audit.platform.collector import the_collector
+
+
+class Closed(QDialog):
+    """A window that nobody holds but itself, as a closed one often does."""
+
+    def __init__(self, freed: list[str]) -> None:
+        super().__init__()
+        weakref.finalize(self, lambda: freed.append(threading.current_thread().name))
+        self.itself = self
+        self.show()
+
+
+def in_a_thread(work: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, name="another")
+    thread.start()
+    return thread
+
+
+def test_what_another_thread_makes_frees_no_window(app: Any, qtbot: Any) -> None:
+    freed: list[str] = []
+    Closed(freed)
+    in_a_thread(lambda: [[place] for place in range(100_000)]).join()
+    names = [window.objectName() for window in app.topLevelWidgets()]
+    assert names
+    assert freed == []
+    made = [[place] for place in range(1000)]
+    qtbot.waitUntil(lambda: freed == ["MainThread"], timeout=20_000)
+    assert made
+
+
+def test_another_thread_asks_for_it(app: Any, qtbot: Any) -> None:
+    freed: list[str] = []
+    Closed(freed)
+    gc.collect(0)
+    gc.collect(0)
+    collector = the_collector()
+    asking = in_a_thread(collector.collect)
+    qtbot.waitUntil(lambda: not asking.is_alive())
+    assert freed == ["MainThread"]

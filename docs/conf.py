@@ -18,6 +18,7 @@ source_suffix = {".md": "markdown"}
 html_theme = "furo"
 html_title = f"PURA Audit {release}"
 html_show_copyright = html_show_sphinx = html_copy_source = False
+# The folder of pages is a copy in which those made from the program stand too (build.sh).
 # Records of decisions are reached from their own index; that every page is reached a test asks.
 suppress_warnings = ["toc.not_included"]
 highlight_language = "none"
@@ -27,7 +28,10 @@ myst_heading_anchors = 4
 # Beside the usual schemes one for files of the repository that are no pages: they lie in the site
 # as they are.
 myst_url_schemes = {"http": None, "https": None, "mailto": None, "tree": "{{path}}"}
-html_extra_path = ["../SECURITY.md", "../resources/batch-row.schema.json"]
+html_extra_path = [
+    "../SECURITY.md",
+    *(f"../resources/{n}.schema.json" for n in ("policy", "finding", "audit", "rows", "batch-row")),
+]
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -45,6 +49,7 @@ def _links_out(app: object, name: str, text: list[str]) -> None:
         target = Path(os.path.normpath(folder / link[1]))
         return link[0] if target.is_relative_to(HERE) else f"](tree:{up}{target.name})"
 
+    text[0] = re.sub(r"\]\(\.\./([\w-]+\.schema\.json)\)", rf"](tree:{up}\1)", text[0])
     text[0] = re.sub(r"\]\((\.\./[^)#\s]+)\)", inside, text[0])
 
 

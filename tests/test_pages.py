@@ -1,27 +1,26 @@
-"""The pages that are made from the program are what it makes."""
+"""The pages of the site that are made from the program."""
 
 import re
-import runpy
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-MAKER = ROOT / "packaging" / "site" / "troubleshooting.py"
+SITE = ROOT / "packaging" / "site"
 
 
 @pytest.fixture(scope="module")
-def maker():
-    return runpy.run_path(str(MAKER))
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(SITE))
+        import reference
+
+        reference.write(folder)
+    return folder
 
 
-@pytest.mark.parametrize("language", ["en", "de"])
-def test_the_page_of_errors_is_what_the_code_makes(maker, language):
-    path = maker["PAGES"][language]
-    assert path.read_text(encoding="utf-8") == maker["page"](language), f"run {MAKER.name}"
-
-
-def test_every_code_of_an_error_has_a_section(maker):
+def test_every_code_of_an_error_has_a_section(pages):
     sources = [p for f in ("core/pura", "app/pura_audit") for p in (ROOT / f).rglob("*.py")]
     codes = {
         code
@@ -29,4 +28,17 @@ def test_every_code_of_an_error_has_a_section(maker):
         for code in re.findall(r'[ (]code="([a-z-]+)"', path.read_text(encoding="utf-8"))
     } - {"tbcc", "spc"}
     assert len(codes) > 90
-    assert codes <= {*maker["by_code"](), *maker["WINDOW"]}
+    for folder in (pages / "reference", pages / "de" / "reference"):
+        made = (folder / "errors.md").read_text(encoding="utf-8")
+        assert codes <= set(re.findall(r"^## `([a-z-]+)`$", made, re.MULTILINE))
+
+
+def test_commands_settings_and_rows_have_their_pages_in_both_languages(pages):
+    rows = (pages / "reference" / "schemas.md").read_text(encoding="utf-8")
+    assert "* `verdict`" in rows
+    for language, word in (("", "Audit"), ("de", "Texte")):
+        folder = pages / language / "reference"
+        commands = (folder / "commands.md").read_text(encoding="utf-8")
+        assert "## `pura report verify`" in commands
+        assert word in commands
+        assert "* `t_found` = `6" in (folder / "settings.md").read_text(encoding="utf-8")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pages of docs/ as a site in build/site/html. Sphinx lies beside .venv's packages for this run
+# The pages of docs/ and those made from the program as a site in build/site/html. Sphinx lies beside .venv's packages for this run
 # only; a warning is an error.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -12,5 +12,10 @@ if [ "$(cat "$parts/made" 2>/dev/null)" != "$wanted" ]; then
     .venv/bin/python -m pip install --quiet --target "$parts" -c constraints.txt $wanted
     echo "$wanted" > "$parts/made"
 fi
-PYTHONPATH="core:$parts" .venv/bin/python -m sphinx -q -W --keep-going -b html docs build/site/html
+pages=build/site/pages
+rm -rf "$pages"
+cp -r docs "$pages"
+PYTHONPATH="core:app" .venv/bin/python packaging/site/reference.py "$pages"
+PYTHONPATH="core:$parts" .venv/bin/python -m sphinx -q -W --keep-going -b html -c docs \
+    "$pages" build/site/html
 echo "build/site/html/index.html"

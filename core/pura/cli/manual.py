@@ -45,7 +45,7 @@ def write_manual(folder: Path, language: str = "en") -> list[Path]:
     context = typer.Context(root, info_name=PROGRAM)
     pages = [(PROGRAM, [page_of(root, context)])]
     pages += [
-        (f"{PROGRAM}-{name}", list(_pages(command, context, name)))
+        (f"{PROGRAM}-{name}", list(pages_inside(command, context, name)))
         for name, command in root.commands.items()
     ]
     written = []
@@ -56,7 +56,7 @@ def write_manual(folder: Path, language: str = "en") -> list[Path]:
     return written
 
 
-def _pages(command: Any, above: Any, name: str) -> Iterator[Page]:
+def pages_inside(command: Any, above: Any, name: str) -> Iterator[Page]:
     """Return the page of a command, and those of the commands inside it."""
     if isinstance(command, Later):
         command = command.fetched()
@@ -64,7 +64,7 @@ def _pages(command: Any, above: Any, name: str) -> Iterator[Page]:
     yield page_of(command, context)
     if isinstance(command, TyperGroup):
         for inner, about in command.commands.items():
-            yield from _pages(about, context, inner)
+            yield from pages_inside(about, context, inner)
 
 
 def _roff(name: str, pages: list[Page]) -> str:

@@ -1,6 +1,4 @@
-"""Write the pages of all errors, docs/troubleshooting.md and docs/de/troubleshooting.md.
-
-    python packaging/site/troubleshooting.py
+"""The pages of all errors, which the site has in two languages (``make site``).
 
 What an error says and its way out stand in resources/words/errors.json; under which code it is
 raised is read from the code. A text that is raised nowhere, or under no code, is an error here.
@@ -19,10 +17,6 @@ from pura.base.catalogue import Catalogue, catalogue
 from pura.keys.faults import CODES
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {
-    "en": ROOT / "docs" / "troubleshooting.md",
-    "de": ROOT / "docs" / "de" / "troubleshooting.md",
-}
 # Raised under a code that only the moment of raising knows.
 BUILT = {
     "key.wrong-passphrase": ("folder-passphrase",),
@@ -61,29 +55,24 @@ WINDOW = {
 TITLE = {"en": "Troubleshooting", "de": "Wenn etwas nicht geht"}
 HEAD = {
     "en": """What the program says when something cannot be done, and the way out; [auf
-Deutsch](de/troubleshooting.md). The window shows these sentences where the answer would have
+Deutsch](../de/reference/errors.md). The window shows these sentences where the answer would have
 stood; the command prints them, and `pura -v` names the code as well. Rows for programs hold it as
 `error.code`. An ellipsis stands for a name or a number.
 
 Three commands tell most of it: `pura doctor` looks at all that an audit needs and says what to do
 about what is wrong; `pura key state --check` looks at every key; `pura selftest` recomputes known
-results on this computer. Exit codes: 0 every input was audited, whatever the outcome; 1 some input
-could not be, or the command failed; 2 wrong usage; of `pura report verify` also 3 not signed, and
-4 signed by somebody who was not examined.
+results on this computer.
 
 This page is made from the program's own words, one section a code, in alphabetical order.
 """,
     "de": """Was das Programm sagt, wenn etwas nicht geht, und was dann hilft; [in
-English](../troubleshooting.md). Das Fenster zeigt diese Sätze dort, wo sonst die Antwort stünde;
-der Befehl gibt sie aus, und `pura -v` nennt auch den Code. Zeilen für Programme enthalten ihn als
-`error.code`. Auslassungspunkte stehen für einen Namen oder eine Zahl.
+English](../../reference/errors.md). Das Fenster zeigt diese Sätze dort, wo sonst die Antwort
+stünde; der Befehl gibt sie aus, und `pura -v` nennt auch den Code. Zeilen für Programme enthalten
+ihn als `error.code`. Auslassungspunkte stehen für einen Namen oder eine Zahl.
 
 Drei Befehle sagen das meiste: `pura doctor` sieht alles durch, was eine Untersuchung braucht, und
 nennt zu jedem Mangel den Ausweg; `pura key state --check` prüft jeden Schlüssel; `pura selftest`
-rechnet bekannte Ergebnisse auf diesem Rechner nach. Rückgabewerte: 0 alle Eingaben wurden
-untersucht, gleich mit welchem Ergebnis; 1 eine Eingabe konnte nicht untersucht werden, oder der
-Befehl ist gescheitert; 2 falscher Aufruf; bei `pura report verify` auch 3 nicht signiert und
-4 signiert von jemandem, der nicht geprüft wurde.
+rechnet bekannte Ergebnisse auf diesem Rechner nach.
 
 Diese Seite entsteht aus den Texten des Programms: ein Abschnitt je Code, alphabetisch geordnet.
 """,
@@ -205,10 +194,3 @@ def page(language: str) -> str:
             lines.append(f"* {_plain(said)}{way_out}")
         lines.append("")
     return "\n".join(lines).rstrip() + "\n"
-
-
-if __name__ == "__main__":
-    for language, path in PAGES.items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(page(language), encoding="utf-8")
-        print(path.relative_to(ROOT))

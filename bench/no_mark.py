@@ -1,13 +1,15 @@
 """Whether a marked text that was handled is called unmarked: counts of "no mark found", by kind.
 
-Marked texts are written under the conditions of every power table that ships, cut to 150, 200, 300
-and 400 tokens, handled as people and programs do, and audited with the right key::
+Marked texts are written under the conditions of every power table that ships and with settings that
+differ from their profile's, cut to 150, 200, 300 and 400 tokens, handled as people and programs do,
+and audited with the right key::
 
-    python bench/no_mark.py --cache DIR [--texts N] [--only NAME …]
+    python bench/no_mark.py --cache DIR [--texts N] [--kinds N] [--only NAME …] [--under NAME …]
 
-What was audited under a build stands in ``DIR/no-mark.BUILD.jsonl`` and is not audited again;
-``--texts 0`` prints it. Human prose under the same keys shows what the caution costs: there "no
-mark found" is right.
+With ``--kinds`` each text is handled in so many kinds only, the next text in the next ones: many
+texts at the price of few. What was audited under a build stands in ``DIR/no-mark.BUILD.jsonl`` and
+is not audited again; ``--texts 0`` prints it. Human prose under the key of the study's table shows
+what the caution costs: there "no mark found" is right.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ from pura.measure.prompts import STUDY
 from pura.model.tokenise import decode
 from pura.scheme import Payload, Profile, SecretKey
 from pura.verdict.policy import Policy
+from pura_lab.proxy import quantise_weights
 
 SEED = 20_261_123
 LENGTHS = (150, 200, 300, 400)
@@ -67,23 +70,29 @@ class Written:
         prompts: What they go on from, or answer.
         chat: They are answers.
         sampling: Temperature and top-p of the generator.
-        profile: Those that the profile says; the generator's where absent.
+        top_k: Of the generator; the profile never says it.
+        weight_bits: The generator's weights are rounded to so many bits; 0 leaves them.
+        profile: Temperature and top-p that the profile says; the generator's where absent.
     """
 
     table: str
     prompts: tuple[str, ...]
-    sampling: tuple[float, float]
+    sampling: tuple[float, float] = (1.0, 1.0)
+    top_k: int = 0
+    weight_bits: int = 0
     chat: bool = False
     profile: tuple[float, float] | None = None
 
 
 WRITTEN = (
-    Written(table="study", prompts=STUDY, sampling=(1.0, 1.0)),
+    Written(table="study", prompts=STUDY),
     Written(table="english-plain-t1-p95", prompts=STUDY, sampling=(1.0, 0.95)),
     Written(table="english-chat-t1-p95", prompts=REQUESTS, sampling=(1.0, 0.95), chat=True),
     Written(table="english-chat-t07-p95", prompts=REQUESTS, sampling=(0.7, 0.95), chat=True),
     Written(table="french-plain-t1-p95", prompts=FRENCH, sampling=(1.0, 0.95)),
     Written(table="study, written at 0.7", prompts=STUDY, sampling=(0.7, 1.0), profile=(1.0, 1.0)),
+    Written(table="study, written with top-k 50", prompts=STUDY, top_k=50),
+    Written(table="study, written with weights of 8 bits", prompts=STUDY, weight_bits=8),
 )
 
 
@@ -240,12 +249,13 @@ def written(model: Any, cache: Cache, how: Written, count: int) -> list[Any]:
         temperature, top_p = how.sampling
         dice = np.random.default_rng([SEED, count])
         step = max(1, len(how.prompts) // count)
+        generator = quantise_weights(model, how.weight_bits) if how.weight_bits else model
         made = generate_batch(
-            model,
+            generator,
             [how.prompts[(i * step) % len(how.prompts)] for i in range(count)],
             [Payload.from_bits(dice.integers(0, 2, 36)) for _ in range(count)],
             key_of(how.table),
-            Profile.new(model).with_(temperature=temperature, top_p=top_p),
+            Profile.new(model).with_(temperature=temperature, top_p=top_p, top_k=how.top_k),
             tokens=max(LENGTHS),
             seed=[int(dice.integers(1 << 62)) for _ in range(count)],
             chat=how.chat,
@@ -271,8 +281,10 @@ def main() -> None:
     """Audit what is missing and print how often each kind is called unmarked."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--texts", type=int, default=8, help="of each table and kind")
+    parser.add_argument("--texts", type=int, default=8, help="of each table")
+    parser.add_argument("--kinds", type=int, default=len(KINDS), help="in which each is handled")
     parser.add_argument("--only", nargs="*", default=list(KINDS))
+    parser.add_argument("--under", nargs="*", default=[how.table for how in WRITTEN])
     arguments = parser.parse_args()
     _common.print_facts("Handled texts that are called unmarked", SEED)
     model, cache = _common.load_builtin(), Cache(arguments.cache)
@@ -280,27 +292,35 @@ def main() -> None:
     rows = [json.loads(x) for x in log.read_text().splitlines()] if log.exists() else []
     known = {(row["kind"], row["table"], row["text"]) for row in rows}
     tools = model_tools(model)
-    ids = {how.table: written(model, cache, how, 8) for how in WRITTEN}
+    tables = [how for how in WRITTEN if how.table in arguments.under]
+    count = arguments.texts
+    ids = {how.table: written(model, cache, how, count) for how in tables if count}
     prose = human(24)
     with log.open("a", encoding="utf-8") as sink:
-        for number in range(arguments.texts):
-            for how in WRITTEN:
+        for number in range(count):
+            for how in tables:
+                turn = number + WRITTEN.index(how)
                 text = decode(model.tokenizer, ids[how.table][number])
                 todo = [
                     (kind, number, handled(text, kind, number, tools))
-                    for kind in arguments.only
+                    for kind in _in_turn(arguments.only, turn, arguments.kinds)
                     if (kind, how.table, number) not in known
                 ]
                 todo += [
                     (HUMAN, n, prose[n])
-                    for n in range(3 * number, 3 * number + 3)
-                    if "french" not in how.table and (HUMAN, how.table, n) not in known
+                    for n in range(3 * number, min(3 * number + 3, len(prose)))
+                    if how.table == "study" and (HUMAN, how.table, n) not in known
                 ]
                 for row in _audit(model, how, todo):
                     rows.append(row)
                     sink.write(json.dumps(row) + "\n")
                     sink.flush()
     _print(rows)
+
+
+def _in_turn(kinds: Sequence[str], turn: int, count: int) -> list[str]:
+    """Return the kinds of a turn; over the turns all come equally often."""
+    return [kinds[(turn * count + i) % len(kinds)] for i in range(min(count, len(kinds)))]
 
 
 def _audit(model: Any, how: Written, todo: list[tuple[str, int, str]]) -> Iterable[dict[str, Any]]:

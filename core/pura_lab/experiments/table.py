@@ -214,7 +214,7 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             "found",
             "log10_e",
             "edit_rate",
-            most=32,
+            most=64,
         ),
         _recovery(
             "domains",

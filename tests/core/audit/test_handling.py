@@ -18,12 +18,14 @@ from pura.audit.handling import (
     CASE,
     CHARACTERS,
     LINES,
+    SETTINGS,
     TYPING,
     WORDS,
     handling_signs,
     odd_share,
     one_beside_gaps,
     pieces_of,
+    unlike_written,
 )
 from pura.audit.options import Options
 from pura.audit.run import audit_text
@@ -32,6 +34,7 @@ from pura.audit.variants import FOUND, LAYOUT, variants_of
 from pura.batch.rows import finding_of
 from pura.documents.hidden import kind_of_hidden
 from pura.documents.restore import restore
+from pura.model.reading import Reading
 from pura.model.tokenise import usual_spelling
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
@@ -318,3 +321,32 @@ def test_exchanged_words_are_told(audited: Callable[..., Any], sample: dict[str,
     found = audited(" ".join(words), key=OTHER_KEY)
     assert found.verdict == "insufficient"
     assert f"caution.handled-{WORDS}" in {s.key for s in found.cautions}
+
+
+def drawn(temperature: float, exchanged: float) -> Reading:
+    """Tokens of Zipf's laws, some of them exchanged; the reading has the laws at temperature 1."""
+    dice = np.random.default_rng(1)
+    probability, entropy = np.zeros(300), np.zeros(300)
+    for at in range(300):
+        law = np.arange(1, 1001) ** -dice.uniform(1, 2.5)
+        law /= law.sum()
+        colder = law ** (1 / temperature) / (law ** (1 / temperature)).sum()
+        token = dice.integers(1000) if dice.random() < exchanged else dice.choice(1000, p=colder)
+        probability[at], entropy[at] = law[token], -(law * np.log2(law)).sum()
+    nothing = np.zeros((1, 300))
+    return Reading(
+        ids=np.zeros(300, np.int64),
+        entropy_bits=entropy,
+        probability=probability,
+        lo=nothing,
+        hi=nothing,
+    )
+
+
+@pytest.mark.parametrize("exchanged", [0.0, 0.05, 0.1])
+def test_exchanged_words_do_not_hide_colder_settings(exchanged: float) -> None:
+    profile = Profile(payload_bits=36, code="tbcc", vocab_size=1000)
+    assert unlike_written([drawn(0.7, exchanged)], profile) == (SETTINGS,)
+    assert SETTINGS not in unlike_written([drawn(1.0, exchanged)], profile)
+    cut = profile.with_(top_p=0.95)
+    assert unlike_written([drawn(0.7, exchanged)], cut) == ()

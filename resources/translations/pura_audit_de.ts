@@ -108,6 +108,10 @@
         <translation>hier bearbeitet?</translation>
     </message>
     <message>
+        <source>noted on {day:text}</source>
+        <translation>vermerkt am {day:text}</translation>
+    </message>
+    <message>
         <source>{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · examined on {day:text}</source>
         <translation>{n:plural(Schlüssel|Schlüssel)} {keys:text} · Profil {profile:text} · Modell {model:text} · untersucht am {day:text}</translation>
     </message>
@@ -4839,8 +4843,24 @@ Anteil {share:text}</translation>
         <translation>Laut Einstellungen werden keine lesbaren Texte aufbewahrt: Fügen Sie ihn noch einmal ein.</translation>
     </message>
     <message>
-        <source>The list is back: {done:count} finished, {cut:count} interrupted, {wait:count} waiting.</source>
-        <translation>Die Liste ist zurück: {done:count} fertig, {cut:count} unterbrochen, {wait:count} wartend.</translation>
+        <source>{n:count} finished</source>
+        <translation>{n:count} fertig</translation>
+    </message>
+    <message>
+        <source>{n:count} interrupted</source>
+        <translation>{n:count} unterbrochen</translation>
+    </message>
+    <message>
+        <source>{n:count} failed or cancelled</source>
+        <translation>{n:count} gescheitert oder abgebrochen</translation>
+    </message>
+    <message>
+        <source>{n:count} not audited yet</source>
+        <translation>{n:count} noch nicht geprüft</translation>
+    </message>
+    <message>
+        <source>The list is back: {parts:text}.</source>
+        <translation>Die Liste ist wieder da: {parts:text}.</translation>
     </message>
 </context>
 <context>
@@ -5851,6 +5871,10 @@ Anteil {share:text}</translation>
     <message>
         <source>There is no text on the clipboard.</source>
         <translation>In der Zwischenablage ist kein Text.</translation>
+    </message>
+    <message>
+        <source>“{name:text}” is being audited, not the text on screen. Choose it in the list to cancel it, or cancel all.</source>
+        <translation>Geprüft wird »{name:text}«, nicht der Text auf dem Bildschirm. Wählen Sie ihn in der Liste, um ihn abzubrechen, oder brechen Sie alle ab.</translation>
     </message>
 </context>
 </TS>

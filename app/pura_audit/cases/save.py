@@ -53,7 +53,7 @@ class SaveDialog(FittedDialog):
         cases: Works on the log.
         settings: Remembers who saves, and what becomes of texts; never the case.
         current: The audit on screen.
-        others: The other finished audits of the list.
+        others: The other finished audits of the list: records, or identifiers in the case log.
 
     Signals:
         saved: The case, as it is now, and how many audits were saved.
@@ -68,7 +68,7 @@ class SaveDialog(FittedDialog):
         cases: Cases,
         settings: SettingsFile,
         current: Audit,
-        others: Sequence[Audit],
+        others: Sequence[Audit | str],
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)

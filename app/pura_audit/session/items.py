@@ -39,6 +39,7 @@ class Item:
         path: The file, or None for pasted text.
         part: The part of the file that it is alone; None where all that the file holds is wanted.
         document: The text, once it is read.
+        noted: Characters of the text when it was last read, as an earlier run noted them.
         prompt: The known prompt, or "".
         several: The prompt is a list of candidates, one a line.
         key: The key to use instead of the chosen one (samples bring their own).
@@ -62,6 +63,7 @@ class Item:
     path: Path | None = None
     part: str | None = None
     document: Document | None = None
+    noted: int = 0
     prompt: str = ""
     several: bool = False
     key: KeyChoice | None = None
@@ -89,6 +91,12 @@ class Item:
     def unkept(self) -> bool:
         """Whether its finding is in memory alone."""
         return self.audit is not None and self.standing is None and not self.elsewhere
+
+    @property
+    def examined(self) -> bool:
+        """Whether there is a finding about its text: not of what could not be examined."""
+        done = self.state is ItemState.DONE
+        return done and (self.outline is None or self.outline.verdict != "not-examinable")
 
     @property
     def active(self) -> bool:

@@ -24,6 +24,7 @@ from pura_audit.platform.samples import LABEL, sample
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.finding_summary import FindingSummary
 from pura_audit.session.items import Item, ItemState
+from pura_audit.session.pace import length
 
 FILE: Final = "texts.jsonl"
 MAX_BYTES: Final = 1 << 28
@@ -109,6 +110,8 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
         line["path"] = str(item.path.absolute())
     if item.document is not None and item.document.part:
         line["part"] = item.document.part
+    if length(item):
+        line["characters"] = length(item)
     if item.sample:
         line["sample"] = True
     elif readable:
@@ -128,6 +131,7 @@ def _item(number: int, row: dict[str, Any]) -> Item:
     item = Item(number=number, name=str(row["name"]), state=_state(row["state"]))
     if "path" in row:
         item.path, item.part = Path(row["path"]), str(row.get("part", ""))
+    item.noted = int(row.get("characters", 0))
     item.prompt, item.several = str(row.get("prompt", "")), bool(row.get("several"))
     if "failure" in row:
         code, message, hint = map(str, row["failure"])

@@ -88,8 +88,8 @@ def excerpt_of(text: str, characters: int) -> str:
 
 
 def length(item: Item) -> int:
-    """Return the characters of a row's text; 0 while it is not read."""
-    return len(item.document.text) if item.document is not None else 0
+    """Return the characters of a row's text; 0 while it was never read."""
+    return len(item.document.text) if item.document is not None else item.noted
 
 
 def _characters(item: Item) -> int:

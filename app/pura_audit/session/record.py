@@ -25,6 +25,22 @@ LOOK_MS: Final = 400
 IN_MEMORY: Final = 40  # records that stay beside the one on screen
 
 
+def restored_words(items: Sequence[Item]) -> str:
+    """Say what came back: every row is counted once, and nothing that there is not."""
+    states = [item.state for item in items]
+    done = states.count(ItemState.DONE)
+    cut = states.count(ItemState.INTERRUPTED)
+    failed = states.count(ItemState.FAILED) + states.count(ItemState.CANCELLED)
+    counted = (
+        (done, translate("Session", "{n:count} finished")),
+        (cut, translate("Session", "{n:count} interrupted")),
+        (failed, translate("Session", "{n:count} failed or cancelled")),
+        (len(items) - done - cut - failed, translate("Session", "{n:count} not audited yet")),
+    )
+    parts = [filled(words, n=count) for count, words in counted if count]
+    return filled(translate("Session", "The list is back: {parts:text}."), parts=", ".join(parts))
+
+
 class Rows(Protocol):
     """The session, as this part of it knows it."""
 
@@ -91,20 +107,7 @@ class Record(QObject):
         items = outcome.result
         if items:
             self._session.add_restored(items)
-            states = [item.state for item in items]
-            words = translate(
-                "Session",
-                "The list is back: {done:count} finished, {cut:count} interrupted, "
-                "{wait:count} waiting.",
-            )
-            self._session.say(
-                filled(
-                    words,
-                    done=states.count(ItemState.DONE),
-                    cut=states.count(ItemState.INTERRUPTED),
-                    wait=states.count(ItemState.READY),
-                )
-            )
+            self._session.say(restored_words(items))
         self._ready = True
         self._changed.clear()
         self._known = {item.number: item for item in self._session.queue.items}

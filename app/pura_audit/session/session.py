@@ -422,6 +422,24 @@ class Session(QObject):
             started=lambda: self._started(item),
             progressed=lambda progress: self._progressed(item, progress),
         )
+        self._let_short_ones_first(item)
+
+    def _let_short_ones_first(self, item: Item) -> None:
+        """Move a text that was just queued before the longer ones that were queued last.
+
+        Files are read one by one, so the texts of one order come here in any order.
+        """
+        order = self.jobs.model.order()
+        if item.job is None or item.job not in order:
+            return  # it runs already
+        queued = {id(one.job): one for one in self.queue.items if one.job is not None}
+        ahead = 0
+        for job in reversed(order[:-1]):
+            other = queued.get(id(job))
+            if other is None or length(other) <= length(item):
+                break
+            ahead += 1
+        self.jobs.model.move(item.job, -ahead)
 
     def _examined(
         self, name: str, setup: Setup, text: AuditText | UnreadFile, context: JobContext

@@ -379,12 +379,19 @@ def saving_run(environment: Environment, to: SaveTo) -> Iterator[SavingRun]:
 def save_audits(
     environment: Environment,
     to: SaveTo,
-    audits: Sequence[Audit],
+    audits: Sequence[Audit | str],
     *,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> Saved:
     """Save finished audits to a case, all or none.
+
+    Args:
+        environment: Where the log is.
+        to: Which case, who, and what becomes of the texts.
+        audits: Records, or identifiers of audits that the unfiled case holds.
+        progress: Told after each.
+        checkpoint: Asked before each.
 
     Raises:
         CaseLogError: All are in it already, the case is closed, or the log cannot be written.
@@ -398,14 +405,23 @@ def save_audits(
         actor = acting(log, to.auditor)
         case, opened = _find_or_open(log, to.case, actor)
         known = {item.id for item in case.items}
-        new = [audit for audit in audits if audit.id not in known]
+        new = [one for one in audits if (one if isinstance(one, str) else one.id) not in known]
         if not new:
             raise CaseLogError("caselog.save-twice", code="case-log-twice")
-        for done, audit in enumerate(new):
+        for done, one in enumerate(new):
             checkpoint()
             progress(Stage(name="save", done=done, total=len(new)))
+            audit = _unfiled(log, one) if isinstance(one, str) else one
             _save_or_move(log, case, audit, actor, to, vault)
         return Saved(case=case_named(log, case.id), count=len(new), opened=opened)
+
+
+def _unfiled(log: CaseLog, audit: str) -> Audit:
+    """Read an audit of the unfiled case; that it is filed is what the log notes."""
+    item = unfiled_item(log, audit)
+    if item is None:
+        raise CaseLogError("caselog.no-audit", audit=audit, code="case-log-unknown")
+    return load_audit(log, item)
 
 
 def _save_or_move(

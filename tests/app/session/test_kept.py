@@ -19,6 +19,7 @@ from pura.usecases.cases import UNFILED
 from pura_audit import application
 from pura_audit.session.items import ItemState
 from pura_audit.session.journal import Journal
+from pura_audit.session.pace import length
 from pura_audit.session.queue_model import standing_words
 
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
@@ -128,7 +129,8 @@ def test_a_killed_program_loses_nothing(
     finished, running, wait = session.queue.items
     assert (finished.name, running.name, wait.name) == ("finished", "running", "waiting.txt")
     assert (finished.state, running.state) == (ItemState.DONE, ItemState.INTERRUPTED)
-    assert "1 finished, 1 interrupted" in window.status.words.text()
+    assert "1 finished, 1 interrupted, 1 not audited yet." in window.status.words.text()
+    assert length(wait) > 0  # known before the file is read again
     assert wait.state in (ItemState.READY, ItemState.LOADING)
     session.show(finished)
     wait_until(qtbot, lambda: finished.audit is not None)

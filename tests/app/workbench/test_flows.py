@@ -172,6 +172,9 @@ def test_esc_cancels_the_row_on_screen_and_no_other(
     qtbot.waitUntil(engine.entered.is_set)
     window.actions_by_name["cancel"].trigger()  # the last one added is on screen
     assert states(window) == ["running", "cancelled"]
+    window.actions_by_name["cancel"].trigger()  # nothing of that row is left to cancel
+    assert states(window) == ["running", "cancelled"]
+    assert "“running” is being audited" in window.status.words.text()
 
 
 def test_a_failed_audit_never_stops_the_queue(
@@ -203,6 +206,18 @@ def test_a_fault_of_the_program_is_words_and_never_the_text(
     assert failure.code == "internal"
     assert "RuntimeError" in failure.message
     assert text[:20] not in failure.message + failure.hint
+
+
+def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(
+    window: Any, text: str
+) -> None:
+    window.toggle_pause()
+    session = window.session
+    for name, times in (("long", 9), ("short", 1), ("middle", 3)):
+        session.add_text(text * times, name)
+        session.audit()  # as files do that are wanted before they are read
+    named = {id(item.job): item.name for item in session.queue.items}
+    assert [named[id(job)] for job in session.jobs.model.order()] == ["short", "middle", "long"]
 
 
 def test_pause_holds_the_queue_and_order_can_change(

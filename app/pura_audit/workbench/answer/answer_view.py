@@ -234,7 +234,10 @@ class AnswerView(Card):
 
 
 def measured_words(audit: Audit) -> str:
-    """Say what an audit was measured with, and when."""
+    """Say what an audit was measured with, and when; of what was not examined, when alone."""
+    if audit.verdict == "not-examinable":
+        words = translate("Answer", "noted on {day:text}")
+        return filled(words, day=numerals.date(audit.created, language()))
     words = translate(
         "Answer",
         "{n:plural(Key|Keys)} {keys:text} · profile {profile:text} · model {model:text} · "

@@ -245,7 +245,14 @@ def save_to_case(host: Host) -> SaveDialog | None:
     if current is None or current.audit is None:
         host.say(translate("Cases", "There is no finished audit to save. Audit a text first."))
         return None
-    others = [i.audit for i in host.session.queue.items if i.audit and i is not current]
+    # Those of an earlier run are read from the log when they are filed.
+    others = [
+        item.audit or item.outline.audit
+        for item in host.session.queue.items
+        if item is not current
+        and item.outline is not None
+        and (item.audit or (item.standing is not None and item.standing.name == UNFILED))
+    ]
     session = host.session
     dialog = SaveDialog(session.cases, session.settings, current.audit, others, host.frame)
 

@@ -343,9 +343,19 @@ class MainWindow(QMainWindow):
         unlocked(self.session, self, lambda: begin_audits(self.session, self, items))
 
     def cancel_current(self) -> None:
-        """Stop the audit on screen."""
-        if self.session.current is not None:
-            self.session.stop([self.session.current])
+        """Stop the audit on screen; where another runs, say which."""
+        current = self.session.current
+        if current is not None and current.active:
+            self.session.stop([current])
+            return
+        running = next((i for i in self.session.queue.items if i.active), None)
+        if running is not None:
+            words = translate(
+                "Window",
+                "“{name:text}” is being audited, not the text on screen. Choose it in the list to "
+                "cancel it, or cancel all.",
+            )
+            self.say(filled(words, name=running.name))
 
     def remove_current(self) -> None:
         """Take the row on screen out."""

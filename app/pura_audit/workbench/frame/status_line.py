@@ -86,8 +86,8 @@ class StatusLine(QWidget):
 
     def _idle(self) -> str:
         items = self._session.queue.items
-        done = sum(i.state is ItemState.DONE for i in items)
-        bad = sum(i.state is ItemState.FAILED for i in items)
+        done = sum(i.examined for i in items)
+        bad = sum(i.state in (ItemState.DONE, ItemState.FAILED) for i in items) - done
         parts = []
         if done:
             parts.append(

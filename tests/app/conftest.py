@@ -217,6 +217,7 @@ class TestEngine:
         self.error: Exception | None = None
         self.threads: set[str] = set()
         self.asked: list[Any] = []
+        self.setups: list[Setup] = []
         self.empty = False
         self.looks: tuple[tuple[int, float], ...] = ()
 
@@ -239,6 +240,7 @@ class TestEngine:
 
     def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         self.asked.append(text)
+        self.setups.append(setup)
         self.threads.add(threading.current_thread().name)
         context.progress(Stage(number=5, name="reading", done=1, total=10))
         for done, log10_e in self.looks:

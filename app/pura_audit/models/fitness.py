@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from pura.keys import KeyRef
 from pura.measure.fitness.measure import ProxyFitness
 from pura.measure.fitness.statistics import LEAST, Share
+from pura.measure.usual import PROXY_TEXTS, TOKENS
 from pura.usecases.models import MeasureFitness, measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
 from pura_audit.session.choices import Catalogue
@@ -53,7 +54,7 @@ class FitnessDialog(WorkingDialog):
         self.source.addItem(translate("Fitness", "not here"), "")
         for one in found.models:
             self.source.addItem(one.name, one.name)
-        self.texts, self.tokens = spin_box(1, 1000, 12), spin_box(20, 4000, 200)
+        self.texts, self.tokens = spin_box(*PROXY_TEXTS), spin_box(*TOKENS)
         words = translate("Fitness", "Use a file of marked texts …")
         self.samples = plain_button(words, self.ask_file)
         self.measure = main_button(translate("Fitness", "Measure"), self._measure)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.usecases.power import MeasurePower, estimate_power, measure_power
 from pura.verdict.power_file import MAX_NAME
 from pura_audit.jobs.outcome import Progress
@@ -52,8 +53,8 @@ class PowerDialog(WorkingDialog):
         self.setMinimumWidth(680)
         self.name, self.passages, self.documents, self.edits = (QLineEdit() for _ in range(4))
         self.name.setMaxLength(MAX_NAME)
-        self.passages.setText("60, 100, 200")
-        self.documents.setText("500, 2000")
+        self.passages.setText(", ".join(map(str, PASSAGES)))
+        self.documents.setText(", ".join(map(str, DOCUMENTS)))
         self.edits.setPlaceholderText(
             translate("Power", "none; such as substitute:0.1, delete:0.1")
         )
@@ -68,8 +69,8 @@ class PowerDialog(WorkingDialog):
         words = translate("Power", "Use a file with a prompt a line …")
         self.prompts = plain_button(words, self.ask_file)
         self.chat = QCheckBox(translate("Power", "Put the prompts into the model’s chat template"))
-        self.texts, self.tokens = spin_box(1, 1000, 64), spin_box(20, 4000, 200)
-        self.learn = spin_box(0, 1000, 0)
+        self.texts, self.tokens = spin_box(*TEXTS), spin_box(*TOKENS)
+        self.learn = spin_box(*LEARNT)
         self.learn.setSpecialValueText(translate("Power", "none: the shipped table weighs"))
         self.estimate = plain_button(translate("Power", "How long?"), self._estimate)
         self.measure = main_button(translate("Power", "Measure"), self._measure)

@@ -12,34 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from pura.cli.common import (
-    AlsoOption,
-    DecoderOption,
-    DeviceOption,
-    DtypeOption,
-    EncodingOption,
-    EpochsOption,
-    Exclude,
-    FdrOption,
-    Hidden,
-    Include,
-    KeyFile,
-    KeyName,
-    Links,
-    ModelOption,
-    PartOption,
-    PolicyOption,
-    ProfileOption,
-    RegisterOption,
-    RestoreOption,
-    StopEarly,
-    WeighOption,
-    environment,
-    find_keys,
-    load_profile,
-    refuse_choices,
-    refuse_rate,
-)
+from pura.cli.common import FdrOption, refuse_rate
+from pura.cli.shared import AuditOptions, with_audit_options
 from pura.cli.terminal import Language, RowsInto, err, language, out, say, write_row
 from pura.cli.tree import App
 
@@ -70,8 +44,9 @@ AsJson = Annotated[bool, typer.Option("--json", help="The summary as one JSON ob
 
 
 @app.command("run")
+@with_audit_options
 def run(
-    profile: ProfileOption,
+    options: AuditOptions,
     output: Output,
     files: Annotated[
         list[str] | None,
@@ -80,13 +55,6 @@ def run(
             help="Files, folders, patterns in quotes, or addresses like s3://bucket/texts.parquet.",
         ),
     ] = None,
-    also: AlsoOption = None,
-    weigh: WeighOption = False,
-    key: KeyName = None,
-    key_file: KeyFile = None,
-    model: ModelOption = None,
-    device: DeviceOption = "auto",
-    dtype: DtypeOption = "float32",
     files_from: Annotated[
         list[str] | None,
         typer.Option(metavar="FILE", help="Also take the names in this file, “-”: from input."),
@@ -106,7 +74,6 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="Also keep whole records, by digest of the text."),
     ] = None,
-    fdr: FdrOption = None,
     jobs: Annotated[
         int,
         typer.Option(
@@ -126,19 +93,7 @@ def run(
     force: Annotated[
         bool, typer.Option("--force", help="Begin anew, and replace a result that is there.")
     ] = False,
-    decoder: DecoderOption = "exact",
-    register: RegisterOption = False,
-    policy: PolicyOption = None,
-    encoding: EncodingOption = None,
-    part: PartOption = None,
-    restore: RestoreOption = True,
-    stop_early: StopEarly = False,
-    epochs: EpochsOption = None,
     recursive: Annotated[bool, typer.Option(help="Folders: enter those inside them too.")] = True,
-    include: Include = None,
-    exclude: Exclude = None,
-    hidden: Hidden = False,
-    links: Links = False,
     by_outcome: ByOutcome = False,
     as_json: AsJson = False,
     _language: Language = "",
@@ -152,59 +107,37 @@ def run(
     from pura.batch.inputs import Inputs
     from pura.batch.tables import Columns
     from pura.documents import ReadOptions
-    from pura.documents.folders import WalkOptions
-    from pura.usecases.audits import Setup
     from pura.usecases.batch import ENGINES, RunBatch, run_batch
 
-    refuse_choices(decoder, fdr)
+    options.refuse()
     if engine not in ENGINES:
         raise typer.BadParameter(say("choose", known=", ".join(ENGINES)), param_hint="--engine")
     part_of = _shard(shard)
     if not files and not files_from:
         raise typer.BadParameter(say("batch.no-inputs"), param_hint="FILE…")
-    at = environment(device, dtype)
+    at = options.environment()
     try:
         with _lists(files_from or []) as lists, _shown() as tell:
             inputs = Inputs(
                 names=tuple(files or ()),
                 lists=lists,
                 nul=nul,
-                walk=WalkOptions(
-                    recursive=recursive,
-                    include=tuple(include or ()),
-                    exclude=tuple(exclude or ()),
-                    hidden=hidden,
-                    links=links,
-                ),
+                walk=options.walk(recursive=recursive),
                 columns=Columns(
                     text=text_column,
                     id=id_column,
-                    options=ReadOptions(encoding=encoding, field=text_column),
+                    options=ReadOptions(encoding=options.encoding, field=text_column),
                 ),
-                parts=tuple(part or ()),
+                parts=tuple(options.part or ()),
                 shard=part_of,
-            )
-            used = load_profile(at, profile, foreign=True)
-            setup = Setup(
-                profile=used,
-                keys=tuple(find_keys(at, key, key_file, used)),
-                also=tuple(load_profile(at, one, foreign=True) for one in also or ()),
-                weigh=weigh,
-                model=model,
-                decoder=decoder,
-                policy=policy,
-                ask_register=register,
-                restore=restore,
-                stop_early=stop_early,
-                epochs=epochs or "",
             )
             request = RunBatch(
                 inputs=inputs,
-                setup=setup,
+                setup=options.setup(at),
                 output=output,
                 form=form,
                 records=records,
-                fdr=fdr,
+                fdr=options.fdr,
                 engine=engine,
                 jobs=jobs,
                 journal=journal,
@@ -360,12 +293,7 @@ def _say(done: BatchDone) -> None:
     if done.found:
         rate = done.found / done.seconds if done.seconds else 0.0
         out.print(
-            say(
-                "batch.rate",
-                count=done.found,
-                seconds=f"{done.seconds:.1f}",
-                rate=f"{rate:.3g}",
-            )
+            say("batch.rate", count=done.found, seconds=f"{done.seconds:.1f}", rate=f"{rate:.3g}")
         )
     for reason, count in done.skipped.most_common():
         why = say(f"skipped.{reason}", depth=MAX_DEPTH, most=0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pura.base.bounds import Bounds
 from pura.base.errors import KeyStoreError, ProfileError
 from pura.base.paths import user_paths
 from pura.cli.passphrases import ask_folder, warn_exposed, with_passphrase
@@ -22,7 +23,8 @@ def _stored_keys() -> list[str]:
     return [entry.name for entry in environment().keys.list()]
 
 
-def _stored_profiles() -> list[str]:
+def stored_profiles() -> list[str]:
+    """Return the names that a shell completes."""
     return list(environment().profiles.names())
 
 
@@ -55,23 +57,7 @@ ProfileOption = Annotated[
         metavar="FILE",
         envvar="PURA_PROFILE",
         help="Profile: a file or a stored name.",
-        autocompletion=_stored_profiles,
-    ),
-]
-AlsoOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--also",
-        metavar="FILE",
-        help="Also try this profile of a mark by others; the evidence is the mean.",
-        autocompletion=_stored_profiles,
-    ),
-]
-WeighOption = Annotated[
-    bool,
-    typer.Option(
-        "--weigh",
-        help="Marks by others: let the model read the text too, which sharpens Gumbel-max.",
+        autocompletion=stored_profiles,
     ),
 ]
 ModelOption = Annotated[
@@ -94,17 +80,8 @@ DtypeOption = Annotated[
         help="Number format: float32; bfloat16 where GPU or processor has it; float16 on a GPU.",
     ),
 ]
-
-
-DecoderOption = Annotated[
-    str, typer.Option("--decoder", help="exact, or paper (the published method).")
-]
-RegisterOption = Annotated[
-    bool, typer.Option("--register", help="Ask the register of issued payloads.")
-]
 PolicyOption = Annotated[
-    Path | None,
-    typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one."),
+    Path | None, typer.Option("--policy", metavar="FILE", help="Policy instead of the stored one.")
 ]
 FdrOption = Annotated[
     float | None,
@@ -114,54 +91,16 @@ FdrOption = Annotated[
         help="Also choose from the batch with this false discovery rate (e-BH).",
     ),
 ]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of text files, if it is known."),
-]
-PartOption = Annotated[
-    list[str] | None,
-    typer.Option("--part", metavar="NAME", help="Audit this part of a file, or “all” of them."),
-]
-RestoreOption = Annotated[
-    bool,
-    typer.Option(
-        "--restore/--no-restore",
-        help="Also read the text with the substitutions of office software undone.",
-    ),
-]
-EpochsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--epochs",
-        metavar="FROM..TO",
-        help="Try the keys of these days, weeks or months, derived from each key; "
-        "none: keys as they are.",
-    ),
-]
-StopEarly = Annotated[
-    bool,
-    typer.Option("--stop-early", help="Read no further once the evidence has reached the cap."),
-]
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--include", metavar="PATTERN", help="Folders: take these names only, e.g. *.docx."
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", metavar="PATTERN", help="Folders: leave these names out."),
-]
-Hidden = Annotated[bool, typer.Option("--hidden", help="Folders: take hidden files too.")]
-Links = Annotated[bool, typer.Option("--links", help="Folders: follow symbolic links.")]
-_DECODERS: Final = ("exact", "paper")
 
 
-def refuse_choices(decoder: str, fdr: float | None) -> None:
-    """Refuse a decoder that is none, and a rate that is none, before any work."""
-    if decoder not in _DECODERS:
-        raise typer.BadParameter(say("choose", known=", ".join(_DECODERS)), param_hint="--decoder")
-    refuse_rate(fdr)
+def number(bounds: Bounds, words: str) -> Any:
+    """Return an option for a number between bounds.
+
+    Args:
+        bounds: Its limits.
+        words: Its help.
+    """
+    return typer.Option(min=bounds.least, max=bounds.most, help=words)
 
 
 def refuse_rate(fdr: float | None) -> None:
@@ -177,10 +116,7 @@ def environment(device: str = "auto", dtype: str = "float32") -> Environment:
     paths = user_paths()
     folder = paths.config / "keys"
     return Environment(
-        paths=paths,
-        device=device,
-        dtype=dtype,
-        ask_folder=lambda new: ask_folder(folder, new=new),
+        paths=paths, device=device, dtype=dtype, ask_folder=lambda new: ask_folder(folder, new=new)
     )
 
 

@@ -80,13 +80,15 @@ def _roff(name: str, pages: list[Page]) -> str:
         lines.append(f".SH {_title('manual.description')}")
         lines += [line for part in first.about[1:] for line in (".PP", _plain(part))]
     for title, rows in first.tables:
-        lines.append(f".SH {_title(title)}")
+        lines.append(f".SH {_plain(title.upper())}")
         lines += _rows(rows)
+    lines += _example(".SH", first)
     for page in inner:
         lines += [f".SH {_plain(page.path)}", *_call(page)]
         lines += [line for part in page.about for line in (".PP", _plain(part))]
         for title, rows in page.tables:
-            lines += [f".SS {_plain(typer_words(title))}", *_rows(rows)]
+            lines += [f".SS {_plain(title)}", *_rows(rows)]
+        lines += _example(".SS", page)
     return "\n".join(lines) + "\n"
 
 
@@ -97,6 +99,13 @@ def _title(key: str) -> str:
 def _call(page: Page) -> Iterator[str]:
     yield f".B {_plain(page.path)}"
     yield _plain(page.usage)
+
+
+def _example(heading: str, page: Page) -> Iterator[str]:
+    if page.example:
+        title = typer_words("page.example")
+        yield f"{heading} {_plain(title.upper() if heading == '.SH' else title)}"
+        yield _plain(page.example)
 
 
 def _rows(rows: Any) -> Iterator[str]:

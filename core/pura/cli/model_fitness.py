@@ -16,8 +16,10 @@ from pura.cli.common import (
     environment,
     find_key,
     load_profile,
+    number,
 )
 from pura.cli.terminal import RowsInto, language, out, say, write_row
+from pura.measure.usual import PROXY_TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.measure.fitness.measure import ProxyFitness
@@ -36,8 +38,8 @@ def fitness(
     source: Annotated[
         str | None, typer.Option(metavar="MODEL", help="The generating model, where it is here.")
     ] = None,
-    texts: Annotated[int, typer.Option(min=1, max=1000, help="How many texts to make.")] = 12,
-    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of a made text.")] = 200,
+    texts: Annotated[int, number(PROXY_TEXTS, "How many texts to make.")] = PROXY_TEXTS.usual,
+    tokens: Annotated[int, number(TOKENS, "Length of a made text.")] = TOKENS.usual,
     seed: Annotated[int, typer.Option(min=0, help="Of the made texts.")] = 1,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",

@@ -15,6 +15,7 @@ from typing import Any, Final
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from pura.base.catalogue import catalogue
+from pura.cli.layout import EXAMPLES, HEADINGS
 from pura.cli.terminal import language
 
 _WIDEST: Final = 100
@@ -38,27 +39,15 @@ class Page:
         path: How it is called, as in ``pura key new``.
         usage: What comes after that.
         about: Its paragraphs, each on one line.
-        arguments: What stands without an option's name.
-        options: What begins with a dash.
-        commands: The commands inside it, if it is a group.
+        tables: Arguments, options under their headings, commands inside: titles and rows.
+        example: How it is called, for instance; empty for a group.
     """
 
     path: str
     usage: str
     about: tuple[str, ...]
-    arguments: tuple[Row, ...]
-    options: tuple[Row, ...]
-    commands: tuple[Row, ...]
-
-    @property
-    def tables(self) -> tuple[tuple[str, tuple[Row, ...]], ...]:
-        """The key of each table's title, and its rows; empty tables are left out."""
-        tables = (
-            ("page.arguments", self.arguments),
-            ("page.options", self.options),
-            ("page.commands", self.commands),
-        )
-        return tuple((title, rows) for title, rows in tables if rows)
+    tables: tuple[tuple[str, tuple[Row, ...]], ...]
+    example: str
 
 
 def paragraphs(text: str) -> list[str]:
@@ -73,16 +62,28 @@ def typer_words(key: str, **values: str) -> str:
 
 def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
     """Gather what a command says of itself."""
-    params = [p for p in command.get_params(context) if not getattr(p, "hidden", False)]
-    rows = [(isinstance(p, TyperArgument), _row(p, context)) for p in params]
-    inner = command.commands.values() if isinstance(command, TyperGroup) else ()
+    path = context.command_path
+    words = path.partition(" ")[2]
+    headings = HEADINGS.get(words, {})
+    titles = ("page.arguments", *headings, "page.options", "page.commands")
+    tables: dict[str, list[Row]] = {title: [] for title in titles}
+    for param in command.get_params(context):
+        title = "page.arguments" if isinstance(param, TyperArgument) else "page.options"
+        title = next((t for t, names in headings.items() if param.name in names.split()), title)
+        if not getattr(param, "hidden", False):
+            tables[title].append(_row(param, context))
+    if isinstance(command, TyperGroup):
+        tables["page.commands"] = [
+            Row(name=c.name or "", about=paragraphs(c.help or "")[0])
+            for c in command.commands.values()
+        ]
+    example = EXAMPLES.get(words)
     return Page(
-        path=context.command_path,
+        path=path,
         usage=usage_of(command, context),
         about=tuple(paragraphs(command.help or "")),
-        arguments=tuple(row for positional, row in rows if positional),
-        options=tuple(row for positional, row in rows if not positional),
-        commands=tuple(Row(name=c.name or "", about=paragraphs(c.help or "")[0]) for c in inner),
+        tables=tuple((typer_words(title), tuple(rows)) for title, rows in tables.items() if rows),
+        example="" if example is None else f"{path} {example}".rstrip(),
     )
 
 
@@ -104,7 +105,9 @@ def as_text(page: Page) -> str:
     blocks += [_wrapped(part, width, first=_INDENT, later=_INDENT) for part in page.about]
     for title, rows in page.tables:
         lines = (_in_columns(row, width) for row in rows)
-        blocks.append("\n".join((f"{typer_words(title)}:", *lines)))
+        blocks.append("\n".join((f"{title}:", *lines)))
+    if page.example:
+        blocks.append(f"{typer_words('page.example')}:\n{' ' * _INDENT}{page.example}")
     return "\n\n".join(blocks) + "\n"
 
 

@@ -10,10 +10,18 @@ import typer
 from pura.base import numerals
 from pura.base.errors import PolicyError
 from pura.base.files import refuse_taken
-from pura.cli.common import DeviceOption, DtypeOption, ProfileOption, environment, load_profile
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    ProfileOption,
+    environment,
+    load_profile,
+    number,
+)
 from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import RowsInto, confirm, language, out, say, write_row
 from pura.cli.tree import App
+from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.usecases.power import PowerFound
@@ -51,18 +59,17 @@ def measure(
     chat: Annotated[
         bool, typer.Option("--chat", help="Put the prompts into the model's chat template.")
     ] = False,
-    texts: Annotated[int, typer.Option(min=1, max=1000, help="How many marked texts.")] = 64,
+    texts: Annotated[int, number(TEXTS, "How many marked texts.")] = TEXTS.usual,
     learn: Annotated[
-        int,
-        typer.Option(min=0, max=1000, help="Learn a likelihood table too, of so many more."),
-    ] = 0,
-    tokens: Annotated[int, typer.Option(min=20, max=4000, help="Length of each, at most.")] = 200,
+        int, number(LEARNT, "Learn a likelihood table too, of so many more.")
+    ] = LEARNT.usual,
+    tokens: Annotated[int, number(TOKENS, "Length of each, at most.")] = TOKENS.usual,
     passages: Annotated[
         str, typer.Option(metavar="LENGTHS", help="Lengths of passages in longer texts, in tokens.")
-    ] = "60,100,200",
+    ] = ",".join(map(str, PASSAGES)),
     documents: Annotated[
         str, typer.Option(metavar="LENGTHS", help="Lengths of those texts; empty: none.")
-    ] = "500,2000",
+    ] = ",".join(map(str, DOCUMENTS)),
     edits: Annotated[
         list[str] | None,
         typer.Option("--edit", metavar="EDIT", help="Measure edited texts too: substitute:0.1"),

@@ -13,35 +13,9 @@ import typer
 from pura.base.errors import InputError, PuraError
 from pura.base.visible import visible
 from pura.cli.caselog_common import Auditor
-from pura.cli.common import (
-    AlsoOption,
-    DecoderOption,
-    DeviceOption,
-    DtypeOption,
-    EncodingOption,
-    EpochsOption,
-    Exclude,
-    FdrOption,
-    Hidden,
-    Include,
-    KeyFile,
-    KeyName,
-    Links,
-    ModelOption,
-    PartOption,
-    PolicyOption,
-    ProfileOption,
-    RegisterOption,
-    RestoreOption,
-    StopEarly,
-    WeighOption,
-    environment,
-    find_keys,
-    load_profile,
-    refuse_choices,
-)
 from pura.cli.inputs import named_files, read_ids
 from pura.cli.passphrases import passphrase
+from pura.cli.shared import AuditOptions, with_audit_options
 from pura.cli.terminal import (
     Language,
     RowsInto,
@@ -66,18 +40,12 @@ if TYPE_CHECKING:
     from pura.usecases.environment import Environment
 
 
+@with_audit_options
 def verify(
+    options: AuditOptions,
     files: Annotated[
         list[str], typer.Argument(metavar="FILE…", help="Files or folders; “-” is standard input.")
     ],
-    profile: ProfileOption,
-    also: AlsoOption = None,
-    weigh: WeighOption = False,
-    key: KeyName = None,
-    key_file: KeyFile = None,
-    model: ModelOption = None,
-    device: DeviceOption = "auto",
-    dtype: DtypeOption = "float32",
     prompt_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The prompt, if it is known.")
     ] = None,
@@ -89,42 +57,29 @@ def verify(
             help="Candidate prompts, one a line, or JSON lines with “prompt”.",
         ),
     ] = None,
-    decoder: DecoderOption = "exact",
-    register: RegisterOption = False,
-    policy: PolicyOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
-    _rows: RowsInto = None,
-    full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
-    explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain", help="Say all: what is compared, all numbers, how they came about."
-        ),
-    ] = False,
-    fdr: FdrOption = None,
-    language: Language = "",
-    encoding: EncodingOption = None,
     format_name: Annotated[
         str | None, typer.Option("--format", metavar="NAME", help="Read files as this format.")
     ] = None,
     field: Annotated[
         str | None, typer.Option(metavar="NAME", help="JSON: the field that holds the text.")
     ] = None,
-    part: PartOption = None,
     ids: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Token ids that the generator saved (JSON); one text."),
     ] = None,
-    restore: RestoreOption = True,
-    stop_early: StopEarly = False,
-    epochs: EpochsOption = None,
     recursive: Annotated[
         bool, typer.Option("--recursive", "-r", help="Folders: enter those inside them too.")
     ] = False,
-    include: Include = None,
-    exclude: Exclude = None,
-    hidden: Hidden = False,
-    links: Links = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain", help="Say all: what is compared, all numbers, how they came about."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="With --json: the whole record.")] = False,
+    _rows: RowsInto = None,
+    language: Language = "",
     pdf: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write a PDF report of all findings.")
     ] = None,
@@ -154,12 +109,11 @@ def verify(
     Exit codes: 0 every input was audited, 1 some input could not be, 2 usage.
     """
     from pura.documents import ReadOptions
-    from pura.documents.folders import WalkOptions
-    from pura.usecases.audits import Setup, prepared
+    from pura.usecases.audits import prepared
 
     if prompt_file is not None and prompts_file is not None:
         raise typer.BadParameter(say("choose.prompt"), param_hint="--prompts")
-    refuse_choices(decoder, fdr)
+    options.refuse()
     reported = pdf is not None or json_file is not None
     _refuse_idle("--json", as_json, {"--full": full})
     _refuse_idle("--pdf, --json-file", reported, {"--force": force, "--request": request})
@@ -167,25 +121,20 @@ def verify(
     _refuse_idle(
         "--keep-text seal", keep_text == "seal", {"--text-passphrase-file": text_passphrase_file}
     )
-    reading = ReadOptions(encoding=encoding, format=format_name, field=field)
+    reading = ReadOptions(encoding=options.encoding, format=format_name, field=field)
     if reported:
         from pura.cli.report_build import read_request
         from pura.usecases.reports import refuse_replacing
 
         refuse_replacing([pdf, json_file], replace=force)  # before the work, not after it
         read_request(request)
-    run = _Run(as_json=as_json, full=full, explain=explain, keep=reported, choose=fdr is not None)
-    run.reading = reading
-    run.parts = tuple(part or ())
-    chosen = WalkOptions(
-        recursive=recursive,
-        include=tuple(include or ()),
-        exclude=tuple(exclude or ()),
-        hidden=hidden,
-        links=links,
+    run = _Run(
+        as_json=as_json, full=full, explain=explain, keep=reported, choose=options.fdr is not None
     )
-    at = environment(device, dtype)
-    files = named_files(files, chosen)
+    run.reading = reading
+    run.parts = tuple(options.part or ())
+    at = options.environment()
+    files = named_files(files, options.walk(recursive=recursive))
     if not files:
         raise InputError("command.no-files")
     with ExitStack() as opened:
@@ -194,21 +143,7 @@ def verify(
         if to is not None and to.passphrase is not None:
             opened.callback(to.passphrase.wipe)
         try:
-            used = load_profile(at, profile, foreign=True)
-            keys = tuple(find_keys(at, key, key_file, used))
-            setup = Setup(
-                profile=used,
-                keys=keys,
-                model=model,
-                decoder=decoder,
-                policy=policy,
-                ask_register=register,
-                restore=restore,
-                stop_early=stop_early,
-                epochs=epochs or "",
-                also=tuple(load_profile(at, one, foreign=True) for one in also or ()),
-                weigh=weigh,
-            )
+            setup = options.setup(at)
             known = _prompts(prompt_file, prompts_file)
             saved = read_ids(ids, files) if ids is not None else None
             ready = opened.enter_context(prepared(at, setup))
@@ -222,8 +157,8 @@ def verify(
         if to is not None:
             run.saver = opened.enter_context(_saving(at, to))
         run.audit(ready, setup.profile, files, prompts=known, ids=saved)
-    if fdr is not None:
-        run.choose(fdr)
+    if options.fdr is not None:
+        run.choose(options.fdr)
     if run.audits:
         _write_report(at, run, pdf, json_file, request, language, force=force)
     raise typer.Exit(1 if run.failed else 0)
@@ -495,7 +430,7 @@ class _Run:
                     count=len(names),
                     alpha=f"{alpha:g}",
                     names=", ".join(names) or say("none"),
-                ),
+                )
             )
 
 

@@ -18,6 +18,7 @@ from pura.keys.epochs import is_epoch, latest, today
 from pura.record.audit import Audit, InputFacts, KeyFacts, StepReport
 from pura.scheme import Profile
 from pura.usecases import register
+from pura.usecases.choices import Choices
 from pura.usecases.environment import Environment, OpenKey
 from pura.usecases.keys import AS_GIVEN, epoch_keys, refuse_kind
 from pura.usecases.power import tables_of
@@ -36,46 +37,24 @@ Name = TypeVar("Name")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setup:
-    """With what texts are audited.
+class Setup(Choices):
+    """With what texts are audited, and how.
 
     Attributes:
         keys: All are tried in one pass of the model; the evidence is the mean over them.
         profile: What generator and verifier share.
+        also: Profiles of marks by others, which are tried as well; the evidence is the mean.
         model: Name of the model, or the path of a local one; None takes the one that the profile
             names, else the only one installed.
-        decoder: Which payload is reported: ``exact`` or ``paper``.
-        policy: A policy, or its file, instead of the user's; None takes the user's, or the default
-            one.
         tables: The power tables that the policy names; None takes them from those of this
             installation.
-        ask_register: True asks the register of issued payloads, and wants one; False does not
-            ask; None asks where there is one.
-        restore: Also read the text with typographic substitutions undone.
-        stop_early: Read no further once the evidence has reached what is ever reported; False does
-            what the policy says.
-        follow: Tell of the evidence while a long text is read.
-        epochs: ``FROM..TO``: the keys of these days, weeks or months are tried, derived from
-            ``keys``; empty takes the last ones, up to today and as many as the policy says, where
-            the profile says that keys are such; ``none`` takes the keys as they are.
-        also: Profiles of marks by others, which are tried as well; the evidence is the mean.
-        weigh: Let the model read the text for marks by others too, where that sharpens the
-            evidence (Gumbel-max).
     """
 
     keys: tuple[KeyRef, ...]
     profile: Profile
-    model: str | None = None
-    decoder: str = "exact"
-    policy: Path | Policy | None = None
-    tables: tuple[PowerTable, ...] | None = None
-    ask_register: bool | None = None
-    restore: bool = True
-    stop_early: bool = False
-    follow: bool = False
-    epochs: str = ""
     also: tuple[Profile, ...] = ()
-    weigh: bool = False
+    model: str | None = None
+    tables: tuple[PowerTable, ...] | None = None
 
     @property
     def foreign(self) -> tuple[Profile, ...]:

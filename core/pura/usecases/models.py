@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from pura.base.errors import ModelError
 from pura.base.progress import Checkpoint, Progress, Stage, counted, unstopped, untold
 from pura.keys import KeyRef
+from pura.measure.usual import PROXY_TEXTS, TOKENS
+from pura.model.installed import InstalledModel
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 
 if TYPE_CHECKING:
     from pura.measure.fitness.measure import ProxyFitness
-    from pura.model.installed import InstalledModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,8 +81,8 @@ class MeasureFitness:
     key: KeyRef
     source: str | None = None
     samples: Path | None = None
-    texts: int = 12
-    tokens: int = 200
+    texts: int = PROXY_TEXTS.usual
+    tokens: int = TOKENS.usual
     seed: int = 1
 
 

@@ -13,6 +13,7 @@ from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura.base.visible import visible
 from pura.keys import Secret
+from pura.measure.usual import DOCUMENTS, LEARNT, PASSAGES, TEXTS, TOKENS
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
@@ -57,11 +58,11 @@ class MeasurePower:
     reader: str | None = None
     prompts: Path | None = None
     chat: bool = False
-    texts: int = 64
-    learn: int = 0
-    tokens: int = 200
-    passages: tuple[int, ...] = (60, 100, 200)
-    documents: tuple[int, ...] = (500, 2000)
+    texts: int = TEXTS.usual
+    learn: int = LEARNT.usual
+    tokens: int = TOKENS.usual
+    passages: tuple[int, ...] = PASSAGES
+    documents: tuple[int, ...] = DOCUMENTS
     edits: tuple[str, ...] = ()
     seed: int = 1
     folder: Path | None = None

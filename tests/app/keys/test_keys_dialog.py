@@ -341,8 +341,9 @@ def test_all_ticked_keys_go_into_one_request_each_once(
     window.session.choose_keys([first, other, again])
     window.session.add_text("A text that is to be audited with two keys.")
     window.session.audit()
-    qtbot.waitUntil(lambda: bool(engine.requests))
-    assert engine.requests[0].keys == (first, other)
+    qtbot.waitUntil(lambda: bool(engine.setups))
+    labels = [ref.label for ref in engine.setups[0].needed_keys]
+    assert labels == [first.label, other.label]
 
 
 def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qtbot: Any) -> None:

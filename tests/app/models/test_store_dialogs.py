@@ -507,8 +507,8 @@ def test_several_profiles_are_tried_at_once_one_of_them_our_own(
     assert session.settings.current.profile == "warm/vllm"
     session.add_text("A text that is tried against two schemes.")
     header.audit.click()
-    qtbot.waitUntil(lambda: bool(engine.requests))
-    assert (engine.requests[0].profile, engine.requests[0].also) == (other, (theirs,))
+    qtbot.waitUntil(lambda: bool(engine.setups))
+    assert (engine.setups[0].profile, engine.setups[0].also) == (other, (theirs,))
     assert pick_profiles(choices, (), "warm/vllm") == session.profiles
 
 

@@ -1,6 +1,7 @@
 """Help and usage errors in German: every text of the tree, and every sentence of Typer's own."""
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import typer.main
 from typer.core import TyperGroup
 
 from pura.base.catalogue import catalogue
 from pura.caselog import CUSTODY, HOUSE
 from pura.cli.__main__ import app, main
+from pura.cli.layout import EXAMPLES, HEADINGS
 from pura.cli.manual import write_manual
 from pura.cli.page import paragraphs
 from pura.cli.terminal import use_language
@@ -79,6 +82,20 @@ def test_every_text_of_the_help_has_its_german_and_none_is_left_over() -> None:
     assert same == {"BITS", "NAME", "ALPHA", "URL", "N:HASH", "I/N"}
 
 
+def test_every_command_has_an_example_that_can_be_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = {words: c for words, c in tree().items() if not isinstance(c, TyperGroup)}
+    assert set(EXAMPLES) == set(commands)
+    for words, command in commands.items():
+        command.make_context(words, shlex.split(EXAMPLES[words]))
+
+
+def test_every_option_of_the_long_pages_stands_under_one_heading() -> None:
+    for words, headings in HEADINGS.items():
+        listed = [name for names in headings.values() for name in names.split()]
+        options = [p.name for p in tree()[words].params if p.param_type_name == "option"]
+        assert sorted(listed) == sorted(options), words
+
+
 def test_the_events_of_the_log_are_named() -> None:
     [said] = [param.help for param in tree()["caselog record"].params if param.name == "action"]
     house, case = (", ".join(events) for events in (HOUSE, CUSTODY))
@@ -94,6 +111,7 @@ def test_every_page_is_german(
         assert (code, err) == (0, ""), words
         assert "Aufruf: " in out
         # What is typed stays as it is: options, types, names in examples.
+        out = out.partition("Beispiel:")[0]
         prose = re.sub(r"--?[\w-]+|<[^>]*>|»[^«]*«|\[Vorgabe: [^\]]*\]|\b[\w]+-[\w-]+\b", "", out)
         prose = prose.replace(f"pura {words}", "")
         prose = re.sub(r"(?m)^  [a-z]+ ", "", prose)

@@ -11,6 +11,7 @@ from pura.base.errors import PolicyError
 from pura.measure.attacks import ATTACKS
 from pura.measure.cells import Cell
 from pura.measure.prompts import STUDY
+from pura.measure.usual import LEARNT, TEXTS, TOKENS
 from pura.scheme import Profile
 from pura.verdict.power_file import MAX_NAME
 from pura.version import __version__
@@ -18,9 +19,6 @@ from pura.version import __version__
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
 
-MAX_TEXTS: Final = 1000
-MIN_TOKENS: Final = 20
-MAX_TOKENS: Final = 4000
 MAX_DOCUMENT: Final = 100_000
 USABLE: Final = (
     *(5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120, 150, 200, 250, 300),
@@ -108,9 +106,9 @@ class PowerPlan:
     profile: Profile
     prompts: tuple[str, ...] = STUDY
     chat: bool = False
-    texts: int = 64
-    learn: int = 0
-    tokens: int = 200
+    texts: int = TEXTS.usual
+    learn: int = LEARNT.usual
+    tokens: int = TOKENS.usual
     passages: tuple[int, ...] = ()
     documents: tuple[int, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -119,10 +117,10 @@ class PowerPlan:
     def __post_init__(self) -> None:
         ranges = (
             ("name", len(self.name), 1, MAX_NAME),
-            ("texts", self.texts, 1, MAX_TEXTS),
-            ("learn", self.learn, 0, MAX_TEXTS),
-            ("tokens", self.tokens, MIN_TOKENS, MAX_TOKENS),
-            *(("passages", p, MIN_TOKENS, self.tokens) for p in self.passages),
+            ("texts", self.texts, *TEXTS[:2]),
+            ("learn", self.learn, *LEARNT[:2]),
+            ("tokens", self.tokens, *TOKENS[:2]),
+            *(("passages", p, TOKENS.least, self.tokens) for p in self.passages),
             *(("documents", d, self.tokens + 1, MAX_DOCUMENT) for d in self.documents),
         )
         for name, value, least, most in ranges:

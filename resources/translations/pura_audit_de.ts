@@ -4060,6 +4060,10 @@
         <translation>Im Ordner zeigen</translation>
     </message>
     <message>
+        <source>What was filled in last time is back.</source>
+        <translation>Was zuletzt ausgefüllt wurde, ist wieder da.</translation>
+    </message>
+    <message>
         <source>Mend what the form says first.</source>
         <translation>Beheben Sie erst, was das Formular nennt.</translation>
     </message>

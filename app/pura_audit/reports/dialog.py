@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QFrame,
@@ -33,6 +34,7 @@ from pura_audit.widgets.card import label
 from pura_audit.widgets.form_dialog import PlainDialog, ask_first, main_button, plain_button
 
 FORM: Final = 380
+PAUSE_MS: Final = 300  # what is typed within it is noted together
 
 
 class ReportDialog(PlainDialog):
@@ -67,6 +69,10 @@ class ReportDialog(PlainDialog):
         self._path: Path | None = None
         self._where: Path | None = None
         self._question: QMessageBox | None = None
+        self._noting = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._noting.timeout.connect(self._note)
+        base = base or ReportRequest()
+        draft = session.drafts.found([audit.id for _, audit in (audits if every else audits[:1])])
         self.setWindowTitle(translate("Report", "Report"))
         self.setWindowFlag(Qt.WindowType.WindowMaximizeButtonHint)
         queue, maker = session.jobs.reports, ReportMaker()
@@ -75,7 +81,12 @@ class ReportDialog(PlainDialog):
         self.parts = QSplitter(Qt.Orientation.Horizontal, self)
         self.left = QFrame(self.parts)
         self.form = ReportForm(
-            audits, base or ReportRequest(), session.settings.current, self.left, every=every
+            audits,
+            # What the case log says of them is not older than the log.
+            base if draft is None else replace(draft, log=base.log, reviewed=base.reviewed),
+            session.settings.current,
+            self.left,
+            every=every,
         )
         self.files = FilesGroup()
         self.form.extra.addWidget(self.files)
@@ -100,6 +111,9 @@ class ReportDialog(PlainDialog):
         self._refresh()
         self._renew(now=True)
         self.form.audits.list.setFocus()
+        if draft is not None:
+            self._dirty = True
+            self.line.say(translate("Report", "What was filled in last time is back."))
 
     def _lay_out(self) -> None:
         self.left.setProperty("role", "card")
@@ -142,8 +156,17 @@ class ReportDialog(PlainDialog):
         if self._path is not None:
             self._path = None  # what was saved is another report
             self.line.say("")
+        self._noting.start()
         self._renew()
         self._refresh()
+
+    def _note(self) -> None:
+        told = self.form.request()
+        self._session.drafts.note([audit.id for audit in told.audits], told.request)
+
+    def _forget(self) -> None:
+        self._noting.stop()
+        self._session.drafts.forget()
 
     def _renew(self, *, now: bool = False) -> None:
         self.files.follow(self.form.audits.chosen())
@@ -199,6 +222,7 @@ class ReportDialog(PlainDialog):
 
     def _saved(self, saved: Saved) -> None:
         self._dirty = False
+        self._forget()
         self._path = saved.path
         self._session.settings.update(**self.form.remembered())
         self.saved.emit(saved.built, saved.path)
@@ -240,4 +264,5 @@ class ReportDialog(PlainDialog):
         """Want nothing any more."""
         self.preview.close_down()
         self.line.cancel()
+        self._forget()
         super().done(result)

@@ -140,8 +140,13 @@ class Record(QObject):
     def _note_inserted(self, _parent: QModelIndex, first: int, last: int) -> None:
         for row in range(first, last + 1):
             item = self._session.queue.item(row)
-            if item is not None and not (item.elsewhere and item.standing is None):
-                self._changed[item.number] = item
+            if item is not None:
+                self.note(item)
+
+    def note(self, item: Item) -> None:
+        """Note a row soon."""
+        if not (item.elsewhere and item.standing is None):
+            self._changed[item.number] = item
         if not self._noting.isActive():
             self._noting.start()
 

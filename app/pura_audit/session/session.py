@@ -38,6 +38,7 @@ from pura_audit.session.choices import (
     ModelChoice,
     ProfileChoice,
 )
+from pura_audit.session.drafts import Drafts
 from pura_audit.session.engine import Engine
 from pura_audit.session.files import BATCH, MAX_PARTS, FileTexts, read_file, walk_folder
 from pura_audit.session.finding_summary import outline
@@ -103,6 +104,7 @@ class Session(QObject):
         self.cases = Cases(self.jobs.cases, engine.environment, self)
         self.keeper = Keeper(engine.environment, settings)
         self.record = Record(self, self.jobs.files, self)
+        self.drafts = Drafts(engine.environment.paths.state, settings, self.jobs.files)
         self.pace = Pace(settings)
         self._remembers = remembers
         self.undo = QUndoStack(self)
@@ -307,6 +309,7 @@ class Session(QObject):
     def set_prompt(self, item: Item, prompt: str, *, several: bool) -> None:
         """Note the known prompt of a text, or a list of candidates."""
         item.prompt, item.several = prompt, several
+        self.record.note(item)
 
     def load_prompts(self, item: Item, path: Path) -> None:
         """Read a file of candidate prompts for a text."""

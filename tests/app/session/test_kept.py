@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from pura_audit.session.items import ItemState
 from pura_audit.session.journal import Journal
 from pura_audit.session.pace import length
 from pura_audit.session.queue_model import standing_words
+from pura_audit.workbench.dialogs import openers
 
 # The window of the tests in a process of its own: one text finished, one running, one waiting.
 CHILD = """
@@ -30,6 +32,7 @@ from pura.base.paths import user_paths
 from pura.scheme import Profile, SecretKey
 from pura_audit import application
 from pura_audit.session.items import ItemState
+from pura_audit.workbench.dialogs import openers
 from PySide6.QtCore import QTimer
 
 here, sample, named = sys.argv[1:4]
@@ -67,6 +70,13 @@ def steps():
         yield
     session.audit()
     while '"name": "running", "state": "running"' not in journal.read_text():
+        yield
+    session.show(session.queue.items[2])
+    window.work.ready.prompt.setPlainText("Write about the council.")
+    session.show(session.queue.items[0])
+    report = openers.make_report(window)
+    report.form.remarks.remark.widget.setPlainText("Seen twice.")
+    while "council" not in journal.read_text() or not session.drafts.path.exists():
         yield
     print("there", flush=True)
     while True:
@@ -132,10 +142,17 @@ def test_a_killed_program_loses_nothing(
     assert "1 finished, 1 interrupted, 1 not audited yet." in window.status.words.text()
     assert length(wait) > 0  # known before the file is read again
     assert wait.state in (ItemState.READY, ItemState.LOADING)
+    assert wait.prompt == "Write about the council."
     session.show(finished)
     wait_until(qtbot, lambda: finished.audit is not None)
     assert finished.audit.text is not None
     assert engine.asked == []  # the finding came from the case log
+    report = openers.make_report(window)
+    assert report is not None
+    assert report.form.remarks.remark.text == "Seen twice."
+    assert stat.S_IMODE(session.drafts.path.stat().st_mode) == 0o600
+    report._leave()  # given up: nothing of it is kept
+    wait_until(qtbot, lambda: not session.drafts.path.exists())
     window.audit()
     wait_until(qtbot, lambda: wait.state is ItemState.DONE)
     assert running.state is ItemState.DONE
@@ -185,7 +202,11 @@ def test_texts_are_kept_as_the_settings_say(
     session.audit()
     wait_until(qtbot, lambda: session.queue.items[1].state is ItemState.DONE)
     session.add_text(text, "waiting")
+    report = openers.make_report(window)
+    assert report is not None
+    report._note()
     session.close()
+    assert not session.drafts.path.exists()
     assert [item.mode for item in unfiled().items] == ["leave-out", "seal"]
     assert text[:40] not in Journal(paths.state).path.read_text(encoding="utf-8")
     rows = again().session.queue

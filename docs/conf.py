@@ -41,7 +41,7 @@ napoleon_numpy_docstring = False
 
 
 def _links_out(app: object, name: str, text: list[str]) -> None:
-    """Let links that leave this folder lead to the copies that lie in the site."""
+    """Let links that leave this folder lead to the copies in the site, and show tables."""
     folder = (HERE / name).parent
     up = "../" * name.count("/")
 
@@ -50,6 +50,12 @@ def _links_out(app: object, name: str, text: list[str]) -> None:
         return link[0] if target.is_relative_to(HERE) else f"](tree:{up}{target.name})"
 
     text[0] = re.sub(r"\]\(\.\./([\w-]+\.schema\.json)\)", rf"](tree:{up}\1)", text[0])
+    text[0] = re.sub(
+        r"^\[(.+)\]\((\S+\.csv)\)$",
+        r"```{csv-table} \1\n:file: \2\n:header-rows: 1\n```",
+        text[0],
+        flags=re.MULTILINE,
+    )
     text[0] = re.sub(r"\]\((\.\./[^)#\s]+)\)", inside, text[0])
 
 

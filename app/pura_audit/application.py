@@ -178,7 +178,7 @@ def run(arguments: Sequence[str]) -> int:
             translate("Window", "The program crashed last time; what it left is in the log folder.")
         )
     if flags.files:
-        window.session.add_paths(flags.files)
+        window.add_files(flags.files)
     meter = stall.StallMeter()
     if flags.debug_stalls:
         meter.start()

@@ -1369,6 +1369,17 @@
     </message>
 </context>
 <context>
+    <name>Dropped</name>
+    <message>
+        <source>“{file:text}” is no text: open it by itself.</source>
+        <translation>»{file:text}« ist kein Text: Öffnen Sie die Datei für sich.</translation>
+    </message>
+    <message>
+        <source>“{file:text}” is a rule of the organisation, not a text: whoever administers this computer puts it in place (guide, For administrators).</source>
+        <translation>»{file:text}« ist eine Regel der Organisation und kein Text: Wer diesen Rechner verwaltet, legt sie an ihren Platz (Handbuch, Für die Verwaltung).</translation>
+    </message>
+</context>
+<context>
     <name>Empty</name>
     <message>
         <source>Drop a text here</source>
@@ -4860,7 +4871,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>{n:count} not audited yet</source>
-        <translation>{n:count} noch nicht geprüft</translation>
+        <translation>{n:count} noch nicht untersucht</translation>
     </message>
     <message>
         <source>The list is back: {parts:text}.</source>
@@ -5878,7 +5889,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>“{name:text}” is being audited, not the text on screen. Choose it in the list to cancel it, or cancel all.</source>
-        <translation>Geprüft wird »{name:text}«, nicht der Text auf dem Bildschirm. Wählen Sie ihn in der Liste, um ihn abzubrechen, oder brechen Sie alle ab.</translation>
+        <translation>Untersucht wird »{name:text}«, nicht der Text auf dem Bildschirm. Wählen Sie ihn in der Liste, um ihn abzubrechen, oder brechen Sie alle ab.</translation>
     </message>
 </context>
 </TS>

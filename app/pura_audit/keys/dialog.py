@@ -231,6 +231,12 @@ class KeysDialog(PlainDialog):
         text = {KeyAct.RENAME: key.label, KeyAct.NOTE: key.entry.note if key.entry else ""}
         return self._open(KeyForm(act, found, self, name=key.label, text=text.get(act, "")))
 
+    def ask_import(self, source: Path) -> QDialog:
+        """Ask what the import of a key file needs."""
+        form = KeyForm(KeyAct.IMPORT, self._session.catalogue or Catalogue(), self)
+        form.take(source)
+        return self._open(form)
+
     def _open(self, form: KeyForm) -> QDialog:
         form.wanted.connect(self.begin)
         return self._tried(form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
@@ -28,12 +29,14 @@ from pura.usecases.keys import CreateKey, create_key
 from pura.usecases.profiles import SaveProfile, save_profile
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
+from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
 from pura_audit.workbench.dialogs import bundle
+from pura_audit.workbench.dialogs.bundle import BundleDialog
 from pura_audit.workbench.states import setup
 
 
@@ -568,3 +571,26 @@ def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed
     qtbot.waitUntil(lambda: not window.isVisible())
     assert [p.name for p in session.environment.models.folder.iterdir()] == [".lock"]
     assert not Path(f"/proc/{mark.read_text().strip()}").exists()
+
+
+def test_a_file_that_is_no_text_opens_what_it_is_for(
+    window: Any, qtbot: Any, tmp_path: Path, tbcc: Profile
+) -> None:
+    session = window.session
+    for name, opens in (("team.purateam", BundleDialog), ("house.purakey", KeyForm)):
+        (tmp_path / name).write_bytes(b"not one really")
+        window.add_files([tmp_path / name])
+        [dialog] = window.findChildren(opens)
+        dialog.reject()
+    assert not session.queue.items
+    house = tmp_path / "house.json"
+    house.write_text(json.dumps(tbcc.to_dict() | {"name": "House"}))
+    window.add_files([house])
+    qtbot.waitUntil(lambda: "House" in session.environment.profiles.names())
+    (tmp_path / "policy.json").write_text('{"schema": "pura-policy/1"}')
+    window.add_files([tmp_path / "policy.json"])
+    assert "a rule of the organisation" in window.status.words.text()
+    assert not session.queue.items
+    (tmp_path / "memo.json").write_text('{"a": "text"}')
+    window.add_files([tmp_path / "memo.json"])
+    assert [item.name for item in session.queue.items] == ["memo.json"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pura_audit.cases.dialog import CasesDialog
     from pura_audit.cases.save import SaveDialog
     from pura_audit.keys.requests import KeyAct
+    from pura_audit.profiles.dialog import ProfilesDialog
     from pura_audit.reports.check import ReportCheckDialog
     from pura_audit.reports.dialog import ReportDialog
     from pura_audit.session.items import Item
@@ -318,12 +319,14 @@ def show_guide(host: Host) -> QDialog:
     return dialog
 
 
-def show_keys(host: Host, act: KeyAct | None = None) -> QDialog:
-    """Show the keys, and ask for one of their acts at once."""
+def show_keys(host: Host, act: KeyAct | None = None, *, source: Path | None = None) -> QDialog:
+    """Show the keys, and ask for one of their acts at once: a file that is given is imported."""
     from pura_audit.keys.dialog import KeysDialog
 
     dialog = KeysDialog(host.session, host.frame)
     _open(dialog)
+    if source is not None:
+        dialog.ask_import(source)
     if act is not None:
         dialog.ask(act)
     return dialog
@@ -336,7 +339,7 @@ def show_models(host: Host) -> QDialog:
     return _open(ModelsDialog(host.session, host.frame))
 
 
-def show_profiles(host: Host) -> QDialog:
+def show_profiles(host: Host) -> ProfilesDialog:
     """Show the profiles."""
     from pura_audit.profiles.dialog import ProfilesDialog
 

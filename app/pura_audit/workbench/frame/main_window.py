@@ -44,6 +44,7 @@ from pura_audit.workbench import actions
 from pura_audit.workbench.dialogs import openers
 from pura_audit.workbench.dialogs.bundle import ask_bundle
 from pura_audit.workbench.dialogs.closing import closing_question
+from pura_audit.workbench.dialogs.dropped import texts_of
 from pura_audit.workbench.dialogs.long_run import begin_audits
 from pura_audit.workbench.dialogs.unlock import unlocked
 from pura_audit.workbench.evidence.evidence_column import EvidenceColumn
@@ -160,7 +161,7 @@ class MainWindow(QMainWindow):
         self.header.profiles_wanted.connect(lambda: openers.show_profiles(self))
         self.empty.setup.bundle_wanted.connect(lambda: ask_bundle(self))
         self.setup.keys_wanted.connect(lambda act: openers.show_keys(self, act))
-        self.recent.opened.connect(lambda path: session.add_paths([path]))
+        self.recent.opened.connect(lambda path: self.add_files([path]))
         self.queue.open_wanted.connect(self.open_files)
         self.queue.fold_wanted.connect(self.toggle_queue)
         self.queue.audit_wanted.connect(self.audit_items)
@@ -307,15 +308,20 @@ class MainWindow(QMainWindow):
         dialog = QFileDialog(self, translate("Window", "Open texts"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(lambda names: self.session.add_paths(map(Path, names)))
+        dialog.filesSelected.connect(lambda names: self.add_files([*map(Path, names)]))
         dialog.open()
+
+    def add_files(self, paths: Sequence[Path]) -> None:
+        """Add texts to the list; what is no text opens what it is for."""
+        if texts := texts_of(self, paths):
+            self.session.add_paths(texts)
 
     def paste(self) -> None:
         """Take files or text from the clipboard."""
         data = QGuiApplication.clipboard().mimeData()
         paths = dropped_paths(data)
         if paths:
-            self.session.add_paths(paths)
+            self.add_files(paths)
         elif data.hasText() and data.text():
             self.session.add_text(data.text())
         else:
@@ -327,7 +333,7 @@ class MainWindow(QMainWindow):
         self.raise_()
         self.activateWindow()
         if files:
-            self.session.add_paths(files)
+            self.add_files(files)
 
     def audit(self) -> None:
         """Audit what is due."""
@@ -440,7 +446,7 @@ class MainWindow(QMainWindow):
         self._highlight(over=False)
         paths = dropped_paths(event.mimeData())
         if paths:
-            self.session.add_paths(paths)
+            self.add_files(paths)
         elif words := event.mimeData().text():
             self.session.add_text(words)
         event.acceptProposedAction()

@@ -236,7 +236,7 @@ class TestEngine:
         )
 
     def device(self) -> DeviceWords:
-        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
+        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
 
     def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         self.asked.append(text)

@@ -22,6 +22,7 @@ from pura.base.files import write_atomic
 from pura.base.paths import Paths, user_paths
 from pura.keys import KeyStore, State
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_layout
+from pura.words.sentences import say
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -88,7 +89,9 @@ def _model(console: Console, paths: Paths) -> LanguageModel:
                 progress=lambda done, total: bar.update(task, completed=done, total=total or None)
             )
     device = choose_device()
-    console.print(f"Model {MODEL} on {device.name}, {device.dtype}. {device.reason}", markup=False)
+    console.print(
+        f"Model {MODEL} on {device.name}, {device.dtype}. {say(device.reason, 'en')}", markup=False
+    )
     return load_model(store.get(MODEL), device)
 
 

@@ -24,7 +24,7 @@ from pura.audit.key_reading import (
     strongest,
     weigh,
 )
-from pura.audit.options import SHORT_OF_MEMORY, AuditText, Notice, Options
+from pura.audit.options import AuditText, Notice, Options
 from pura.audit.prior import RegisterPrior, register_prior
 from pura.audit.prompts import PromptCandidate, openings_of, prompt_facts, prompt_readings
 from pura.audit.rereading import (
@@ -35,7 +35,7 @@ from pura.audit.rereading import (
     rereading_facts,
     windows_of,
 )
-from pura.audit.steps import StepLog
+from pura.audit.steps import StepLog, bytes_noted, characters_noted, rule_noted
 from pura.audit.variants import Variant, readings_of, variant_facts, without_text
 from pura.base.errors import PolicyError, PuraError
 from pura.base.progress import Checkpoint, Progress
@@ -58,6 +58,7 @@ from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
 from pura.verdict.power import Asked, Claim, claim, likelihood_of
+from pura.words.sentence import Sentence, sentence
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,13 +73,17 @@ FEW_KEYS: Final = 8
 """Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
 
 
-def _windows(count: int, model: LanguageModel) -> str:
+def _windows(count: int, model: LanguageModel) -> Sentence:
     if count == 1:
-        return "one window"
+        return sentence("log.window")
     from pura.model.evidence import cut_of
 
     longest, overlap = cut_of(model)
-    return f"{count} windows of {longest} tokens that overlap by {overlap}"
+    return sentence("log.windows", n=count, size=longest, overlap=overlap)
+
+
+def _signs(signs: Sequence[str]) -> list[Sentence]:
+    return [sentence("log.handled", sign=f"log.sign-{sign}") for sign in signs]
 
 
 def _check_power(options: Options) -> None:
@@ -130,9 +135,9 @@ class DocumentAudit:
         document, options = self._document, self._options
         _check_power(options)
         with self._log.step(1) as note:
-            note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
+            note.append(bytes_noted(document.size_bytes, document.sha256))
         with self._log.step(2) as note:
-            note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
+            note.append(characters_noted(document))
         self._tokens = self._tokenise()
         with self._log.step(4):
             check_language(document.text, options.policy)
@@ -230,7 +235,7 @@ class DocumentAudit:
             decoder=options.decoder,
         )
         with self._log.step(10) as note:
-            note.append(f"{len(found.ranges)} found")
+            note.append(sentence("log.passages", n=len(found.ranges)))
         outcome = self._decide(strong, best)
         marks = self._marks(found, trials, outcome)
         register = self._ask_register(found, outcome, marks)
@@ -261,7 +266,7 @@ class DocumentAudit:
                 odd=options.policy.odd_characters,
                 restored=options.restore,
             )
-            note += [f"sign of handling: {sign}" for sign in self._handled]
+            note += _signs(self._handled)
             self._openings = openings_of(
                 self._model, self._profile, self._text.prompts, self._variants
             )
@@ -273,7 +278,7 @@ class DocumentAudit:
                 self._profile,
             )
             if self._before:
-                note.append(f"{len(self._before)} contexts stand before the text and are left out")
+                note.append(sentence("log.contexts", n=len(self._before)))
             return tokens
 
     def _request(self) -> Request:
@@ -308,25 +313,31 @@ class DocumentAudit:
             if isinstance(readings, PuraError):
                 raise readings
             note += self._note_stop(len(readings[0]), sizes[0])
-            note.append("with the prompt" if self._text.prompts else "without the prompt")
-            note += dict.fromkeys(_windows(one.windows, self._model) for one in readings)
+            prompt = "with-prompt" if self._text.prompts else "without-prompt"
+            note.append(sentence(f"log.{prompt}"))
+            note += [_windows(n, self._model) for n in dict.fromkeys(r.windows for r in readings)]
             for opening, reading in zip(self._openings, readings, strict=False):
                 if reading.taken:
-                    name = self._variants[opening.variant].name
-                    read = len(reading) - reading.taken
-                    note.append(f"{read} of {len(reading)} tokens of “{name}” read anew")
+                    note.append(
+                        sentence(
+                            "log.anew",
+                            n=len(reading) - reading.taken,
+                            all=len(reading),
+                            reading=f"log.from-{self._variants[opening.variant].name}",
+                        )
+                    )
             unlike = unlike_written(readings, self._profile)
-            note += [f"sign of handling: {sign}" for sign in unlike]
+            note += _signs(unlike)
             self._handled += unlike
             if any(reading.short_of_memory for reading in readings):
-                note.append(SHORT_OF_MEMORY)
+                note.append(sentence("log.memory"))
                 self._text.notice(Notice.SHORT_OF_MEMORY)
         return [
             intervals_of(reading, prompt_known=opening.candidate is not None, text_tokens=size)
             for opening, size, reading in zip(self._openings, sizes, readings, strict=False)
         ]
 
-    def _note_stop(self, read: int, tokens: int) -> list[str]:
+    def _note_stop(self, read: int, tokens: int) -> list[Sentence]:
         """Keep where reading was stopped early, if it was."""
         stop_at = self._options.policy.stop_at
         if stop_at is None or read == tokens:
@@ -334,7 +345,7 @@ class DocumentAudit:
         self._stopped = StopFacts(
             read=read, tokens=tokens, log10_e=stop_at, unread=len(self._openings) - 1
         )
-        return [f"stopped after {read} of {tokens} tokens, at log10 e {stop_at:g}"]
+        return [sentence("log.stopped", n=read, all=tokens, log10_e=f"{stop_at:g}")]
 
     @property
     def _tried(self) -> int:
@@ -365,18 +376,18 @@ class DocumentAudit:
         ]
         with self._log.step(6) as note:
             plans = [self._planned(one, number) for _, number, one in tried]
-            note.append(f"{max(len(plan) for plan in plans)} steps carry bits")
+            note.append(sentence("log.carrying", n=max(len(plan) for plan in plans)))
         with self._log.step(7) as note:
             local = [weigh(p, one, profile) for p, (*_, one) in zip(plans, tried, strict=True)]
-            note.append(f"kernel {profile.kernel}")
+            note.append(sentence("log.kernel", name=profile.kernel))
         with self._log.step(8) as note:
             self._prior = register_prior(
                 self._options.register, profile, self._options.policy, self._checkpoint
             )
             if self._prior is not None:
-                note.append(f"{len(self._prior.issued)} issued payloads as prior")
+                note.append(sentence("log.prior", n=len(self._prior.issued)))
             elif self._options.policy.register_prior:
-                note.append("no register as prior: none was given that holds such payloads")
+                note.append(sentence("log.prior-none"))
             trials = []
             for plan, weights, (reading, number, one) in zip(plans, local, tried, strict=True):
                 self._checkpoint()
@@ -391,8 +402,8 @@ class DocumentAudit:
                         log10_weight=self._weights.first,
                     )
                 )
-            note.append(f"payload by the decoder “{self._options.decoder}”")
-            note.append(f"likelihood {trials[0].exact.model_fingerprint}")
+            note.append(sentence("log.decoder", name=self._options.decoder))
+            note.append(sentence("log.likelihood", fingerprint=trials[0].exact.model_fingerprint))
         return trials
 
     def _planned(self, seen: Intervals, number: int) -> Schedule:
@@ -498,10 +509,10 @@ class DocumentAudit:
     ) -> RegisterFacts | None:
         register, profile = self._options.register, self._profile
         if register is None:
-            self._log.skip(11, "the register was not asked")
+            self._log.skip(11, "log.register-off")
             return None
         if outcome.verdict != "mark":
-            self._log.skip(11, "without a mark there is no payload to look up")
+            self._log.skip(11, "log.register-no-mark")
             return None
         policy, exact = self._options.policy, found.trial.exact
         named = self._named(found, marks)
@@ -513,7 +524,7 @@ class DocumentAudit:
                     profile.payload_bits,
                     policy.prior_none,
                 )
-                note.append(f"{asked.entries} entries, asked for identified payloads only")
+                note.append(sentence("log.register-some", n=asked.entries))
             return asked
 
         def score(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float64]:
@@ -528,7 +539,7 @@ class DocumentAudit:
                 decoded=found.payload,
                 checkpoint=self._checkpoint,
             )
-            note.append(f"{facts_found.entries} entries")
+            note.append(sentence("log.register", n=facts_found.entries))
         return facts_found
 
     def _record(
@@ -572,7 +583,7 @@ class DocumentAudit:
                 again=again,
             )
             weak = cautions(outcome, evidence, around)
-            note.append(f"decision rule {policy.rule}: {outcome.verdict}")
+            note.append(rule_noted(policy, outcome))
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
@@ -666,13 +677,13 @@ class DocumentAudit:
         )
 
 
-def _before(openings: Sequence[PromptCandidate], profile: Profile) -> list[str]:
+def _before(openings: Sequence[PromptCandidate], profile: Profile) -> list[Sentence]:
     """Say what stands before the readings."""
-    note = [] if profile.chat_template is None else ["after the profile's template"]
+    note = [] if profile.chat_template is None else [sentence("log.template")]
     given = [opening for opening in openings if opening.candidate is not None]
     if len({opening.candidate for opening in given}) > 1:
         sizes = [len(opening.ids) for opening in given]
-        note.append(f"{len(given)} candidate prompts, {min(sizes)} to {max(sizes)} tokens each")
+        note.append(sentence("log.prompts", n=len(given), least=min(sizes), most=max(sizes)))
     elif given:
-        note.append(f"{len(given[0].ids)} tokens of the prompt")
+        note.append(sentence("log.prompt", n=len(given[0].ids)))
     return note

@@ -20,6 +20,7 @@ from pura.record.audit import (
 from pura.scheme import SecretKey
 from pura.verdict.power import Claim
 from pura.version import __version__
+from pura.words.sentence import sentence
 
 if TYPE_CHECKING:
     from pura.model.device import Device
@@ -68,7 +69,12 @@ def model_facts(model: LanguageModel | BareModel | InstalledModel) -> ModelFacts
 
 def device_facts(device: Device) -> DeviceFacts:
     """Return where the model ran, and why there."""
-    return DeviceFacts(kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason)
+    return DeviceFacts(
+        kind=device.kind,
+        name=device.name,
+        dtype=device.dtype,
+        reason=(sentence(device.reason),) if device.reason else (),
+    )
 
 
 def power_facts(claim: Claim) -> PowerFacts | None:

@@ -24,7 +24,7 @@ from pura.audit import facts
 from pura.audit.fitness import check_language, check_tokenizer
 from pura.audit.handling import handling_signs, pieces_of
 from pura.audit.prompts import prompt_facts
-from pura.audit.steps import StepLog
+from pura.audit.steps import StepLog, bytes_noted, characters_noted, rule_noted
 from pura.audit.variants import Variant, readings_of, without_text
 from pura.base.errors import KeyStoreError, PuraError
 from pura.base.progress import Checkpoint, Progress, unstopped, untold
@@ -46,6 +46,7 @@ from pura.scheme import Gate, Profile
 from pura.scheme.foreign import GumbelMark
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import decide_outcome
+from pura.words.sentence import sentence
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText, Options
@@ -177,9 +178,9 @@ class _Walk:
         """Walk the steps."""
         document, options = self._text.document, self._options
         with self._steps.step(1) as note:
-            note.append(f"{document.size_bytes} bytes, SHA-256 {document.sha256}")
+            note.append(bytes_noted(document.size_bytes, document.sha256))
         with self._steps.step(2) as note:
-            note.append(f"{len(document.text)} characters, decoded as {document.encoding}")
+            note.append(characters_noted(document))
         with self._steps.step(3) as note:
             self._variants, self._tokens, notes = readings_of(
                 self._model,
@@ -193,7 +194,7 @@ class _Walk:
             for mark in self._marks:
                 check_tokenizer(self._model, mark.profile, [mark.key.fingerprint])
         probability = self._probabilities()
-        self._steps.skip(6, "the mark has no schedule; each context counts once")
+        self._steps.skip(6, "log.foreign-schedule")
         with self._steps.step(7) as note:
             trials = [
                 [
@@ -202,8 +203,8 @@ class _Walk:
                 ]
                 for mark in self._marks
             ]
-            note.append(", ".join(str(row[0].token.size) for row in trials) + " tokens count")
-        self._steps.skip(8, "the mark carries no payload")
+            note += [sentence("log.foreign-count", n=int(row[0].token.size)) for row in trials]
+        self._steps.skip(8, "log.foreign-payload")
         return self._finish(trials)
 
     def _probabilities(self) -> list[F64 | None]:
@@ -212,7 +213,7 @@ class _Walk:
         from pura.model.load import LanguageModel
 
         if not any(weighs(mark, self._options) for mark in self._marks):
-            self._steps.skip(5, "the mark needs no model")
+            self._steps.skip(5, "log.foreign-model")
             return [None] * len(self._tokens)
         assert isinstance(self._model, LanguageModel)  # whoever asks for it has loaded it
         with self._steps.step(5) as note:
@@ -220,7 +221,7 @@ class _Walk:
             plain = Profile(payload_bits=36, code="tbcc", vocab_size=self._model.vocab_size)
             texts = [found.ids for found in self._tokens]
             read = read_many(self._model, texts, keys=[], profile=plain)
-            note.append("the model's probabilities weigh the bets")
+            note.append(sentence("log.foreign-weighed"))
             return [reading.probability for reading in read]
 
     def _finish(self, trials: list[list[ForeignTrial]]) -> Audit:
@@ -229,9 +230,9 @@ class _Walk:
         best = max((one for row in trials for one in row), key=lambda one: one.log10_e)
         with self._steps.step(9) as note:
             log10_e = combine([*by_mark, *(one.log10_e for one in text.beside)])
-            note.append("mean over schemes and readings; no redraws")
-        self._steps.skip(10, "the mark says nothing of passages")
-        self._steps.skip(11, "the mark carries no payload to look up")
+            note.append(sentence("log.foreign-mean"))
+        self._steps.skip(10, "log.foreign-passages")
+        self._steps.skip(11, "log.foreign-register")
         usable = int(best.token.size)
         outcome = decide_outcome(log10_e, usable, policy, power=None)
         evidence = outcome.facts(keys_tried=self._tried)
@@ -239,7 +240,7 @@ class _Walk:
         with self._steps.step(12) as note:
             sentences = findings(outcome, evidence, policy, around)
             weak = cautions(outcome, evidence, around)
-            note.append(f"decision rule {policy.rule}: {outcome.verdict}")
+            note.append(rule_noted(policy, outcome))
         shown = self._variants[best.variant]
         readings = self._readings(trials, best)
         keys = tuple(dict.fromkeys(mark.key for mark in self._marks))

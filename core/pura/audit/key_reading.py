@@ -20,6 +20,7 @@ from pura.extract.local import LocalEvidence, local_evidence
 from pura.model.reading import Reading
 from pura.scheme import Profile, Schedule, SecretKey, schedule
 from pura.verdict.policy import Policy
+from pura.words.sentence import Sentence, sentence
 
 UNDECIDED: Final = 1.0
 """log10 of the evidence above which, and below the threshold, phases are redrawn."""
@@ -107,7 +108,7 @@ class Strength:
     p_redraw: float | None
     draws: int
     seed: int
-    note: str
+    note: Sentence
 
 
 def intervals_of(reading: Reading, *, prompt_known: bool, text_tokens: int) -> list[Intervals]:
@@ -253,7 +254,8 @@ def strength(
     own = evidence(trials) + math.log10(1 + len(beside))
     log10_e = significance.combine([own, *beside])
     if why := _needless(log10_e, best, window, policy):
-        return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=why)
+        note = sentence(f"log.redraw-{why}")
+        return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=note)
     intervals = best.intervals
     test = significance.redraw_p(
         best.schedule,
@@ -274,26 +276,26 @@ def strength(
         p_redraw=significance.correct_p(test.p, tried),
         draws=test.draws,
         seed=seed,
-        note=f"{test.draws} redraws of the phases, statistic “{test.statistic}”, seed {seed}",
+        note=sentence("log.redrawn", n=test.draws, statistic=test.statistic, seed=str(seed)),
     )
 
 
 def _needless(log10_e: float, best: KeyReading, window: KeyReading | None, policy: Policy) -> str:
     """Say why no phases are redrawn; empty where they are."""
     if not policy.draws:
-        return "not redrawn: the policy asks for no redraws"
+        return "policy"
     if best.intervals.stopped:
         # Turned phases would have stopped elsewhere.
-        return "not redrawn: reading was stopped early, which redraws cannot repeat"
+        return "stopped"
     if window is not None:
-        return "not redrawn: the finding rests on a second reading, which redraws do not repeat"
+        return "again"
     if not len(best.schedule):
-        return "not redrawn: no position is usable"
+        return "usable"
     if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:
         return ""
     if log10_e >= policy.t_found:
-        return "not redrawn: the bound reaches the threshold without it"
-    return "not redrawn: the evidence is too weak for a p-value to change anything"
+        return "reached"
+    return "weak"
 
 
 def strongest(trials: Sequence[KeyReading]) -> KeyReading:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
 
 from pura.documents import Document
 from pura.record.audit import SchemeFacts, StepReport
@@ -13,7 +12,6 @@ from pura.register.store import Register
 from pura.verdict.policy import Policy, default_policy
 from pura.verdict.power import PowerTable
 
-SHORT_OF_MEMORY: Final = "The memory of the device ran short; the text was read in smaller pieces."
 """How the record's log says it."""
 
 

@@ -23,6 +23,7 @@ from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.record.audit import RereadingFacts
 from pura.scheme import Profile, Schedule
+from pura.words.sentence import Sentence, sentence
 
 SIZE: Final = 128
 """Tokens of a window."""
@@ -135,10 +136,10 @@ class Windows:
         return [self.trial.intervals.ids[begin : begin + SIZE] for begin in self.begins]
 
     @property
-    def note(self) -> str:
+    def note(self) -> Sentence:
         """How the record's log says it."""
         begins = ", ".join(str(begin) for begin in self.begins)
-        return f"read again with nothing before them: {SIZE} tokens each from tokens {begins} on"
+        return sentence("log.again", size=SIZE, begins=begins)
 
 
 def windows_of(trials: Sequence[KeyReading], weights: Weights, threshold: float) -> Windows | None:

@@ -10,7 +10,11 @@ from typing import Final
 
 from pura.base.errors import PuraError
 from pura.base.progress import Checkpoint, Progress, Stage
+from pura.documents import Document
 from pura.record.audit import StepReport
+from pura.verdict.outcome import Outcome
+from pura.verdict.policy import Policy
+from pura.words.sentence import Sentence, sentence
 
 STEPS: Final = (
     "input",
@@ -28,6 +32,21 @@ STEPS: Final = (
 )
 
 
+def bytes_noted(size: int, sha256: str) -> Sentence:
+    """Return what step 1 says of a file."""
+    return sentence("log.bytes", n=size, sha256=sha256)
+
+
+def characters_noted(document: Document) -> Sentence:
+    """Return what step 2 says of a text."""
+    return sentence("log.characters", n=len(document.text), encoding=document.encoding)
+
+
+def rule_noted(policy: Policy, outcome: Outcome) -> Sentence:
+    """Return what step 12 says of the decision."""
+    return sentence("log.rule", name=policy.rule, outcome=outcome.verdict)
+
+
 @dataclass(frozen=True, kw_only=True)
 class StepLog:
     """Tells of steps as they begin, and keeps what they did.
@@ -43,7 +62,7 @@ class StepLog:
     checkpoint: Checkpoint
 
     @contextmanager
-    def step(self, number: int) -> Iterator[list[str]]:
+    def step(self, number: int) -> Iterator[list[Sentence]]:
         """Walk a step; the notes that the caller adds go into its report."""
         self.checkpoint()
         self.progress(Stage(number=number, name=STEPS[number - 1]))
@@ -51,16 +70,17 @@ class StepLog:
             yield note
 
     @contextmanager
-    def logged(self, number: int, spent: float = 0.0) -> Iterator[list[str]]:
+    def logged(self, number: int, spent: float = 0.0) -> Iterator[list[Sentence]]:
         """Put a step into the log; ``spent`` are seconds that it took before."""
-        note: list[str] = []
+        note: list[Sentence] = []
+        failure: dict[str, object] | None = None
         start = time.perf_counter()
         done = False
         try:
             yield note
             done = True
         except PuraError as error:
-            note = [str(error)]
+            failure = error.packed()
             raise
         finally:
             seconds = round(spent + time.perf_counter() - start, 6)
@@ -69,20 +89,21 @@ class StepLog:
                     number=number,
                     name=STEPS[number - 1],
                     done=done,
-                    note="; ".join(note),
+                    note=tuple(note),
                     seconds=seconds,
+                    error=failure,
                 )
             )
 
     @contextmanager
-    def resumed(self, spent: float) -> Iterator[list[str]]:
+    def resumed(self, spent: float) -> Iterator[list[Sentence]]:
         """Go on with the last step; ``spent`` are seconds that passed for it in between."""
         before = self.reports.pop()
         with self.logged(before.number, before.seconds + spent) as note:
-            note.append(before.note)
+            note += [one for one in before.note if isinstance(one, Sentence)]
             yield note
 
     def skip(self, number: int, why: str) -> None:
-        """Say why a step was left out."""
+        """Say by a key of the catalogue why a step was left out."""
         name = STEPS[number - 1]
-        self.reports.append(StepReport(number=number, name=name, done=False, note=why))
+        self.reports.append(StepReport(number=number, name=name, done=False, note=(sentence(why),)))

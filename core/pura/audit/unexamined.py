@@ -28,6 +28,7 @@ from pura.scheme import Profile
 from pura.verdict.findings import unexamined_findings
 from pura.verdict.outcome import not_examinable
 from pura.verdict.policy import Policy
+from pura.words.sentence import sentence
 
 REASONS: Final = {  # of an error's code
     "input": "reason.encoding",
@@ -105,7 +106,7 @@ def unexamined(
     """
     outcome = not_examinable(reason_of(error) or "", means.policy)
     left = [
-        StepReport(number=number, name=name, done=False, note="the text could not be examined")
+        StepReport(number=number, name=name, done=False, note=(sentence("log.unexamined"),))
         for number, name in enumerate(steps, start=1)
         if number > len(log)
     ]

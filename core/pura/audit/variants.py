@@ -24,6 +24,7 @@ from pura.documents.restore import restore
 from pura.documents.rewriting import Restored, Substitution, unchanged
 from pura.model.tokenise import Spelled, Tokens, decode, tokenise, usual_spelling
 from pura.record.audit import ChangeFacts, VariantFacts
+from pura.words.sentence import Sentence, sentence
 
 I64 = npt.NDArray[np.int64]
 
@@ -35,13 +36,6 @@ IDS: Final = "ids"
 MAX_VARIANTS: Final = 6
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
 
-_READINGS: Final = {
-    FOUND: "from the text",
-    RESTORED: "from the restored text",
-    LAYOUT: "with lines and blanks restored",
-    CASE: "with capitals restored",
-    IDS: "as saved by the generator",
-}
 
 Spelling = Callable[[Iterable[str]], dict[str, str]]
 
@@ -125,7 +119,7 @@ def readings_of(
     *,
     restored: bool,
     ids: Sequence[int] | I64 | None = None,
-) -> tuple[tuple[Variant, ...], list[Tokens], list[str]]:
+) -> tuple[tuple[Variant, ...], list[Tokens], list[Sentence]]:
     """Fix which readings of a text are tried, and tokenise each.
 
     Args:
@@ -140,12 +134,12 @@ def readings_of(
     Raises:
         InputError: The text cannot be tokenised, or the ids are none of the tokenizer's.
     """
-    notes: list[str] = []
+    notes: list[Sentence] = []
     saved, words = None, None
     if ids is not None:
         saved, words = check_ids(model, ids)
         if words.strip() != text.strip():
-            notes.append("the saved token ids decode to another text")
+            notes.append(sentence("log.ids-differ"))
     variants = variants_of(
         text,
         restored=restored,
@@ -154,17 +148,14 @@ def readings_of(
         ids_text=words,
     )
     tokens = [tokens_of(model, variant) for variant in variants]
-    notes += [
-        f"{found.ids.size} tokens, {_READINGS.get(v.name, v.name)}{_why(v)}"
-        for v, found in zip(variants, tokens, strict=True)
-    ]
+    for variant, found in zip(variants, tokens, strict=True):
+        size = int(found.ids.size)
+        notes.append(sentence("log.tokens", n=size, reading=f"log.from-{variant.name}"))
+        notes += [
+            sentence("changed", what=f"change.{one.name}", n=one.count)
+            for one in variant.substitutions
+        ]
     return variants, tokens, notes
-
-
-def _why(variant: Variant) -> str:
-    """Say what was undone for a reading."""
-    undone = ", ".join(f"{s.count} {s.name}" for s in variant.substitutions)
-    return f" ({undone})" if undone else ""
 
 
 def _handled(text: str, spelt: Spelling | None) -> list[tuple[str, Restored]]:

@@ -138,8 +138,8 @@ class Catalogue(Mapping[str, Template]):
     def retold(self, group: str, text: str, language: str) -> str:
         """Return what was said in English by a text of a group, in a language.
 
-        For sentences that come from a record, or from a library, without their key; one that no
-        text of the group says stays what it is. What stands in its blanks is retold as well.
+        For what comes from a library, or from the file of an installed model, without its key; what
+        no text of the group says stays as it is. What stands in its blanks is retold as well.
         """
         for key, template in self.items():
             if not key.startswith(f"{group}."):

@@ -29,6 +29,7 @@ from pura.cli.terminal import (
     say,
     write_row,
 )
+from pura.words.sentences import step_name
 
 if TYPE_CHECKING:
     from pura.audit.options import AuditText
@@ -366,9 +367,14 @@ class _Run:
                 complain(error, _whole(name, audit.input.part))
         for step in audit.log:
             if step.done:
-                seconds = f"{step.seconds:.2f}"
                 details.print(
-                    say("step", number=step.number, name=step.name, seconds=seconds, note=step.note)
+                    say(
+                        "step",
+                        number=step.number,
+                        name=step_name(step.name, language()),
+                        seconds=f"{step.seconds:.2f}",
+                        note=step.words(language()),
+                    )
                 )
 
     def _keep(self, name: str, write: Callable[[SavingRun], object]) -> None:

@@ -11,7 +11,7 @@ from pura.record.audit import Audit
 from pura.record.naming import NamedMark
 from pura.record.presented import said
 from pura.record.spoken import place_words
-from pura.words.sentences import fill
+from pura.words.sentences import fill, noted
 
 _CANDIDATES: Final = 5  # of each mark that are printed
 Line = tuple[str, str]
@@ -77,8 +77,7 @@ def _facts(audit: Audit, language: str) -> Iterator[Line]:
     evidence = audit.evidence
     key = f"{_word('key', language)} {audit.key.label or ''} {audit.key.fingerprint}"
     device = f"{_word('device', language)} {audit.device.name} ({audit.device.dtype})"
-    # A record holds the English sentence.
-    reason = catalogue("command").retold("device", audit.device.reason, language)
+    reason = noted(audit.device.reason, language)
     tokens = f"{audit.input.tokens} {_word('tokens', language)}"
     lines = (
         f"{_word('evidence', language)}: {evidence.log10_e:.1f}",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import TransformFacts
+from pura.words.sentence import sentence
 
 WHOLE: Final = "c2pa-manifest"
 INCOMPLETE: Final = "c2pa-incomplete"
@@ -70,8 +71,11 @@ def facts(text: str) -> tuple[TransformFacts, ...]:
         (INCOMPLETE, [m for m in manifests if not m.whole]),
     ):
         if mine:
-            places = ", ".join(f"{m.size} bytes at character {m.start}" for m in mine[:MAX_PLACES])
-            rows.append(TransformFacts(name=name, count=len(mine), note=f"C2PA manifest: {places}"))
+            places = tuple(
+                sentence("changed.c2pa", bytes=one.size, start=one.start)
+                for one in mine[:MAX_PLACES]
+            )
+            rows.append(TransformFacts(name=name, count=len(mine), note=places))
     return tuple(rows)
 
 

@@ -10,12 +10,14 @@ from typing import Any, Final
 
 from pura.base.caged_child import converse, start_child
 from pura.base.catalogue import phrase
-from pura.base.errors import InputError, PuraError
+from pura.base.errors import InputError, PuraError, RecordError
 from pura.base.process import NOT_SHUT_STATUS
 from pura.documents import limits
 from pura.documents.formats import Format
 from pura.documents.refusals import check, damaged, memory
 from pura.documents.values import ROLES, Extract, ReadOptions, Transform
+from pura.words.sentence import Sentence
+from pura.words.sentences import fill, findings
 
 CHILD: Final = "pura.documents.child"
 
@@ -76,7 +78,7 @@ def _judge(status: int, answer: bytes, form: Format, *, late: bool) -> list[Extr
         if "error" in reply:
             raise _refusal(reply["error"])
         extracts = [_extract(item) for item in reply["extracts"]]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, RecordError):
         raise damaged(form.label, phrase("reader.no-answer")) from None
     check(extracts)
     return extracts
@@ -96,8 +98,21 @@ def _extract(item: dict[str, Any]) -> Extract:
         encoding=str(item["encoding"]),
         encoding_source=str(item["encoding_source"]),
         transforms=tuple(
-            Transform(name=str(t["name"]), count=int(t["count"]), note=str(t["note"]))
+            Transform(name=_change(t), count=int(t["count"]), note=_sentences(t["note"]))
             for t in item["transforms"]
         ),
-        notes=tuple(str(note) for note in item["notes"]),
+        notes=_sentences(item["notes"]),
     )
+
+
+def _change(item: dict[str, Any]) -> str:
+    if f"change.{item['name']}" not in findings():
+        raise ValueError("no such change")
+    return str(item["name"])
+
+
+def _sentences(items: list[dict[str, Any]]) -> tuple[Sentence, ...]:
+    found = tuple(Sentence(key=str(one["key"]), values=dict(one["values"])) for one in items)
+    for one in found:
+        fill(one, "en")  # every key is known and every blank has its value, or it is refused
+    return found

@@ -10,6 +10,7 @@ from pura.base.errors import InputError
 from pura.base.visible import visible
 from pura.documents.encodings import check_encoding
 from pura.documents.formats import FORMATS
+from pura.words.sentence import Sentence
 
 MAIN: Final = "main"
 ATTACHMENT: Final = "attachment"
@@ -27,15 +28,12 @@ class Transform:
     Attributes:
         name: Stable name, e.g. ``hyphens-joined``.
         count: How often.
-        note: In plain words, with what is uncertain about it.
+        note: What is uncertain about it.
     """
 
     name: str
     count: int
-    note: str = ""
-
-    def __str__(self) -> str:
-        return self.note or f"{self.name}: {self.count}"
+    note: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +47,7 @@ class Extract:
         encoding: How bytes became text; ``""`` where the format leaves no choice.
         encoding_source: How the encoding was chosen (:mod:`.encodings`).
         transforms: What was done to the characters.
-        notes: What was left out or is uncertain, in plain sentences.
+        notes: What was left out or is uncertain.
     """
 
     text: str
@@ -58,7 +56,7 @@ class Extract:
     encoding: str = ""
     encoding_source: str = ""
     transforms: tuple[Transform, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +126,7 @@ class Document:
     role: str = MAIN
     encoding_source: str = ""
     transforms: tuple[Transform, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence, ...] = ()
 
     def __post_init__(self) -> None:
         """Make name and part harmless once, for all that will ever show them."""

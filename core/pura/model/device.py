@@ -1,4 +1,4 @@
-"""Which device computes, and why, in words.
+"""Which device computes, and why.
 
 ``auto`` takes what is there. A device that was asked for by name and is missing is an error:
 silently falling back to the CPU would turn minutes into days without a word.
@@ -31,7 +31,7 @@ class Device:
         kind: ``cuda``, ``mps`` or ``cpu``.
         name: What the machine calls it.
         dtype: Of the weights: ``float32``, ``bfloat16`` or ``float16``.
-        reason: Why this one, in words.
+        reason: Why this one, a key of the volume ``findings``.
     """
 
     kind: str
@@ -86,20 +86,20 @@ def _pick(request: str) -> tuple[str, str]:
     mps = _mps()
     match request:
         case "cpu":
-            return "cpu", "The processor was asked for."
+            return "cpu", "device.asked-cpu"
         case "cuda" if cuda:
-            return "cuda", "The CUDA GPU was asked for."
+            return "cuda", "device.asked-cuda"
         case "mps" if mps:
-            return "mps", "The Apple GPU was asked for."
+            return "mps", "device.asked-mps"
         case "cuda":
             raise DeviceError("device.no-cuda", why=why_no_cuda)
         case "mps":
             raise DeviceError("device.no-mps")
     if cuda:
-        return "cuda", "A CUDA GPU is there, so it is used."
+        return "cuda", "device.cuda"
     if mps:
-        return "mps", "An Apple GPU is there, so it is used."
-    return "cpu", f"The processor is used, because {why_no_cuda}."
+        return "mps", "device.mps"
+    return "cpu", f"device.no-{why_no_cuda}"
 
 
 def _cuda() -> tuple[bool, str]:
@@ -110,8 +110,8 @@ def _cuda() -> tuple[bool, str]:
     if torch.cuda.is_available():
         return True, ""
     if torch.version.cuda is None and getattr(torch.version, "hip", None) is None:
-        return False, "the installed torch is built without GPU support"
-    return False, "torch finds no usable GPU or driver"
+        return False, "build"
+    return False, "driver"
 
 
 def _mps() -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.errors import PuraError, RecordError
 from pura.record.encode import JSON_NAME, encode
 from pura.record.naming import (
     CandidateFacts,
@@ -28,8 +29,8 @@ from pura.record.naming import (
 from pura.record.presented import Presented, answer_of, beside_of, compared_of
 from pura.record.spoken import sentences_said
 from pura.scheme import FieldValue, Profile
-from pura.words.sentence import Sentence
-from pura.words.sentences import fill, findings, headline
+from pura.words.sentence import Note, Sentence
+from pura.words.sentences import fill, findings, headline, noted
 
 SCHEMA = "pura-audit/1"
 OLD_MOST_MARKS = 8
@@ -49,12 +50,12 @@ class TransformFacts:
     Attributes:
         name: Stable name, e.g. ``hyphens-joined``.
         count: How often.
-        note: In plain words.
+        note: What else is known of it.
     """
 
     name: str
     count: int
-    note: str = ""
+    note: Note = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,13 +175,13 @@ class DeviceFacts:
         kind: ``cpu``, ``cuda`` or ``mps``.
         name: Name of the chip.
         dtype: ``float32``, ``bfloat16`` or ``float16``.
-        reason: Why this device, in words.
+        reason: Why this device.
     """
 
     kind: str
     name: str
     dtype: str
-    reason: str
+    reason: Note
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -528,13 +529,29 @@ class StepReport:
         done: False when it was left out.
         note: What is worth knowing, or why it was left out.
         seconds: How long it took.
+        error: Why it failed, as :meth:`~pura.base.errors.PuraError.packed` returns it.
     """
 
     number: int
     name: str
     done: bool
-    note: str = ""
+    note: Note = ()
     seconds: float = 0.0
+    error: dict[str, object] | None = None
+
+    def words(self, language: str) -> str:
+        """Return what is noted of the step, or why it failed.
+
+        Raises:
+            RecordError: The error is none that this program knows.
+        """
+        if self.error is None:
+            return noted(self.note, language)
+        try:
+            error = PuraError.unpacked(self.error)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise RecordError("record.step", number=self.number) from None
+        return " ".join(filter(None, error.words(language)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -633,6 +650,9 @@ class Audit:
         for name in ("marks", "more_marks", "prompts", "schemes"):
             if not getattr(self, name):
                 del whole[name]
+        for step in whole["log"]:
+            if step["error"] is None:
+                del step["error"]
         for mark in whole.get("marks", ()):
             for name in ("candidates", "own_log10_e", "log10_e"):
                 if mark[name] is None or mark[name] == []:

@@ -24,6 +24,7 @@ from pura.record.audit import Audit
 from pura.record.encode import encode, json_name
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
+from pura.words.sentence import Note
 
 # What records of earlier versions do not hold; its default stands in for it.
 _LATER: Final = {
@@ -35,6 +36,7 @@ _LATER: Final = {
         )
     ),
     (record.SchemeFacts, "weighed"),
+    (record.StepReport, "error"),
     *((record.MarkFacts, name) for name in ("candidates", "own_log10_e", "log10_e")),
 }
 _FORMER: Final = {"payload": "decoded"}
@@ -145,9 +147,13 @@ def _decode(hint: Any, value: Any, where: str) -> Any:
         return _decode_array(hint, value, where)
     if origin is types.UnionType:
         options = [a for a in typing.get_args(hint) if a is not type(None)]
-        if value is None:
+        if value is None and len(options) < len(typing.get_args(hint)):
             return None
-        return _decode(options[0], value, where) if len(options) == 1 else value
+        if len(options) == 1:
+            return _decode(options[0], value, where)
+        if hint == Note:
+            return value if isinstance(value, str) else _decode(options[1], value, where)
+        return value
     if origin is tuple:
         if not isinstance(value, list):
             raise _wrong(where, phrase("what.not-list"))

@@ -29,7 +29,7 @@ from pura.report.labels import Labels
 from pura.report.request import ReportRequest
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentence import Sentence
-from pura.words.sentences import fill, say
+from pura.words.sentences import fill, say, step_name
 
 DRAFTS: Final = {"confirmed": "draft.reviewed", "disputed": "draft.disputed"}
 _BITS: Final = re.compile(r"\b[01]{12,}\b")
@@ -349,7 +349,8 @@ def _unexamined(audit: Audit, labels: Labels) -> Block:
     ]
     left = next((step for step in audit.log if not step.done), None)
     if left is not None:
-        means.append((labels("unexamined.step"), f"{left.number} {left.name}: {left.note}"))
+        name = f"{left.number} {step_name(left.name, labels.language)}"
+        means.append((labels("unexamined.step"), f"{name}: {left.words(labels.language)}"))
     return _facts(means)
 
 

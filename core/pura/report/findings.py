@@ -15,7 +15,7 @@ from pura.report.blocks import Block, facts, heading, note, paragraph, table
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.scheme.foreign import FOREIGN_NAMES
-from pura.words.sentences import say, scale
+from pura.words.sentences import change_name, say, scale
 
 _PRIORS = (0.1, 0.5, 0.9)
 LISTED: Final = 8
@@ -154,7 +154,9 @@ def _variants(audit: Audit, labels: Labels) -> list[Block]:
     rows = []
     for one in audit.variants:
         name = _variant_name(one.name, labels)
-        undone = ", ".join(f"{_change(c.name, labels)} ({c.count})" for c in one.changes)
+        undone = ", ".join(
+            f"{change_name(c.name, labels.language)} ({c.count})" for c in one.changes
+        )
         rows.append(
             (
                 printable(f"{name} ({labels('variant.shown')})" if one.shown else name),
@@ -217,13 +219,6 @@ def _schemes(audit: Audit, labels: Labels) -> list[Block]:
 def _variant_name(name: str, labels: Labels) -> str:
     own = ("found", "restored", "layout", "case", "ids")
     return labels(f"variant.{name}") if name in own else name
-
-
-def _change(name: str, labels: Labels) -> str:
-    try:
-        return labels(f"change.{name}")
-    except KeyError:
-        return name
 
 
 def _candidates(audit: Audit, labels: Labels) -> list[Block]:

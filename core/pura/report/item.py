@@ -11,7 +11,7 @@ from pura.report.findings import day, grouped, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentences import say
+from pura.words.sentences import changed, say
 
 _CUSTODY = ("source", "received", "custody")
 _ALTERNATIVES = ("quoted", "account", "forged", "test", "translation")
@@ -51,22 +51,14 @@ def _text_rows(audit: Audit, labels: Labels) -> list[tuple[str, str]]:
 
 def conditions(audit: Audit, labels: Labels) -> list[str]:
     """Return what was noted of the characters: by the reader, and by restoring them."""
-    own = (c2pa.WHOLE, c2pa.INCOMPLETE)
+    own = (c2pa.WHOLE, c2pa.INCOMPLETE)  # where they stand is told with the text
     found = [
-        f"{labels(f'change.{t.name}')}: {t.count}"
-        if t.name in own
-        else t.note or f"{t.name}: {t.count}"
+        changed(t.name, t.count, () if t.name in own else t.note, labels.language)
         for t in audit.input.transforms
     ]
     # A further reading goes on from the one before, so it names the same changes again.
     changes = {change.name: change.count for v in audit.variants for change in v.changes}
-    for name, count in changes.items():
-        try:
-            words = labels(f"change.{name}")
-        except KeyError:
-            words = name
-        found.append(f"{words}: {count}")
-    return found
+    return found + [changed(name, count, (), labels.language) for name, count in changes.items()]
 
 
 def propositions(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:

@@ -12,7 +12,7 @@ from pura.report.findings import day, number
 from pura.report.glyphs import printable
 from pura.report.labels import Labels
 from pura.report.request import ReportRequest
-from pura.words.sentences import scale
+from pura.words.sentences import scale, step_name
 
 _PARTS = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "python", "system")
 
@@ -51,9 +51,9 @@ def method(audit: Audit, request: ReportRequest, labels: Labels) -> list[Block]:
     steps = [
         (
             str(step.number),
-            step.name,
+            step_name(step.name, language),
             f"{number(step.seconds, 2, labels)} s" if step.done else labels("step.left-out"),
-            printable(step.note) or "–",
+            printable(step.words(language)) or "–",
         )
         for step in audit.log
     ]

@@ -476,13 +476,14 @@ def unread_parts(extraction: Extraction, parts: Sequence[str] = ()) -> tuple[Unr
 
 
 def _not_examined(item: UnreadFile, means: Means) -> Audited:
-    from pura.audit.steps import STEPS
+    from pura.audit.steps import STEPS, bytes_noted
     from pura.audit.unexamined import unexamined
+    from pura.words.sentence import sentence
 
-    known = f"{item.size_bytes} bytes, SHA-256 {item.sha256}" if item.sha256 else "not readable"
+    known = bytes_noted(item.size_bytes, item.sha256) if item.sha256 else sentence("log.unreadable")
     log = (
-        StepReport(number=1, name=STEPS[0], done=bool(item.sha256), note=known),
-        StepReport(number=2, name=STEPS[1], done=False, note=str(item.error)),
+        StepReport(number=1, name=STEPS[0], done=bool(item.sha256), note=(known,)),
+        StepReport(number=2, name=STEPS[1], done=False, error=item.error.packed()),
     )
     found = InputFacts(
         name=visible(item.name),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,3 +17,12 @@ class Sentence:
 
     key: str
     values: dict[str, str | int | float] = field(default_factory=dict)
+
+
+def sentence(key: str, /, **values: str | float) -> Sentence:
+    """Return a sentence by its key and the values of its blanks."""
+    return Sentence(key=key, values=values)
+
+
+Note: TypeAlias = str | tuple[Sentence, ...]
+"""A remark in a record; in records up to version 0.2.0 it is an English text, shown as it is."""

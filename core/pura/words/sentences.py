@@ -12,7 +12,7 @@ from typing import Final
 
 from pura.base.catalogue import Catalogue, FillError, Phrase, catalogue, phrase
 from pura.base.errors import RecordError
-from pura.words.sentence import Sentence
+from pura.words.sentence import Note, Sentence
 
 Value = str | int | float
 
@@ -84,6 +84,40 @@ def fill(sentence: Sentence, language: str) -> str:
 def say(key: str, language: str, **values: Value) -> str:
     """Fill a sentence by its key; see :func:`fill`."""
     return fill(Sentence(key=key, values=values), language)
+
+
+def noted(note: Note, language: str) -> str:
+    """Return a remark of a record in words, one thing after another; an old one as it stands."""
+    if isinstance(note, str):
+        return note
+    return "; ".join(fill(one, language) for one in note)
+
+
+def changed(name: str, count: int, note: Note, language: str) -> str:
+    """Say what was done to the characters of a text, or found among them.
+
+    Args:
+        name: What; one that the catalogue does not have stands as it is.
+        count: How often.
+        note: What else is known of it; the whole remark in old records.
+        language: ``en`` or ``de``.
+    """
+    if note and isinstance(note, str):
+        return note
+    if f"change.{name}" not in findings():
+        return f"{name}: {count}"
+    words = say("changed", language, what=f"change.{name}", n=count)
+    return f"{words} ({noted(note, language)})" if note else words
+
+
+def change_name(name: str, language: str) -> str:
+    """Return what was done to characters, without saying how often."""
+    return say(f"change.{name}", language) if f"change.{name}" in findings() else name
+
+
+def step_name(name: str, language: str) -> str:
+    """Return the name of a step of an audit."""
+    return say(f"step.{name}", language) if f"step.{name}" in findings() else name
 
 
 def headline(verdict: str, marks: int = 1, *, at_least: bool = False) -> Sentence:

@@ -33,7 +33,7 @@ class KeyEngine(PuraEngine):
     """The real one, except that no device is looked for."""
 
     def device(self) -> DeviceWords:
-        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="A test.")
+        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
 
 
 @pytest.fixture

@@ -91,7 +91,7 @@ def test_each_turn_with_its_history(
         contexts = {packed[4 * (t - width) : 4 * t] for t in audit.steps.token.tolist()}
         assert not contexts & shared
         assert shared or not number
-        said = [step.note for step in audit.log if step.number == 3]
+        said = [step.words("en") for step in audit.log if step.number == 3]
         assert ("are left out" in said[0]) == bool(shared)
 
 

@@ -108,7 +108,7 @@ def test_wrapped_lines_are_joined(audited: Callable[..., Any], sample: dict[str,
     text = wrapped(sample["text"]).strip()
     found = audited(text)
     check_shown(found, text, LAYOUT, sample["payload"])
-    assert "wrapped-lines" in found.log[2].note
+    assert "lines broken at a column" in found.log[2].words("en")
     assert [v.name for v in audited(text, restore=False).variants] == [FOUND]
 
 

@@ -87,7 +87,7 @@ def test_the_marks_are_counted_and_each_has_its_lines(audit: Audit) -> None:
 def test_redraws_are_left_out_where_the_bound_decides(audit: Audit) -> None:
     assert audit.evidence.p_redraw is None
     assert audit.evidence.draws == 0
-    assert "bound reaches the threshold" in next(s.note for s in audit.log if s.number == 9)
+    assert "bound reaches the threshold" in next(s.words("en") for s in audit.log if s.number == 9)
 
 
 def test_the_record_keeps_its_marks_and_records_without_them_open(audit: Audit) -> None:

@@ -142,8 +142,8 @@ def test_a_passage_that_drowns_is_found_by_its_second_reading(
     span = f"{again.first_token + 1} to {audit.input.tokens}"
     assert span in fill(said, "en")
     assert "zweites Mal gelesen" in fill(said, "de")
-    assert "read again with nothing before them: 64 tokens" in audit.log[7].note
-    assert "rests on a second reading" in audit.log[8].note
+    assert "read again with nothing before them: 64 tokens" in audit.log[7].words("en")
+    assert "rests on a second reading" in audit.log[8].words("en")
     opened = json_io.from_json(json_io.to_json(audit))
     assert opened.rereading == again == audit.rereading
     assert findings_digest(opened) == findings_digest(audit)
@@ -180,7 +180,7 @@ def test_texts_side_by_side_are_read_again_like_one_by_one(
     for text, beside in zip(texts, together, strict=True):
         (alone,) = run([text], 1, 2, stop_early=True)
         assert beside.evidence.log10_e == pytest.approx(alone.evidence.log10_e, abs=1e-6)
-        assert beside.log[7].note == alone.log[7].note
+        assert beside.log[7].words("en") == alone.log[7].words("en")
         if beside.rereading is not None:
             total = 10**beside.rereading.log10_first + 10**beside.rereading.log10_second  # type: ignore[operator]
             assert beside.evidence.log10_e == pytest.approx(math.log10(total))

@@ -70,7 +70,7 @@ def test_reading_stops_where_the_evidence_is_there(
     assert stopped.evidence.log10_e >= at.log10_e
     assert stopped.payload.bits == samples["marked-tbcc"]["texts"][0]["payload"]
     assert stopped.evidence.p_redraw is None
-    assert f"stopped after {READ} of {at.tokens} tokens" in stopped.log[4].note
+    assert f"stopped after {READ:,} of {at.tokens:,} tokens" in stopped.log[4].words("en")
     (said,) = (s for s in stopped.sentences if s.key == "stopped.early")
     assert f"{READ} of {at.tokens:,} tokens" in fill(said, "en")
     assert f"bis zum {READ}. von" in fill(said, "de")

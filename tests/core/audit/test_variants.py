@@ -121,7 +121,7 @@ def test_saved_ids_stand_beside_the_text(builtin_model: Any, sample: dict[str, A
     assert by_name[IDS].verdict == "mark"
     assert found.payload.bits == sample["payload"]
     other = audited(builtin_model, sample, "Other words than those.", ids=(1, 2, 3))
-    assert "decode to another text" in other.log[2].note
+    assert "decode to another text" in other.log[2].words("en")
 
 
 @pytest.mark.model
@@ -154,8 +154,10 @@ def test_a_long_text_that_was_handled_is_read_in_windows_that_the_log_names(
         keys=[(SecretKey.from_hex(sample["key_hex"]), None)],
         profile=Profile.from_dict(sample["profile"]),
     )
-    assert "2 windows of 2048 tokens that overlap by 256" in audit.log[4].note
+    assert "2 windows of 2,048 tokens that overlap by 256" in audit.log[4].words("en")
     found, restored = audit.variants
     assert (found.name, restored.name) == (FOUND, RESTORED)
-    assert f"of {restored.tokens} tokens of “restored” read anew" in audit.log[4].note
+    assert f"of {restored.tokens:,} tokens from the restored text read anew" in audit.log[4].words(
+        "en"
+    )
     assert audit.verdict == restored.verdict == "mark"

@@ -23,7 +23,7 @@ from pura.documents.restore import restore
 from pura.record import json_io
 from pura.scheme import Profile, SecretKey
 from pura.words.linter import forbidden
-from pura.words.sentences import fill
+from pura.words.sentences import fill, noted
 
 
 def manifest(size: int, version: int = 1, cut: int = 0) -> str:
@@ -100,6 +100,10 @@ def test_record_report_and_words_tell_of_it(
     )
     assert audit.verdict == "mark"
     assert json_io.from_json(json_io.to_json(audit)).input == audit.input
+    for step in audit.log:
+        assert not step.words("en") or step.words("de") != step.words("en"), step.name
+    assert "Bytes bei Zeichen" in noted(audit.input.transforms[0].note, "de")
+    assert noted(audit.device.reason, "de").startswith("Der Prozessor")
     (sentence,) = audit.input.conditions
     for language, word in (("en", "neither read nor checked"), ("de", "weder gelesen noch")):
         words = fill(sentence, language)

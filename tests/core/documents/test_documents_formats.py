@@ -29,6 +29,8 @@ from pura.documents import (
     read_data,
     tell,
 )
+from pura.words.sentence import sentence
+from pura.words.sentences import fill
 
 PARAGRAPHS = [
     "The extraordinarily complicated configuration of the infrastructure necessitates "
@@ -318,7 +320,7 @@ def test_mail_is_split_into_own_quoted_and_attached() -> None:
     assert texts["body"].endswith("= \n\nMine again.")
     assert texts["quoted 1"] == "quoted words\ngo on"
     assert [d.part for d in found.chosen] == ["body", "attachment notes.txt"]
-    assert "Left out: image/png." in found.documents[0].notes
+    assert sentence("left-out.part", kind="image/png") in found.documents[0].notes
 
 
 def test_flowed_lines_are_joined() -> None:
@@ -347,7 +349,7 @@ def test_long_cells_and_columns_of_a_table(sign: str) -> None:
     assert parts(found)["column text"].endswith("\nshort")
     assert roles(found)["column text"] == ALTERNATIVE
     assert [d.part for d in found.chosen] == ["row 2, column text"]
-    assert found.documents[0].notes[0].startswith("3 cells")
+    assert fill(found.documents[0].notes[0], "en").startswith("3 cells")
 
 
 def test_json_takes_the_text_and_not_the_prompt() -> None:

@@ -34,8 +34,8 @@ def test_without_a_gpu() -> None:
     assert device.torch_device == torch.device("cpu")
     assert device.torch_dtype == torch.float32
     assert device.name
-    assert "because" in device.reason
-    assert "asked for" in choose_device("cpu").reason
+    assert device.reason in ("device.no-build", "device.no-driver")
+    assert choose_device("cpu").reason == "device.asked-cpu"
     for kind in ("cuda", "mps"):
         with pytest.raises(DeviceError) as caught:
             choose_device(kind)

@@ -18,6 +18,9 @@ from pura.record import audit as record
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.scheme import Field, FieldValue, Profile
+from pura.words.sentence import sentence
+
+failed = RecordError("record.json")
 
 
 def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None) -> Audit:
@@ -48,7 +51,9 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             context_length=7,
             weights="gguf",
         ),
-        device=record.DeviceFacts(kind="cpu", name="chip", dtype="float32", reason="asked"),
+        device=record.DeviceFacts(
+            kind="cpu", name="chip", dtype="float32", reason=(sentence("device.asked-cpu"),)
+        ),
         tokens=record.TokenEvidence(
             ids=np.arange(size, dtype=np.int64),
             spans=np.zeros((size, 2), dtype=np.int64),
@@ -121,7 +126,16 @@ def make_audit(llr: np.ndarray | None = None, entropy: np.ndarray | None = None)
             ),
         ),
         policy={"schema": "pura-policy/1", "t_found": 6.0, "languages": []},
-        log=(record.StepReport(number=1, name="input", done=True, note="n", seconds=0.25),),
+        log=(
+            record.StepReport(
+                number=1,
+                name="input",
+                done=True,
+                note=(sentence("log.passages", n=2),),
+                seconds=0.25,
+            ),
+            record.StepReport(number=2, name="text", done=False, note="old", error=failed.packed()),
+        ),
         versions={"pura": "0.1.0"},
     )
 

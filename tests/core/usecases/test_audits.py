@@ -13,7 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from pura.audit.options import SHORT_OF_MEMORY, AuditText, Notice
+from pura.audit.options import AuditText, Notice
 from pura.audit.unexamined import reason_of
 from pura.base.errors import (
     Cancelled,
@@ -53,6 +53,7 @@ from pura.usecases.cases import SaveTo, open_log, saving_run
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.verdict.policy import Policy
+from pura.words.sentence import sentence
 from pura.words.sentences import fill
 
 
@@ -234,7 +235,7 @@ def test_short_memory_is_told_by_its_name_and_not_by_prose(
     monkeypatch.setattr(window_scheduler, "row_sums", short)
     found = audit(quick, setup, text)
     assert found.notices == (Notice.SHORT_OF_MEMORY,)
-    assert SHORT_OF_MEMORY in found.audit.log[4].note, "the record says it too"
+    assert sentence("log.memory") in found.audit.log[4].note, "the record says it too"
 
 
 def test_what_an_audit_needs_and_is_not_here_is_named(
@@ -269,7 +270,7 @@ def test_a_language_that_the_policy_leaves_out_is_not_examined(
     # Three steps were done, the fourth failed and says why, the others were left out.
     assert [step.number for step in found.audit.log] == list(range(1, 13))
     assert [step.done for step in found.audit.log] == [True] * 3 + [False] * 9
-    assert "validated: de, fr-CA" in found.audit.log[3].note
+    assert "validated: de, fr-CA" in found.audit.log[3].words("en")
     german = (
         "Der Rat der Stadt hat am Dienstag über den Plan für die neue Brücke beraten und ihn mit "
         "großer Mehrheit angenommen, auch wenn es noch Fragen zu den Kosten und der Zeit gibt."
@@ -310,8 +311,8 @@ def test_a_file_that_no_text_comes_out_of_has_a_whole_record(
         report = build_report([opened], ReportRequest(language=language))
         page = html_page(report.content)
         assert words in page
-        for sentence in record.sentences[:2]:
-            assert html.escape(fill(sentence, language)) in page
+        for one in record.sentences[:2]:
+            assert html.escape(fill(one, language)) in page
         assert [section.number for section in report.content.sections] == [1, 3, 4, 13]
 
 
@@ -440,7 +441,7 @@ def test_the_register_as_prior_finds_more_and_is_needed_again(
     assert (alone.prior, unused.prior) == (None, None)
     assert unused.evidence.log10_e == alone.evidence.log10_e
     assert "caution.prior-unused" in {c.key for c in unused.cautions}
-    assert "no register as prior" in unused.log[7].note
+    assert "no register as prior" in unused.log[7].words("en")
 
     with Register(quick.paths.register, create=True) as register:
         issues = [

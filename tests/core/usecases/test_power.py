@@ -311,7 +311,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
         return audit(quick, setup, text).audit
 
     def table_of(found: Audit) -> str:
-        return next(step.note for step in found.log if step.name == "decoding")
+        return next(step.words("en") for step in found.log if step.name == "decoding")
 
     before = weighed(1.0)
     assert base.fingerprint in table_of(before)

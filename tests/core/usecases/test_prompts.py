@@ -155,6 +155,6 @@ def test_a_profile_that_knows_the_beginning_is_read_after_it(
     assert chat.evidence.log10_e > plain.evidence.log10_e + 5
     assert not chat.prompt.known
     assert "caution.message-unknown" in {c.key for c in chat.cautions}
-    assert "after the profile's template" in chat.log[2].note
+    assert "after the profile's template" in chat.log[2].words("en")
     again = audit_again(quick, json_io.from_json(json_io.to_json(chat)))
     assert again.evidence == chat.evidence

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.version import __version__
+from pura.words.sentences import say
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
@@ -50,7 +51,9 @@ def facts(session: Session) -> str:
             lines.append(f"{name} –")
     device = session.device
     if isinstance(device, DeviceWords):
-        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {device.reason}")
+        lines.append(
+            f"Device {device.kind}: {device.name}, {device.dtype}. {say(device.reason, 'en')}"
+        )
     elif isinstance(device, Failure):
         lines.append(f"Device: {device.message}")
     if session.catalogue is not None:

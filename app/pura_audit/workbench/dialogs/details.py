@@ -11,8 +11,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.record.audit import Audit, VariantFacts
+from pura.record.audit import Audit, StepReport, VariantFacts
 from pura.record.presented import said
+from pura.words.sentences import changed, noted, step_name
 from pura_audit.platform.i18n import decimal, filled, language, number, translate
 from pura_audit.theme.theme import Theme
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
@@ -41,13 +42,9 @@ def wording(audit: Audit) -> str:
         parts.append(translate("Dialog", "After candidate prompts"))
         parts.append("\n".join(_prompted(audit)))
     parts.append(translate("Dialog", "Measured with"))
-    parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit)))
+    parts.append("\n".join(f"{name}: {value}" for name, value in _provenance(audit, tongue)))
     parts.append(translate("Dialog", "Steps"))
-    parts.append(
-        "\n".join(
-            _step(step.number, step.name, step.done, step.note, step.seconds) for step in audit.log
-        )
-    )
+    parts.append("\n".join(_step(step, tongue) for step in audit.log))
     return "\n\n".join(parts)
 
 
@@ -67,7 +64,9 @@ def _reading(one: VariantFacts) -> str:
         n=one.tokens,
     )
     if one.changes:
-        words += " (" + ", ".join(f"{c.name} {c.count}" for c in one.changes) + ")"
+        words += (
+            " (" + "; ".join(changed(c.name, c.count, (), language()) for c in one.changes) + ")"
+        )
     shown = translate("Dialog", "shown")
     return f"{words}  ← {shown}" if one.shown else words
 
@@ -93,7 +92,7 @@ def _prompted(audit: Audit) -> list[str]:
     return lines
 
 
-def _provenance(audit: Audit) -> list[tuple[str, str]]:
+def _provenance(audit: Audit, tongue: str) -> list[tuple[str, str]]:
     device = audit.device
     return [
         (translate("Dialog", "Key"), f"{audit.key.label or ''} {audit.key.fingerprint}".strip()),
@@ -104,7 +103,10 @@ def _provenance(audit: Audit) -> list[tuple[str, str]]:
             translate("Dialog", "Profile"),
             f"{audit.profile.name or ''} {audit.profile.fingerprint}".strip(),
         ),
-        (translate("Dialog", "Device"), f"{device.name}, {device.dtype}. {device.reason}"),
+        (
+            translate("Dialog", "Device"),
+            f"{device.name}, {device.dtype}. {noted(device.reason, tongue)}",
+        ),
         (translate("Dialog", "Input"), f"SHA-256 {audit.input.sha256}"),
         ("log10 e", decimal(audit.evidence.log10_e, 1)),
         (translate("Dialog", "Usable positions"), number(audit.evidence.usable)),
@@ -119,9 +121,11 @@ def _tried(audit: Audit) -> list[tuple[str, str]]:
     return [(translate("Dialog", "Keys tried"), filled(words, names=names))]
 
 
-def _step(place: int, name: str, done: bool, note: str, seconds: float) -> str:
-    state = f"{decimal(seconds, 2)} s" if done else translate("Dialog", "left out")
-    return f"{place:>2}  {name}: {state}" + (f" ({note})" if note else "")
+def _step(step: StepReport, tongue: str) -> str:
+    state = f"{decimal(step.seconds, 2)} s" if step.done else translate("Dialog", "left out")
+    note = step.words(tongue)
+    name = step_name(step.name, tongue)
+    return f"{step.number:>2}  {name}: {state}" + (f" ({note})" if note else "")
 
 
 class DetailsDialog(PlainDialog):

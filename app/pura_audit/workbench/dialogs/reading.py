@@ -23,9 +23,10 @@ from pura.documents import (
     Preview,
     ReadOptions,
 )
+from pura.words.sentences import changed, fill
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, language, translate
 from pura_audit.session.files import FileLook, look_into
 from pura_audit.session.items import Item
 from pura_audit.session.session import Session
@@ -178,7 +179,9 @@ class ReadingDialog(PlainDialog):
             return
         document = self._documents[place]
         self.preview.setPlainText(_visible(document.text[:SHOWN]))
-        facts = [str(transform) for transform in document.transforms] + list(document.notes)
+        tongue = language()
+        facts = [changed(t.name, t.count, t.note, tongue) for t in document.transforms]
+        facts += [fill(one, tongue) for one in document.notes]
         self.notes.setText("; ".join(facts))
 
     def _allow(self) -> None:

@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
+from pura.words.sentences import say
 from pura_audit.jobs.outcome import Failure
-from pura_audit.platform.i18n import error_words, filled, number, translate
+from pura_audit.platform.i18n import error_words, filled, language, number, translate
 from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, Theme
@@ -219,7 +220,7 @@ class Header(QWidget):
             name = "CPU" if device.kind == "cpu" else device.name
             self.badge.show_device(
                 f"{name} · {device.dtype}",
-                f"{device.name}\n{device.reason}",
+                f"{device.name}\n{say(device.reason, language())}",
                 gpu=device.kind != "cpu",
             )
 

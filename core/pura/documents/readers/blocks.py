@@ -45,8 +45,7 @@ def join(blocks: Sequence[Block]) -> tuple[str, tuple[Transform, ...]]:
         pieces.append(block.text)
     if not blank:
         return "".join(pieces), ()
-    note = f"{blank} paragraph breaks written as blank lines"
-    return "".join(pieces), (Transform(name="paragraph-breaks", count=blank, note=note),)
+    return "".join(pieces), (Transform(name="paragraph-breaks", count=blank),)
 
 
 def _strip_ends(blocks: Sequence[Block]) -> list[Block]:

@@ -13,6 +13,7 @@ from typing import Final
 from pura.documents.encodings import decode
 from pura.documents.limits import MAX_CHARACTERS, MAX_PARTS, over
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
+from pura.words.sentence import sentence
 
 MIN_WORDS: Final = 8
 """Words from which on a cell is a text of its own."""
@@ -54,7 +55,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     ]
     extracts = [*cells, *whole]
     if short and extracts:
-        note = f"{short} cells of fewer than {MIN_WORDS} words are no texts of their own."
+        note = sentence("left-out.cells", n=short, least=MIN_WORDS)
         extracts[0] = replace(extracts[0], notes=(note,))
     return extracts
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from pura.documents.readers.blocks import Block, join
 from pura.documents.readers.packed import Package
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions, Transform
+from pura.words.sentence import Sentence, sentence
 
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _STRICT: Final = "{http://purl.oclc.org/ooxml/wordprocessingml/main}"
@@ -94,14 +95,14 @@ def _in_fallback(element: Any) -> bool:
     return any(_tag(above) == "Fallback" for above in element.iterancestors())
 
 
-def _left_out(root: Any, package: Package) -> tuple[str, ...]:
+def _left_out(root: Any, package: Package) -> tuple[Sentence, ...]:
     notes = []
     if any(_tag(e) == "numPr" for e in root.iter()):
-        notes.append("Numbers and bullets of lists are not part of the text.")
+        notes.append(sentence("left-out.numbers"))
     if "word/header1.xml" in package or "word/footer1.xml" in package:
-        notes.append("Headers and footers were left out.")
+        notes.append(sentence("left-out.headers"))
     if "word/comments.xml" in package:
-        notes.append("Comments were left out.")
+        notes.append(sentence("left-out.comments"))
     return tuple(notes)
 
 
@@ -118,8 +119,7 @@ class _Walk:
         """Return what was dropped on the way."""
         if not self._hidden:
             return ()
-        note = f"{self._hidden} hidden passages left out"
-        return (Transform(name="hidden-removed", count=self._hidden, note=note),)
+        return (Transform(name="hidden-removed", count=self._hidden),)
 
     def blocks(self, element: Any) -> list[Block]:
         """Return the blocks below an element, in order."""

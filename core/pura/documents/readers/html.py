@@ -162,8 +162,7 @@ def visible(source: str) -> tuple[str, tuple[Transform, ...]]:
     page.close()
     transforms = []
     if page.hidden:
-        note = f"{page.hidden} invisible elements left out (scripts, styles, hidden passages)"
-        transforms.append(Transform(name="hidden-removed", count=page.hidden, note=note))
+        transforms.append(Transform(name="hidden-removed", count=page.hidden))
     return page.text(), tuple(transforms)
 
 

@@ -13,6 +13,7 @@ from email.message import EmailMessage
 from email.parser import BytesParser
 from typing import Any, Final
 
+from pura.base.visible import visible as shown
 from pura.documents.encodings import Decoded, decode
 from pura.documents.limits import (
     MAX_MAIL_DEPTH,
@@ -24,6 +25,7 @@ from pura.documents.limits import (
 )
 from pura.documents.readers.html import visible
 from pura.documents.values import ATTACHMENT, MAIN, QUOTED, Extract, ReadOptions, Transform
+from pura.words.sentence import Sentence, sentence
 
 _QUOTE: Final = re.compile(r"^ ?>[> ]*", re.MULTILINE)
 _SAYS: Final = re.compile(
@@ -51,18 +53,19 @@ def message_extracts(data: bytes, options: ReadOptions, prefix: str) -> list[Ext
     extracts: list[Extract] = []
     if body is not None:
         extracts += _split(body, options, prefix)
-    notes: list[str] = []
+    kinds: set[str] = set()
     for leaf in leaves:
         if leaf is body or _is_alternative(leaf, body):
             continue
         if (attached := _attachment(leaf, options, prefix)) is not None:
             extracts.append(attached)
         else:
-            notes.append(f"Left out: {leaf.get_content_type()[:80]}.")
-    if extracts and notes:
+            kinds.add(shown(leaf.get_content_type()[:80]))
+    if extracts and kinds:
         from dataclasses import replace
 
-        extracts[0] = replace(extracts[0], notes=(*extracts[0].notes, *sorted(set(notes))[:20]))
+        left_out = (sentence("left-out.part", kind=kind) for kind in sorted(kinds)[:20])
+        extracts[0] = replace(extracts[0], notes=(*extracts[0].notes, *left_out))
     return extracts
 
 
@@ -170,8 +173,7 @@ def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[Decoded, tuple[Tran
     elif str(leaf.get_param("format", "")).lower() == "flowed":
         text, count = _unflow(text, delete=str(leaf.get_param("delsp", "")).lower() == "yes")
         if count:
-            note = f"{count} soft line ends of format=flowed joined"
-            transforms = (Transform(name="flowed-joined", count=count, note=note),)
+            transforms = (Transform(name="flowed-joined", count=count),)
     return Decoded(text=text, encoding=decoded.encoding, source=decoded.source), transforms
 
 
@@ -204,16 +206,12 @@ def _split(body: EmailMessage, options: ReadOptions, prefix: str) -> list[Extrac
         cut = found[0].count("\n") - 1
         text = text[: found.start()]
     own, quoted = _passages(text)
-    notes = (f"A signature of {cut} lines was left out.",) if cut else ()
+    notes = (sentence("left-out.signature", n=cut),) if cut else ()
     extracts = []
     if own.strip():
         extracts.append(_part(own, f"{prefix}body", MAIN, decoded, transforms, notes))
     for number, passage in enumerate(quoted, 1):
-        stripped = Transform(
-            name="quote-marks-removed",
-            count=passage.count("\n") + 1,
-            note="quote marks at line starts removed",
-        )
+        stripped = Transform(name="quote-marks-removed", count=passage.count("\n") + 1)
         plain = _QUOTE.sub("", passage).strip("\n")
         if plain.strip():
             name = f"{prefix}{_FIRST_QUOTED} {number}"
@@ -227,7 +225,7 @@ def _part(
     role: str,
     decoded: Decoded,
     transforms: tuple[Transform, ...],
-    notes: tuple[str, ...],
+    notes: tuple[Sentence, ...],
 ) -> Extract:
     return Extract(
         text=text.strip("\n"),

@@ -17,6 +17,7 @@ from pura.documents.readers.packed import locked
 from pura.documents.readers.pdf_columns import in_order
 from pura.documents.readers.pdf_lines import Line, assemble
 from pura.documents.values import Extract, ReadOptions, Transform
+from pura.words.sentence import sentence
 
 _LIGATURES: Final = {
     "ﬀ": "ff",
@@ -63,14 +64,12 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     if not text.strip():
         return []
     if columns:
-        note = f"{columns} rows that run across columns put in the order of the columns"
-        transforms.append(Transform(name="columns-ordered", count=columns, note=note))
+        transforms.append(Transform(name="columns-ordered", count=columns))
     if ligatures:
-        note = f"{ligatures} ligatures written as letters"
-        transforms.append(Transform(name="ligatures", count=ligatures, note=note))
-    notes = ["The text was put together again from the pages of a PDF."]
+        transforms.append(Transform(name="ligatures", count=ligatures))
+    notes = [sentence("left-out.pdf")]
     if unreadable:
-        notes.append(f"{unreadable} damaged pages could not be read.")
+        notes.append(sentence("left-out.pages", n=unreadable))
     return [Extract(text=text, transforms=tuple(transforms), notes=tuple(notes))]
 
 

@@ -10,6 +10,7 @@ from statistics import median
 from typing import Final
 
 from pura.documents.values import Transform
+from pura.words.sentence import sentence
 
 _EDGE: Final = 2  # lines at either end of a page that may be a header or a footer
 _SHARE: Final = 0.4  # of the pages; headers of left and right pages differ
@@ -55,16 +56,13 @@ def assemble(pages: list[list[Line]]) -> tuple[str, list[Transform]]:
     lines = [line for page in pages for line in page]
     joiner = _Joiner(lines)
     text = joiner.join([page for page in pages if page])
-    counts = (
-        ("headers-removed", dropped, f"{dropped} headers, footers or page numbers removed"),
-        ("line-ends-joined", joiner.joined, f"{joiner.joined} line ends joined"),
-        (
-            "hyphens-joined",
-            joiner.hyphens,
-            f"{joiner.hyphens} hyphens at line ends resolved, {joiner.ambiguous} of them ambiguous",
-        ),
+    unsure = (sentence("changed.ambiguous", n=joiner.ambiguous),) if joiner.ambiguous else ()
+    done = (
+        Transform(name="headers-removed", count=dropped),
+        Transform(name="line-ends-joined", count=joiner.joined),
+        Transform(name="hyphens-joined", count=joiner.hyphens, note=unsure),
     )
-    return text, [Transform(name=n, count=c, note=t) for n, c, t in counts if c]
+    return text, [one for one in done if one.count]
 
 
 def _without_running(pages: list[list[Line]]) -> tuple[list[list[Line]], int]:

@@ -10,6 +10,7 @@ from striprtf.striprtf import rtf_to_text
 from pura.documents.limits import over
 from pura.documents.readers.blocks import Block, join
 from pura.documents.values import Extract, ReadOptions
+from pura.words.sentence import sentence
 
 _MAX_RTF: Final = 16 << 20
 _BINARY: Final = re.compile(rb"\\bin(\d{1,9}) ?")
@@ -27,7 +28,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
         source, encoding=options.encoding or "cp1252", errors="replace"
     )
     damaged = text.count("\ufffd")
-    notes = (f"{damaged} characters could not be read.",) if damaged else ()
+    notes = (sentence("left-out.characters", n=damaged),) if damaged else ()
     joined, transforms = join([Block(text=line) for line in text.split("\n")])
     return [Extract(text=joined.replace("\x00", ""), transforms=transforms, notes=notes)]
 

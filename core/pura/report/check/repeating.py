@@ -63,7 +63,7 @@ def compare(audit: Audit, fresh: Audit) -> Check:
 
 def _weighed_by(audit: Audit) -> str:
     """Return what the log says of the decoding: the table that weighed the evidence among it."""
-    return next((step.note for step in audit.log if step.name == "decoding"), "")
+    return next((step.words("en") for step in audit.log if step.name == "decoding"), "")
 
 
 def _not_possible(why: PuraError) -> Check:

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pura.base.decoder import JSON_NAME, READ, later
 from pura.base.errors import PuraError, RecordError
-from pura.record.encode import JSON_NAME, encode
+from pura.record.encode import array_of, encode
 from pura.record.naming import (
     CandidateFacts,
     NamedMark,
@@ -201,7 +202,7 @@ class TokenEvidence:
     """
 
     ids: I64
-    spans: I64
+    spans: I64 = field(metadata={READ: array_of(np.int64, 2)})
     entropy_bits: F64
     lo: F64
     hi: F64
@@ -226,7 +227,7 @@ class StepEvidence:
     arity: I64
     phase: F64
     index: I64
-    llr_nats: F64
+    llr_nats: F64 = field(metadata={READ: array_of(np.float64, 3)})
 
     @classmethod
     def none(cls) -> StepEvidence:
@@ -363,9 +364,9 @@ class MarkFacts:
     fields: tuple[FieldValue, ...]
     passages: tuple[Passage, ...]
     share: float
-    candidates: tuple[CandidateFacts, ...] = ()
-    own_log10_e: float | None = None
-    log10_e: float | None = None
+    candidates: tuple[CandidateFacts, ...] = later(())
+    own_log10_e: float | None = later(None)
+    log10_e: float | None = later(None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -448,7 +449,7 @@ class SchemeFacts:
     keys: tuple[str, ...]
     log10_e: float
     shown: bool
-    weighed: bool = False
+    weighed: bool = later(False, omitted=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -537,7 +538,7 @@ class StepReport:
     done: bool
     note: Note = ()
     seconds: float = 0.0
-    error: dict[str, object] | None = None
+    error: dict[str, object] | None = later(None)
 
     def words(self, language: str) -> str:
         """Return what is noted of the step, or why it failed.
@@ -621,20 +622,20 @@ class Audit:
     decoder: str
     candidates: tuple[CandidateFacts, ...]
     evidence: EvidenceFacts
-    power: PowerFacts | None = None
+    power: PowerFacts | None = later(None)
     verdict: str
     sentences: tuple[Sentence, ...]
     cautions: tuple[Sentence, ...]
     passages: tuple[Passage, ...]
-    marks: tuple[MarkFacts, ...] = ()
-    more_marks: bool = False
+    marks: tuple[MarkFacts, ...] = later(())
+    more_marks: bool = later(False)
     variants: tuple[VariantFacts, ...] = ()
-    prompts: tuple[PromptReading, ...] = ()
-    prior: PriorFacts | None = None
-    stopped: StopFacts | None = None
-    rereading: RereadingFacts | None = None
-    epochs: str | None = None
-    schemes: tuple[SchemeFacts, ...] = ()
+    prompts: tuple[PromptReading, ...] = later(())
+    prior: PriorFacts | None = later(None)
+    stopped: StopFacts | None = later(None)
+    rereading: RereadingFacts | None = later(None)
+    epochs: str | None = later(None)
+    schemes: tuple[SchemeFacts, ...] = later(())
     register: RegisterFacts | None
     policy: dict[str, object]
     log: tuple[StepReport, ...]
@@ -642,22 +643,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole record as plain JSON values (``resources/audit.schema.json``)."""
-        whole = {"schema": SCHEMA, **encode(self)}
-        # Records of earlier versions come out as they went in.
-        for name in ("prior", "power", "stopped", "rereading", "epochs"):
-            if getattr(self, name) is None:
-                del whole[name]
-        for name in ("marks", "more_marks", "prompts", "schemes"):
-            if not getattr(self, name):
-                del whole[name]
-        for step in whole["log"]:
-            if step["error"] is None:
-                del step["error"]
-        for mark in whole.get("marks", ()):
-            for name in ("candidates", "own_log10_e", "log10_e"):
-                if mark[name] is None or mark[name] == []:
-                    del mark[name]
-        return whole
+        return {"schema": SCHEMA, **encode(self)}
 
     @cached_property
     def named_marks(self) -> tuple[NamedMark, ...]:

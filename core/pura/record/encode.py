@@ -6,20 +6,14 @@ NaN, which JSON does not know, stands as ``null`` in number arrays.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
+from pura.base.catalogue import phrase
+from pura.base.decoder import DecodeError, Hook, json_name, left_out
 from pura.base.json_text import PIECE
 from pura.scheme import Profile
-
-JSON_NAME: Final = "json"
-"""Metadata of a field whose name in JSON is another one."""
-
-
-def json_name(field: dataclasses.Field[Any]) -> str:
-    """Return the name of a field in JSON."""
-    return str(field.metadata.get(JSON_NAME, field.name))
 
 
 def encode(value: Any) -> Any:
@@ -27,7 +21,8 @@ def encode(value: Any) -> Any:
     if isinstance(value, Profile):
         return value.to_dict()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {json_name(f): encode(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        parts = [(f, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        return {json_name(f): encode(part) for f, part in parts if not left_out(f, part)}
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, tuple | list):
@@ -35,6 +30,30 @@ def encode(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(k): encode(v) for k, v in value.items()}
     return value.item() if isinstance(value, np.generic) else value
+
+
+def array_of(kind: Any, *tail: int) -> Hook:
+    """Return what reads an array.
+
+    Args:
+        kind: Type of its numbers.
+        tail: Its shape after the first axis.
+    """
+
+    def read(value: Any, _: Any) -> np.ndarray[Any, Any]:
+        if not isinstance(value, list):
+            raise DecodeError(phrase("what.not-list"))
+        try:
+            array = np.array(value, dtype=kind)
+        except (TypeError, ValueError, OverflowError):
+            raise DecodeError(phrase("what.not-array")) from None
+        if array.size == 0:
+            array = array.reshape((0, *tail))
+        if array.shape[1:] != tail:
+            raise DecodeError(phrase("what.shape"))
+        return array
+
+    return read
 
 
 def _array(array: np.ndarray[Any, Any]) -> list[Any]:

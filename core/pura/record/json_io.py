@@ -8,37 +8,22 @@ know, stands as ``null`` in number arrays and infinities are refused.
 from __future__ import annotations
 
 import dataclasses
-import math
 import types
 import typing
 from typing import Any, Final
 
 import numpy as np
 
-from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder, json_name, may_lack
 from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import json_text
 from pura.base.strict import read_json
 from pura.record import audit as record
-from pura.record.audit import Audit
-from pura.record.encode import encode, json_name
+from pura.record.audit import F64, I64, U8, Audit
+from pura.record.encode import array_of, encode
 from pura.record.naming import CandidateFacts, Passage
 from pura.scheme import FieldValue, Profile
-from pura.words.sentence import Note
 
-# What records of earlier versions do not hold; its default stands in for it.
-_LATER: Final = {
-    *(
-        (Audit, name)
-        for name in (
-            *("marks", "prior", "prompts", "power", "stopped", "rereading", "epochs"),
-            *("schemes", "more_marks"),
-        )
-    ),
-    (record.SchemeFacts, "weighed"),
-    (record.StepReport, "error"),
-    *((record.MarkFacts, name) for name in ("candidates", "own_log10_e", "log10_e")),
-}
 _FORMER: Final = {"payload": "decoded"}
 """What records of earlier versions called otherwise: there a payload in question had that name."""
 _SUMMARY: Final = (
@@ -128,99 +113,27 @@ def from_dict(data: object) -> Audit:
     if not isinstance(data, dict) or data.get("schema") != record.SCHEMA:
         raise RecordError("record.schema", schema=record.SCHEMA)
     body = {_FORMER.get(k, k): v for k, v in data.items() if k != "schema"}
-    audit = _decode(Audit, body, "record")
-    assert isinstance(audit, Audit)  # for the type checker; _decode built it
-    return audit
+    try:
+        return _DECODER.decode(Audit, body)
+    except DecodeError as error:
+        raise RecordError("record.damaged", where=error.below("record"), what=error.what) from None
 
 
-def _wrong(where: str, what: Phrase) -> RecordError:
-    return RecordError("record.damaged", where=where, what=what)
-
-
-def _decode(hint: Any, value: Any, where: str) -> Any:
-    origin = typing.get_origin(hint)
-    if hint is Profile:
-        return _decode_profile(value)
-    if dataclasses.is_dataclass(hint):
-        return _decode_dataclass(typing.cast("type[Any]", hint), value, where)
-    if origin is np.ndarray:
-        return _decode_array(hint, value, where)
-    if origin is types.UnionType:
-        options = [a for a in typing.get_args(hint) if a is not type(None)]
-        if value is None and len(options) < len(typing.get_args(hint)):
-            return None
-        if len(options) == 1:
-            return _decode(options[0], value, where)
-        if hint == Note:
-            return value if isinstance(value, str) else _decode(options[1], value, where)
-        return value
-    if origin is tuple:
-        if not isinstance(value, list):
-            raise _wrong(where, phrase("what.not-list"))
-        item = typing.get_args(hint)[0]
-        return tuple(_decode(item, v, f"{where}[{i}]") for i, v in enumerate(value))
-    if origin is dict:
-        if not isinstance(value, dict):
-            raise _wrong(where, phrase("what.not-object"))
-        return value
-    return _decode_plain(hint, value, where)
-
-
-def _decode_plain(hint: Any, value: Any, where: str) -> Any:
-    if hint is float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise _wrong(where, phrase("what.not-number"))
-        if not math.isfinite(value):
-            raise _wrong(where, phrase("what.not-finite"))
-        return float(value)
-    if type(value) is not hint:
-        raise _wrong(where, phrase("what.type", kind=hint.__name__))
-    return value
-
-
-def _decode_profile(value: Any) -> Profile:
+def _profile(value: Any, _: Any) -> Profile:
     try:
         return Profile.from_dict(value)
     except ProfileError as error:
         raise RecordError("record.profile", why=error.phrase) from None
 
 
-def _decode_dataclass(cls: type[Any], value: Any, where: str) -> Any:
-    if not isinstance(value, dict):
-        raise _wrong(where, phrase("what.not-object"))
-    hints = typing.get_type_hints(cls, vars(record))
-    names = {json_name(f): f.name for f in dataclasses.fields(cls)}
-    later = {name for owner, name in _LATER if owner is cls}
-    if missing := sorted(names.keys() - value.keys() - later):
-        raise _wrong(f"{where}.{missing[0]}", phrase("what.missing"))
-    if unknown := sorted(value.keys() - names.keys()):
-        raise _wrong(f"{where}.{unknown[0]}", phrase("what.unknown"))
-    return cls(
-        **{
-            name: _decode(hints[name], value[alias], f"{where}.{alias}")
-            for alias, name in names.items()
-            if alias in value
-        }
-    )
-
-
-def _decode_array(hint: Any, value: Any, where: str) -> np.ndarray[Any, Any]:
-    kind = typing.get_args(typing.get_args(hint)[1])[0]
-    if not isinstance(value, list):
-        raise _wrong(where, phrase("what.not-list"))
-    shape_tail = _TAILS.get(where.rsplit(".", 1)[-1], ())
-    try:
-        array = np.array(value, dtype=kind)
-    except (TypeError, ValueError, OverflowError):
-        raise _wrong(where, phrase("what.not-array")) from None
-    if array.size == 0:
-        array = array.reshape((0, *shape_tail))
-    if array.ndim != 1 + len(shape_tail) or array.shape[1:] != shape_tail:
-        raise _wrong(where, phrase("what.shape"))
-    return array
-
-
-_TAILS: Final = {"spans": (2,), "llr_nats": (3,)}
+_DECODER: Final = Decoder(
+    {
+        Profile: _profile,
+        F64: array_of(np.float64),
+        I64: array_of(np.int64),
+        U8: array_of(np.uint8),
+    }
+)
 
 
 def json_schema() -> dict[str, Any]:
@@ -303,7 +216,7 @@ def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
         "type": "object",
         "description": (cls.__doc__ or "").split("\n", 1)[0],
         "properties": {name: _schema_of(hint) for name, hint in names.items()},
-        "required": sorted(name for name in names if (cls, name) not in _LATER),
+        "required": sorted(json_name(f) for f in dataclasses.fields(cls) if not may_lack(f)),
         "additionalProperties": False,
     }
 

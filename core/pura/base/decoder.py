@@ -1,0 +1,236 @@
+"""The one strict decoder: parsed JSON to frozen dataclasses, and what is wrong with it, where.
+
+A dataclass declares what there must be; cattrs walks it (decision 056). Nothing is guessed: a name
+too many or too few, a text for a number, a truth value for one are refused with the place where
+they stand, as a phrase that the room's own error takes up. What a value may be beyond its type is
+checked by the class itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from pura.base.catalogue import Phrase, phrase
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+
+T = TypeVar("T")
+Hook = Callable[[Any, Any], Any]
+"""Takes a value of JSON and the type that is declared, returns what stands for it."""
+
+JSON_NAME: Final = "json"
+"""Metadata of a field whose name in JSON is another one."""
+READ: Final = "read"
+"""Metadata of a field that is read by a hook of its own."""
+_LATER: Final = "later"
+_OMITTED: Final = "omitted"
+
+
+class DecodeError(ValueError):
+    """What is not as declared.
+
+    Attributes:
+        where: The place, such as ``input.transforms[0].count``; empty for the whole.
+        what: What is wrong there.
+    """
+
+    def __init__(self, what: Phrase, where: str = "") -> None:
+        super().__init__(f"{where}: {what.key}")
+        self.what = what
+        self.where = where
+
+    def below(self, name: str) -> str:
+        """Return the place, in something that has a name."""
+        return f"{name}.{self.where}" if self.where else name
+
+
+def later(default: Any, *, omitted: bool = True) -> Any:
+    """Declare a field that files of earlier versions do not have.
+
+    Args:
+        default: What stands in for it.
+        omitted: It is not written where it is that.
+    """
+    return dataclasses.field(default=default, metadata={_LATER: True, _OMITTED: omitted})
+
+
+def json_name(field: dataclasses.Field[Any]) -> str:
+    """Return the name of a field in JSON."""
+    return str(field.metadata.get(JSON_NAME, field.name))
+
+
+def may_lack(field: dataclasses.Field[Any]) -> bool:
+    """Say whether files of earlier versions lack a field."""
+    return bool(field.metadata.get(_LATER))
+
+
+def left_out(field: dataclasses.Field[Any], value: object) -> bool:
+    """Say whether a field is not written, because it is what it would be without."""
+    return bool(field.metadata.get(_OMITTED)) and (value is field.default or value == ())
+
+
+class Decoder:
+    """Reads the dataclasses of a room.
+
+    Args:
+        hooks: How types that are no dataclasses, and no types of JSON, are read; by the type, or
+            by what it is an alias of (``np.ndarray`` for all its kinds).
+    """
+
+    def __init__(self, hooks: Mapping[Any, Hook] | None = None) -> None:
+        self._hooks = hooks or {}
+
+    def decode(self, cls: type[T], data: object) -> T:
+        """Return a dataclass.
+
+        Raises:
+            DecodeError: The first thing that is not as declared.
+            Exception: What a class or a hook refuses otherwise, as it is.
+        """
+        from cattrs import BaseValidationError
+
+        try:
+            return self._converter.structure(data, cls)
+        except BaseValidationError as error:
+            raise _first(error) from None
+
+    @cached_property
+    def _converter(self) -> Converter:
+        from cattrs import Converter
+
+        made = Converter()
+        made.register_structure_hook_factory(
+            dataclasses.is_dataclass, lambda kind: _object(kind, made)
+        )
+        made.register_structure_hook_factory(_is_tuple, lambda kind: _list(kind, made))
+        made.register_structure_hook_func(_is_union, lambda v, kind: _either(v, kind, made))
+        for plain in (str, int, bool):
+            made.register_structure_hook(plain, _plain)
+        made.register_structure_hook(float, _number)
+        made.register_structure_hook_func(lambda kind: kind in (object, Any), _as_it_is)
+        made.register_structure_hook_factory(_is_mapping, lambda kind: _mapping(kind, made))
+        for own, hook in self._hooks.items():
+            made.register_structure_hook_func(_same_as(own), hook)
+        return made
+
+
+def _same_as(own: Any) -> Callable[[Any], bool]:
+    return lambda kind: kind == own or typing.get_origin(kind) is own
+
+
+def _object(cls: Any, converter: Converter) -> Hook:
+    from cattrs.gen import make_dict_structure_fn, override
+
+    own = dataclasses.fields(cls)
+    names = {json_name(f) for f in own}
+    needed = names - {json_name(f) for f in own if may_lack(f)}
+    renamed: Any = {
+        f.name: override(rename=json_name(f), struct_hook=f.metadata.get(READ)) for f in own
+    }
+    structure = make_dict_structure_fn(cls, converter, **renamed)
+
+    def read(value: Any, kind: Any) -> Any:
+        if not isinstance(value, dict):
+            raise DecodeError(phrase("what.not-object"))
+        if missing := sorted(needed - value.keys()):
+            raise DecodeError(phrase("what.missing"), missing[0])
+        if unknown := sorted(str(name) for name in value.keys() - names):
+            raise DecodeError(phrase("what.unknown"), unknown[0])
+        return structure(value, kind)
+
+    return read
+
+
+def _list(kind: Any, converter: Converter) -> Hook:
+    from cattrs.cols import homogenous_tuple_structure_factory
+
+    kinds = typing.get_args(kind)
+    several = kinds[-1] is ...
+    inner = homogenous_tuple_structure_factory(tuple[kinds[0], ...], converter)  # type: ignore[valid-type]
+
+    def read(value: Any, _: Any) -> Any:
+        if not isinstance(value, list):
+            raise DecodeError(phrase("what.not-list"))
+        if not several and len(value) != len(kinds):
+            raise DecodeError(phrase("what.shape"))
+        return inner(value, kind)
+
+    return read
+
+
+def _mapping(kind: Any, converter: Converter) -> Hook:
+    from cattrs.gen import make_mapping_structure_fn
+
+    inner = make_mapping_structure_fn(kind, converter, dict)
+
+    def read(value: Any, _: Any) -> Any:
+        if not isinstance(value, dict):
+            raise DecodeError(phrase("what.not-object"))
+        return inner(value, kind)
+
+    return read
+
+
+def _either(value: Any, kind: Any, converter: Converter) -> Any:
+    """Read what may be of several types; which of them, the value's own type in JSON says."""
+    kinds = [one for one in typing.get_args(kind) if one is not type(None)]
+    if value is None and len(kinds) < len(typing.get_args(kind)):
+        return None
+    exact = [one for one in kinds if one is type(value)]
+    listed = [one for one in kinds if isinstance(value, list) and _is_tuple(one)]
+    return converter.structure(value, (exact or listed or kinds)[0])
+
+
+def _first(error: BaseException) -> BaseException:
+    """Return the first thing that is wrong, with its place."""
+    from cattrs import AttributeValidationNote, BaseValidationError, IterableValidationNote
+
+    place = ""
+    while isinstance(error, BaseValidationError):
+        error = error.exceptions[0]
+        for note in getattr(error, "__notes__", ()):
+            if isinstance(note, AttributeValidationNote):
+                place += f".{note.name}"
+            elif isinstance(note, IterableValidationNote):
+                place += f"[{note.index}]"
+    if not isinstance(error, DecodeError):
+        return error
+    below = f".{error.where}" if error.where else ""
+    return DecodeError(error.what, f"{place}{below}".removeprefix("."))
+
+
+def _is_tuple(kind: Any) -> bool:
+    return typing.get_origin(kind) is tuple
+
+
+def _is_union(kind: Any) -> bool:
+    return typing.get_origin(kind) in (types.UnionType, typing.Union)
+
+
+def _is_mapping(kind: Any) -> bool:
+    return typing.get_origin(kind) in (dict, Mapping)
+
+
+def _plain(value: Any, kind: Any) -> Any:
+    if type(value) is not kind:
+        raise DecodeError(phrase("what.type", kind=kind.__name__))
+    return value
+
+
+def _as_it_is(value: Any, _: Any) -> Any:
+    return value
+
+
+def _number(value: Any, _: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DecodeError(phrase("what.not-number"))
+    if not math.isfinite(value):
+        raise DecodeError(phrase("what.not-finite"))
+    return float(value)

@@ -28,6 +28,7 @@ import _common
 from pura.decode import ExactDecision, decide, default_model
 from pura.decode.likelihood import step_likelihoods, window_likelihoods
 from pura.decode.passages import find_passages, log_anywhere
+from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
 from pura.measure.cache import Cache
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode
@@ -254,7 +255,7 @@ def print_keys(laws: Laws) -> None:
         rng = np.random.default_rng([SEED, 1])
         parts: list[Part] = [(200, random_payload(rng, profile)) for _ in range(20)]
         text = laws.document(rng, profile, parts)
-        plan, trellis = text.schedule, make_trellis(profile)
+        plan, prior = text.schedule, PayloadPrior(trellis=make_trellis(profile))
         reached = Counter[float]()
         for _ in range(KEYS):
             other = Schedule(
@@ -270,7 +271,7 @@ def print_keys(laws: Laws) -> None:
             none = np.zeros((0, profile.payload_bits), dtype=np.uint8)
             for level in (0.0, 1.0, 2.0, 6.0):
                 found = find_passages(
-                    log_f, other.index, trellis, profile,  # type: ignore[arg-type]
+                    log_f, other.index, prior, profile,  # type: ignore[arg-type]
                     level * math.log(10), none, lambda: None,
                 )  # fmt: skip
                 reached[level] += bool(found.passages)

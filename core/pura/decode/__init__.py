@@ -5,6 +5,7 @@ frozen numbers; never loads a model, never sees the truth.
 """
 
 from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
+from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
 from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
 from pura.decode.paper import PaperDecoding
@@ -14,6 +15,7 @@ __all__ = [
     "Candidate",
     "ExactDecision",
     "GridPoint",
+    "Issuable",
     "Issued",
     "LikelihoodError",
     "LikelihoodModel",

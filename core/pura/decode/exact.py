@@ -4,7 +4,8 @@ The e-value has two halves. For every member of the grid of likelihoods the trel
 likelihood ratio of all payloads, the text being marked from end to end; and a list of payloads is
 weighed by a chain that allows for passages and edits. Decoding averages over both: the strongest
 payloads of the grid, and those that windows of the text name, are scored under all of them.
-Payloads that were issued may weigh more than others beforehand (:mod:`pura.decode.issued`).
+Payloads within limits, or issued ones, may weigh more than others beforehand
+(:mod:`pura.decode.issuable`, :mod:`pura.decode.issued`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
+from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
 from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
 from pura.decode.listed import (
@@ -42,7 +44,8 @@ from pura.decode.marks import (
 )
 from pura.decode.model import GridPoint, LikelihoodModel, default_model
 from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages, log_anywhere
-from pura.decode.trellis import Trellis, make_trellis
+from pura.decode.prior import PayloadPrior
+from pura.decode.trellis import make_trellis
 from pura.decode.trellis.base import RegisterTrellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme.codeword import encode, encode_rows
@@ -93,10 +96,11 @@ class ExactDecision:
         log_e_whole: Of the text as marked from end to end: mean over payloads and grid.
         log_e_list: Of passages and edits: sum over the listed payloads, each with its prior
             weight, mean over the chains.
-        log_e_alike: The e-value with all payloads alike, as it is without issued ones.
+        log_e_alike: The e-value with all payloads alike, as it is without limits and issued ones.
         log_e_issued: The e-value of the issued payloads alone; None without them.
         grid: The grid points.
-        log_e_grid: float64 [G], natural log of the mean likelihood ratio at each of them.
+        log_e_grid: float64 [G], natural log of the mean likelihood ratio at each of them, by what
+            payloads weigh without a register.
         grid_point: The one with the largest evidence.
         log_sum_grid: float64 [G], log of the sum over payloads.
         potentials: ``φ``, float64 [G, n, 8].
@@ -178,8 +182,9 @@ class _EvidenceSums:
     anywhere: F64
     grid_text: GridText
     phi: F64
-    trellis: Trellis
+    prior: PayloadPrior
     log_sums: F64
+    log_weighted: F64
     log_e_grid: F64
     named: Bits
     listed: Bits
@@ -195,15 +200,25 @@ class _EvidenceSums:
     def log_prior(self, bits: Bits) -> F64:
         """Return what payloads weigh before the text is seen; uint8 [C, L_m] to [C]."""
         issued = None if self.issued is None else self.issued.issued
-        return log_prior(bits, self.trellis.payload_bits, issued)
+        return log_prior(bits, self.prior, issued)
 
     @property
     def alike(self) -> tuple[float, float]:
         """Natural logs of the two halves, all payloads being alike: whole text, list."""
         if not self.usable:
             return 0.0, 0.0
+        grid = self.log_sums - self.prior.log_all
+        whole = np.logaddexp.reduce(grid) - np.log(grid.size)
+        listed = np.logaddexp.reduce(self.log_listed) - self.prior.log_all
+        return float(whole), float(listed)
+
+    @property
+    def unissued(self) -> tuple[float, float]:
+        """The same by what payloads weigh without a register: within limits, or alike."""
+        if self.prior.issuable is None or not self.usable:
+            return self.alike
         whole = np.logaddexp.reduce(self.log_e_grid) - np.log(self.log_e_grid.size)
-        listed = np.logaddexp.reduce(self.log_listed) - self.trellis.payload_bits * np.log(2)
+        listed = np.logaddexp.reduce(self.log_listed + self.prior.log_weight(self.listed))
         return float(whole), float(listed)
 
     @property
@@ -232,10 +247,10 @@ class _EvidenceSums:
     def _mixed(self, half: int) -> float:
         of_issued = self.of_issued
         if self.issued is None or of_issued is None:
-            return self.alike[half]
+            return self.unissued[half]
         weight = self.issued.issued.weight
         return float(
-            np.logaddexp(np.log1p(-weight) + self.alike[half], np.log(weight) + of_issued[half])
+            np.logaddexp(np.log1p(-weight) + self.unissued[half], np.log(weight) + of_issued[half])
         )
 
 
@@ -258,6 +273,7 @@ def _weigh(
     model: LikelihoodModel,
     prompt_known: bool,
     token_probability: F64 | None,
+    issuable: Issuable | None,
     issued: Issued | None,
     text_tokens: int | None,
     checkpoint: Callable[[], None],
@@ -294,10 +310,11 @@ def _weigh(
         log_f = log_likelihoods(steps, windows[:, rows])
         phi += window_potentials(log_f, part.index, length)
         seen[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
-    trellis = make_trellis(profile)
-    log_payloads = profile.payload_bits * np.log(2)
+    prior = PayloadPrior(trellis=make_trellis(profile), issuable=issuable)
+    log_payloads = prior.log_all
     # Without a step every payload weighs 1: exactly, not up to rounding.
-    log_sums = trellis.log_sum(phi) if count else np.full(len(grid), log_payloads)
+    log_sums = prior.trellis.log_sum(phi) if count else np.full(len(grid), log_payloads)
+    log_weighted = prior.weighted(log_sums, phi) if count else log_sums
     row = np.full(lo.size, -1, dtype=np.int64)
     row[schedule.token] = np.arange(count)
     text = ChainText(
@@ -312,20 +329,20 @@ def _weigh(
         vocab_size=profile.vocab_size,
         whole=lo.size if text_tokens is None else text_tokens,
     )
-    named = _named(trellis, phi, log_sums, named_each)
-    pool = strongest_payloads(phi, named, profile, LISTED if count <= _LONG else LISTED // 4)
+    named = _named(prior, phi, log_weighted, named_each)
+    pool = strongest_payloads(phi, named, prior, profile, LISTED if count <= _LONG else LISTED // 4)
     scores = None
     if issued is not None:
         scores = score_issued(issued, phi, seen, schedule.index, profile, checkpoint)
     look = None
     if count:
-        others, look = window_payloads(seen, schedule.index, trellis, profile, pool, checkpoint)
+        others, look = window_payloads(seen, schedule.index, prior, profile, pool, checkpoint)
         chosen = [pool[: LISTED - min(len(others), LISTED // 2)], others]
         chosen += [] if scores is None else [scores.strongest]
         pool = np.unique(np.concatenate(chosen), axis=0)
-        prior = log_prior(pool, profile.payload_bits, issued)
         least = _HOPELESS_NATS if one_of_many else -math.inf
-        listed, log_listed, member = _score(text, pool, prior, profile, checkpoint, least)
+        weights = log_prior(pool, prior, issued)
+        listed, log_listed, member = _score(text, pool, weights, profile, checkpoint, least)
     else:
         listed, log_listed, member = named, np.zeros(len(named)), np.zeros(len(named), np.int64)
     return _EvidenceSums(
@@ -340,9 +357,10 @@ def _weigh(
             length=length,
         ),
         phi=phi,
-        trellis=trellis,
+        prior=prior,
         log_sums=log_sums,
-        log_e_grid=log_sums - log_payloads,
+        log_weighted=log_weighted,
+        log_e_grid=log_weighted - log_payloads,
         named=named,
         listed=listed,
         log_listed=log_listed,
@@ -438,6 +456,7 @@ def log_evidence(
     model: LikelihoodModel | None = None,
     prompt_known: bool = False,
     token_probability: F64 | None = None,
+    issuable: Issuable | None = None,
     issued: Issued | None = None,
     text_tokens: int | None = None,
     checkpoint: Callable[[], None] | None = None,
@@ -452,6 +471,7 @@ def log_evidence(
         model=default_model() if model is None else model,
         prompt_known=prompt_known,
         token_probability=token_probability,
+        issuable=issuable,
         issued=issued,
         text_tokens=text_tokens,
         checkpoint=checkpoint or _nothing,
@@ -470,6 +490,7 @@ def decide(
     prompt_known: bool = False,
     candidates: int = 8,
     token_probability: F64 | None = None,
+    issuable: Issuable | None = None,
     issued: Issued | None = None,
     text_tokens: int | None = None,
     one_of_many: bool = False,
@@ -488,7 +509,8 @@ def decide(
         prompt_known: The verifier read the prompt before the text.
         candidates: How many payloads to list, at least 1.
         token_probability: float64 [L]; ``hi - lo`` when absent.
-        issued: Payloads that were issued before the text was seen; None takes all alike.
+        issuable: Payloads within limits, which weigh more; None takes all alike.
+        issued: Payloads that were issued before the text was seen, and weigh more than that.
         text_tokens: Tokens of the whole text, where these are only its first; ``L`` when absent.
         one_of_many: The key is one of many: where no payload is of use at a first look, its
             evidence is bounded from below at a fraction of the cost.
@@ -511,6 +533,7 @@ def decide(
         model=model,
         prompt_known=prompt_known,
         token_probability=token_probability,
+        issuable=issuable,
         issued=issued,
         text_tokens=text_tokens,
         checkpoint=checkpoint,
@@ -577,11 +600,11 @@ def _marks(
         return _Marks((), 0, at_least=False)
     passages = FoundPassages(passages=())
     windows = weighed.usable > SCALES[0][0] and weighed.log_e >= 0
-    if windows and isinstance(weighed.trellis, RegisterTrellis):
+    if windows and isinstance(weighed.prior.trellis, RegisterTrellis):
         passages = find_passages(
             weighed.anywhere,
             weighed.text.index,
-            weighed.trellis,
+            weighed.prior,
             profile,
             level,
             payload.bits[None],
@@ -627,7 +650,7 @@ def _stated(
         if same and rows.size >= _NEARLY_ALL * weighed.usable:
             return PayloadPosterior(_in_question(candidates), bit_posteriors)
         phi = weighed.grid_text.potentials(rows)
-        return payload_posterior(phi, passages[0].bits, weighed.trellis, profile, issued)
+        return payload_posterior(phi, passages[0].bits, weighed.prior, profile, issued)
 
     groups: dict[bytes, list[FoundPassage]] = {}
     for passage in found.passages:
@@ -709,11 +732,11 @@ def _members(log_sums: F64) -> I64:
     return np.asarray(order[(weight[order] >= _LEAST_WEIGHT) | (np.arange(order.size) == 0)])
 
 
-def _named(trellis: Trellis, phi: F64, log_sums: F64, count: int) -> Bits:
+def _named(prior: PayloadPrior, phi: F64, log_sums: F64, count: int) -> Bits:
     """Return the payloads that any strong grid point names; uint8 [C, L_m], all different."""
     rows: dict[bytes, Bits] = {}
     for g in _members(log_sums):
-        for bits, _ in trellis.k_best(phi[g], count):
+        for bits in prior.k_best(phi[g], count):
             rows.setdefault(bits.tobytes(), bits)
     return np.stack(list(rows.values()))
 
@@ -731,9 +754,9 @@ def _candidates(weighed: _EvidenceSums, profile: Profile) -> list[Candidate]:
 
 def _bit_posteriors(weighed: _EvidenceSums, found: list[Candidate]) -> F64:
     """Return the bits' posteriors, averaged over grid and list."""
-    trellis, phi, log_sums = weighed.trellis, weighed.phi, weighed.log_sums
+    prior, phi, log_sums = weighed.prior, weighed.phi, weighed.log_weighted
     if not weighed.usable:
-        return np.full(trellis.payload_bits, 0.5)
+        return np.full(prior.trellis.payload_bits, 0.5)
     weight = np.exp([c.log_posterior for c in found])
     bits = np.stack([c.payload.bits for c in found]).astype(np.float64)
     rest = 1.0 - float(weight.sum())
@@ -742,10 +765,10 @@ def _bit_posteriors(weighed: _EvidenceSums, found: list[Candidate]) -> F64:
         return np.asarray(np.clip(weight @ bits + max(rest, 0.0) / 2, 0.0, 1.0))
     members = _members(log_sums)
     share = np.exp(log_sums[members] - np.logaddexp.reduce(log_sums[members]))
-    whole = share @ np.stack([trellis.posteriors(phi[g]) for g in members])
+    whole = share @ np.stack([prior.posteriors(phi[g]) for g in members])
     if weighed.issued is not None:
-        prior = math.log(weighed.issued.issued.weight)
-        of_issued = math.exp(prior + weighed.issued.log_mean - weighed.log_e_whole)
+        log_weight = math.log(weighed.issued.issued.weight)
+        of_issued = math.exp(log_weight + weighed.issued.log_mean - weighed.log_e_whole)
         whole = (1 - of_issued) * whole + of_issued * weighed.issued.mean_bits()
     shares = weighed.log_listed + weighed.log_prior(weighed.listed)
     chained = np.exp(shares - np.logaddexp.reduce(shares)) @ weighed.listed

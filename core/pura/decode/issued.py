@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.listed import scaled_windows
+from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_scores, codeword_windows
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
@@ -89,13 +90,13 @@ def _packed(bits: Bits) -> npt.NDArray[np.bytes_]:
     return packed.view(f"S{packed.shape[1]}").reshape(-1)
 
 
-def log_prior(bits: Bits, payload_bits: int, issued: Issued | None) -> F64:
+def log_prior(bits: Bits, prior: PayloadPrior, issued: Issued | None) -> F64:
     """Return what payloads weigh before the text is seen, natural log; uint8 [C, L_m] to [C]."""
-    alike = np.full(len(bits), -payload_bits * math.log(2))
+    weight = prior.log_weight(bits)
     if issued is None:
-        return alike
+        return weight
     share = np.where(issued.holds(bits), math.log(issued.weight / len(issued)), -np.inf)
-    return np.asarray(np.logaddexp(alike + math.log1p(-issued.weight), share))
+    return np.asarray(np.logaddexp(weight + math.log1p(-issued.weight), share))
 
 
 @dataclass(frozen=True, kw_only=True)

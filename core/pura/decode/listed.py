@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.trellis import Trellis
+from pura.decode.prior import PayloadPrior
 from pura.decode.trellis.base import RegisterTrellis
-from pura.decode.walk import open_log_mean
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
@@ -56,7 +55,7 @@ class FirstLook(NamedTuple):
 def window_payloads(
     log_f: F64,
     index: npt.NDArray[np.int64],
-    trellis: Trellis,
+    prior: PayloadPrior,
     profile: Profile,
     known: Bits,
     checkpoint: Callable[[], None],
@@ -66,7 +65,7 @@ def window_payloads(
     Args:
         log_f: float64 [S, 8], log likelihoods of the steps, mean over a few grid points.
         index: int64 [S], first codeword position of each step.
-        trellis: Of the code.
+        prior: What payloads weigh, and the trellis of the code.
         profile: The profile.
         known: uint8 [C, L_m], payloads that the whole text names.
         checkpoint: Called often; may raise.
@@ -74,39 +73,39 @@ def window_payloads(
     Returns:
         uint8 [C', L_m], those that are not known yet; and the window, None in a text of one.
     """
-    if index.size <= _LEAST_WINDOW or not isinstance(trellis, RegisterTrellis):
-        return np.zeros((0, trellis.payload_bits), dtype=np.uint8), None
-    windows, evidence, look = _worthwhile(log_f, index, trellis, checkpoint)
+    if index.size <= _LEAST_WINDOW or not isinstance(prior.trellis, RegisterTrellis):
+        return np.zeros((0, prior.trellis.payload_bits), dtype=np.uint8), None
+    windows, evidence, look = _worthwhile(log_f, index, prior, checkpoint)
     # What is left of each window's evidence once a payload that is known accounts for it.
     left = evidence.copy()
     for bits in known[:_OF_A_WINDOW]:
-        left = np.minimum(left, evidence - _alone(bits, windows, profile))
+        left = np.minimum(left, evidence - _alone(bits, windows, prior, profile))
     found: list[Bits] = []
     budget = min(_DECODED_AT_MOST, _DECODED_AT_LEAST + index.size // _STEPS_A_DECODING)
     while budget and left.size and left.max() >= _WORTH_NATS:
         checkpoint()
         budget -= 1
         at = int(np.argmax(left))
-        named = [bits for bits, _ in trellis.k_best(windows[at].astype(np.float64), _OF_A_WINDOW)]
+        named = prior.k_best(windows[at].astype(np.float64), _OF_A_WINDOW)
         found += named
-        left = np.minimum(left, evidence - _alone(named[0], windows, profile))
+        left = np.minimum(left, evidence - _alone(named[0], windows, prior, profile))
         left[at] = 0.0
-    rows = np.array(found, dtype=np.uint8).reshape(-1, trellis.payload_bits)
+    rows = np.array(found, dtype=np.uint8).reshape(-1, prior.trellis.payload_bits)
     return np.unique(rows, axis=0), look
 
 
 def _worthwhile(
-    log_f: F64, index: npt.NDArray[np.int64], trellis: RegisterTrellis,
+    log_f: F64, index: npt.NDArray[np.int64], prior: PayloadPrior,
     checkpoint: Callable[[], None],
 ) -> tuple[npt.NDArray[np.float32], F64, FirstLook]:  # fmt: skip
     """Return the windows that may hold a mark: potentials [N, n, 8], evidence in nats [N]."""
     potentials, evidence = [], []
     look = FirstLook(0, -math.inf)
-    for scale, windows in enumerate(scaled_windows(log_f, index, trellis.codeword_length)):
+    for scale, windows in enumerate(scaled_windows(log_f, index, prior.trellis.codeword_length)):
         for first in range(0, len(windows), _CHUNK):
             checkpoint()
             some = windows[first : first + _CHUNK]
-            values = open_log_mean(trellis, some.astype(np.float64)) + closing_nats(trellis)
+            values = prior.most(some.astype(np.float64))
             best = int(np.argmax(values))
             if scale == 0 and values[best] > look.log_e:
                 look = FirstLook((first + best) * _LEAST_WINDOW // 2, float(values[best]))
@@ -114,13 +113,6 @@ def _worthwhile(
             potentials.append(some[worth])
             evidence.append(values[worth])
     return np.concatenate(potentials), np.concatenate(evidence), look
-
-
-def closing_nats(trellis: RegisterTrellis) -> float:
-    """Open walks that there are for one payload, as a logarithm: what the mean over them loses."""
-    _, steps, branches = trellis.windows(np.zeros((1, trellis.codeword_length, 8))).shape
-    closing = math.log2(branches // 2) + steps - trellis.payload_bits
-    return float(closing * math.log(2))
 
 
 def scaled_windows(
@@ -139,25 +131,32 @@ def scaled_windows(
         level = level[::2] + level[1::2]
 
 
-def _alone(bits: Bits, windows: npt.NDArray[np.float32], profile: Profile) -> F64:
+def _alone(
+    bits: Bits, windows: npt.NDArray[np.float32], prior: PayloadPrior, profile: Profile
+) -> F64:
     """Return the evidence of one payload in each window, in nats."""
     read = codeword_windows(encode_rows(bits[None], profile)[0])
     score = windows[:, np.arange(read.size), read].sum(axis=1)
-    return np.asarray(score - profile.payload_bits * math.log(2), dtype=np.float64)
+    return np.asarray(score + float(prior.log_weight(bits[None])[0]), dtype=np.float64)
 
 
-def strongest_payloads(phi: F64, payloads: Bits, profile: Profile, count: int) -> Bits:
-    """Return the payloads of largest likelihood ratio for the text as a whole.
+def strongest_payloads(
+    phi: F64, payloads: Bits, prior: PayloadPrior, profile: Profile, count: int
+) -> Bits:
+    """Return the payloads that have the most weight given the text as a whole.
 
     Args:
         phi: float64 [G, n, 8].
         payloads: uint8 [C, L_m].
+        prior: What they weigh.
         profile: The profile.
         count: How many to return at most.
     """
     if len(payloads) <= count:
         return payloads
     scores = np.logaddexp.reduce(codeword_scores(phi, encode_rows(payloads, profile)), axis=0)
+    if prior.issuable is not None:
+        scores = scores + prior.log_weight(payloads)
     return payloads[np.argsort(-scores, kind="stable")[:count]]
 
 

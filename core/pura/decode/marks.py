@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.issued import Issued, log_prior
-from pura.decode.trellis import Trellis
+from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.payload import Payload
@@ -45,7 +45,7 @@ class Candidate:
     Attributes:
         payload: Its bits.
         log_posterior: Natural log of its weight, under the prior of the evidence: all payloads
-            alike, or the issued ones more.
+            alike, or those within limits or issued ones more.
     """
 
     payload: Payload
@@ -128,21 +128,21 @@ class PayloadPosterior(NamedTuple):
 
 
 def payload_posterior(
-    phi: F64, near: Bits, trellis: Trellis, profile: Profile, issued: Issued | None
+    phi: F64, near: Bits, prior: PayloadPrior, profile: Profile, issued: Issued | None
 ) -> PayloadPosterior:
     """Weigh all payloads on the steps of one mark.
 
     Args:
         phi: float64 [G, n, 8], of these steps.
         near: uint8 [L_m], the payload that they were found with.
-        trellis: Of the code.
+        prior: What payloads weigh beforehand, and the trellis of the code.
         profile: The profile.
-        issued: Payloads that weigh more beforehand.
+        issued: Payloads that weigh more than that.
     """
     fit = codeword_scores(phi, encode_rows(near[None], profile))[:, 0]
     order = np.argsort(-fit, kind="stable")[:_MOST_MEMBERS]
     phi = phi[order[fit[order] >= fit.max() + math.log(_LEAST_WEIGHT)]]
-    log_sums = trellis.log_sum(phi)
+    log_sums = prior.weighted(prior.trellis.log_sum(phi), phi)
     total = float(np.logaddexp.reduce(log_sums)) - profile.payload_bits * math.log(2)
     if issued is not None:
         total = float(
@@ -154,13 +154,12 @@ def payload_posterior(
 
     def weigh(bits: Bits) -> F64:
         ratio = np.logaddexp.reduce(codeword_scores(phi, encode_rows(bits, profile)), axis=0)
-        prior = log_prior(bits, profile.payload_bits, issued)
-        return np.asarray(np.minimum(ratio + prior - total, 0.0))
+        return np.asarray(np.minimum(ratio + log_prior(bits, prior, issued) - total, 0.0))
 
     pool = near[None]
     log_posterior = weigh(pool)
     if -math.expm1(float(log_posterior[0])) >= LEAST_POSTERIOR:
-        named = [bits for one in phi for bits, _ in trellis.k_best(one, MOST_CANDIDATES)]
+        named = [bits for one in phi for bits in prior.k_best(one, MOST_CANDIDATES)]
         if issued is not None:
             named.extend(_strongest_issued(phi, issued, profile))
         pool = np.unique(np.array([near, *named], dtype=np.uint8), axis=0)
@@ -174,11 +173,11 @@ def payload_posterior(
         ones = weight @ pool[kept].astype(np.float64) + rest * other
     else:
         share = np.exp(log_sums - np.logaddexp.reduce(log_sums))
-        alike = share @ np.stack([trellis.posteriors(one) for one in phi])
-        named_alike = np.exp(
-            np.logaddexp.reduce(codeword_scores(phi, encode_rows(pool[kept], profile)), axis=0)
-            - np.logaddexp.reduce(log_sums)
-        )
+        alike = share @ np.stack([prior.posteriors(one) for one in phi])
+        ratio = np.logaddexp.reduce(codeword_scores(phi, encode_rows(pool[kept], profile)), axis=0)
+        # The sums are times 2^{L_m}: a weight counts by what it is above all alike.
+        above = prior.log_weight(pool[kept]) + prior.log_all
+        named_alike = np.exp(ratio + above - np.logaddexp.reduce(log_sums))
         # Of what is not listed, the trellis says how its bits are spread.
         left = np.clip(alike - named_alike @ pool[kept], 0.0, 1.0)
         unlisted = max(1e-300, 1.0 - float(named_alike.sum()))

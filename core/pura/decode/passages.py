@@ -2,9 +2,9 @@
 
 docs/evidence.md §4. Windows are fixed by the number of carrying steps alone, before any phase is
 looked at. Each has an e-value for "the steps of this window came about independently of the key",
-which says nothing about the rest of the text: the mean over all payloads, on its steps alone.
-Those that reach the level name payloads; the best path over the steps, unmarked or with one of
-them, gives the passages; a passage is reported where a window of it reaches the level.
+which says nothing about the rest of the text: the mean over all payloads by their prior, on its
+steps alone. Those that reach the level name payloads; the best path over the steps, unmarked or
+with one of them, gives the passages; a passage is reported where a window of it reaches the level.
 """
 
 from __future__ import annotations
@@ -17,9 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pura.decode.listed import closing_nats
-from pura.decode.trellis.base import RegisterTrellis
-from pura.decode.walk import open_log_mean
+from pura.decode.prior import PayloadPrior
 from pura.decode.windows import codeword_windows, window_potentials
 from pura.scheme.codeword import encode_rows
 from pura.scheme.profile import Profile
@@ -125,7 +123,7 @@ class _Segment(NamedTuple):
 def find_passages(
     log_f: F64,
     index: I64,
-    trellis: RegisterTrellis,
+    prior: PayloadPrior,
     profile: Profile,
     level: float,
     known: Bits,
@@ -138,7 +136,7 @@ def find_passages(
     Args:
         log_f: float64 [S, 8], log of one density a step, chosen before its phase was looked at.
         index: int64 [S], first codeword position of each step.
-        trellis: Of the code.
+        prior: What payloads weigh, and the trellis of the code.
         profile: The profile.
         level: Natural log of what the e-value of a statement, divided by how many there are, must
             reach times the number of passages that are reported.
@@ -148,7 +146,7 @@ def find_passages(
             ``S`` when absent.
     """
     most = index.size if steps is None else max(steps, index.size)
-    search = _Search(log_f, index, trellis, profile, level, most, checkpoint)
+    search = _Search(log_f, index, prior, profile, level, most, checkpoint)
     return search.run(known) if search.reached.size else FoundPassages(passages=())
 
 
@@ -157,15 +155,14 @@ class _Search:
         self,
         log_f: F64,
         index: I64,
-        trellis: RegisterTrellis,
+        prior: PayloadPrior,
         profile: Profile,
         level: float,
         most: int,
         checkpoint: Callable[[], None],
     ) -> None:
-        self._log_f, self._index, self._trellis = log_f, index, trellis
+        self._log_f, self._index, self._prior = log_f, index, prior
         self._profile, self._checkpoint = profile, checkpoint
-        self._alike = profile.payload_bits * math.log(2)
         windows = fixed_windows(index.size)
         self._first, self._after = np.array(windows, dtype=np.int64).T
         # Half of the chance of an error is for windows, half for passages that repeat a payload.
@@ -174,6 +171,7 @@ class _Search:
         self._bound = np.concatenate(list(self._looks(windows)))
         self._allow(1)
         self._bits: list[Bits] = []
+        self._weights: list[float] = []
         self._numbers: dict[bytes, int] = {}
         self._alive: list[list[tuple[int, int, F64]]] = []
         self._decoded: set[int] = set()
@@ -181,7 +179,6 @@ class _Search:
 
     def _looks(self, windows: Sequence[Window]) -> Iterator[F64]:
         """Yield an upper bound of each window's evidence: the ring may end in another state."""
-        closing = closing_nats(self._trellis)
         for start in range(0, len(windows), _TOGETHER):
             self._checkpoint()
             some = windows[start : start + _TOGETHER]
@@ -193,10 +190,7 @@ class _Search:
             np.cumsum(total, axis=0, out=total)
             begin = [(w.first - first) // _GRAIN for w in some]
             end = [-(-(w.after - first) // _GRAIN) for w in some]
-            yield (
-                open_log_mean(self._trellis, (total[end] - total[begin]).reshape(-1, length, 8))
-                + closing
-            )
+            yield self._prior.most((total[end] - total[begin]).reshape(-1, length, 8))
 
     def _allow(self, reported: int) -> None:
         """Lower the level for windows to what it is where so many passages are reported."""
@@ -253,6 +247,7 @@ class _Search:
         self._checkpoint()
         self._numbers[bits.tobytes()] = len(self._bits)
         self._bits.append(bits)
+        self._weights.append(float(self._prior.log_weight(bits[None])[0]))
         gain = self._gain(bits, 0, self._index.size)
         inside = self._sums(gain) >= _ALIVE_NATS
         spans: list[list[int]] = []
@@ -280,10 +275,14 @@ class _Search:
 
     def _name(self, path: Sequence[_Segment]) -> bool:
         """Decode windows whose evidence the path leaves out; says whether a payload is new."""
-        gain = np.zeros(self._index.size)
-        for segment in path:
-            gain[segment.first : segment.after] = self._segment_gain(segment)
-        left = self._bound - np.maximum(self._sums(gain) - self._alike, 0.0)
+        left = self._bound
+        # Payloads of one weight account for windows together: all of them, but where limits are.
+        for weight in {self._weights[segment.number] for segment in path}:
+            gain = np.zeros(self._index.size)
+            for segment in path:
+                if self._weights[segment.number] == weight:
+                    gain[segment.first : segment.after] = self._segment_gain(segment)
+            left = np.minimum(left, self._bound - np.maximum(self._sums(gain) + weight, 0.0))
         order = self.reached[np.argsort(-left[self.reached], kind="stable")]
         taken = np.zeros(-(-self._index.size // _GRAIN), dtype=bool)
         new = False
@@ -302,11 +301,13 @@ class _Search:
         """Return the payload that fits some steps best."""
         self._checkpoint()
         self._decodings += 1
-        return self._trellis.k_best(self._potentials(np.arange(first, after)), 1)[0][0]
+        return self._prior.k_best(self._potentials(np.arange(first, after)), 1)[0]
 
     def _log_e(self, rows: I64) -> float:
         """Return the natural log of the e-value of some steps."""
-        return float(self._trellis.log_sum(self._potentials(rows))) - self._alike
+        phi = self._potentials(rows)[None]
+        log_sums = self._prior.weighted(self._prior.trellis.log_sum(phi), phi)
+        return float(log_sums[0]) - self._prior.log_all
 
     def _potentials(self, rows: I64) -> F64:
         return window_potentials(
@@ -345,13 +346,12 @@ class _Search:
 
         None does where the payload has more than half of what all have at the most.
         """
-        closing = closing_nats(self._trellis) - math.log(2)
         out = []
         for start in range(0, len(path), _TOGETHER):
             some = path[start : start + _TOGETHER]
             phi = np.stack([self._potentials(np.arange(s.first, s.after)) for s in some])
-            most = open_log_mean(self._trellis, phi) + closing + self._alike
-            own = [float(self._segment_gain(s).sum()) for s in some]
+            most = self._prior.most(phi) - math.log(2)
+            own = [float(self._segment_gain(s).sum()) + self._weights[s.number] for s in some]
             out += [s for s, top, gain in zip(some, most, own, strict=True) if gain < top]
         return out
 
@@ -399,7 +399,8 @@ class _Search:
         for at in order.tolist():
             window = Window(int(self._first[at]), int(self._after[at]))
             log_e = self._log_e(np.arange(*window))
-            share = float(self._gain(self._bits[segment.number], *window).sum()) - self._alike
+            share = float(self._gain(self._bits[segment.number], *window).sum())
+            share += self._weights[segment.number]
             if log_e < self._need or share - log_e < _IN_QUESTION:
                 continue
             rows = np.arange(*window)

@@ -7,6 +7,8 @@ import pytest
 
 from pura.decode import Issued, decide, log_evidence
 from pura.decode.issued import log_prior, score_issued
+from pura.decode.prior import PayloadPrior
+from pura.decode.trellis import make_trellis
 from pura.scheme import Payload, Profile
 
 SMALL = Profile(payload_bits=9, code="tbcc", vocab_size=1000)
@@ -41,10 +43,11 @@ def test_a_weight_that_is_none_is_refused(weight):
 
 def test_the_prior_adds_up_to_one():
     issued = Issued.of([EVERYONE[[3, 70, 511]]], 9, 0.25)
-    prior = np.exp(log_prior(EVERYONE, 9, issued))
+    alike = PayloadPrior(trellis=make_trellis(SMALL))
+    prior = np.exp(log_prior(EVERYONE, alike, issued))
     assert prior.sum() == pytest.approx(1)
     assert prior[70] == pytest.approx(0.25 / 3 + 0.75 / 512)
-    np.testing.assert_allclose(np.exp(log_prior(EVERYONE, 9, None)), 1 / 512)
+    np.testing.assert_allclose(np.exp(log_prior(EVERYONE, alike, None)), 1 / 512)
 
 
 @pytest.mark.parametrize("profile", [SMALL, SMALL_SPC], ids=["tbcc", "spc"])
@@ -56,7 +59,7 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
     issued = Issued.of([EVERYONE[[7, 200, 300, 301]]], 9, 0.5)
     got = decide(*text.arrays(), profile, candidates=512, issued=issued)
     ratios = np.exp(got.log_ratios(EVERYONE, profile))
-    prior = np.exp(log_prior(EVERYONE, 9, issued))
+    prior = np.exp(log_prior(EVERYONE, PayloadPrior(trellis=make_trellis(profile)), issued))
     assert got.log_e == pytest.approx(math.log(prior @ ratios), abs=1e-9)
     assert got.log_e_alike == pytest.approx(math.log(ratios.mean()), abs=1e-9)
     held = issued.holds(EVERYONE)
@@ -170,6 +173,6 @@ def test_any_part_of_the_list_is_below_the_whole(text_maker):
     for _ in range(3):
         text = text_maker(rng, SMALL, 25)
         got = decide(*text.arrays(), SMALL, issued=issued)
-        prior = log_prior(got.listed, 9, issued)
+        prior = log_prior(got.listed, PayloadPrior(trellis=make_trellis(SMALL)), issued)
         assert got.log_e_list == pytest.approx(np.logaddexp.reduce(prior + got.log_listed))
         assert np.exp(prior).sum() <= 1

@@ -9,6 +9,7 @@ import pytest
 from pura.decode.exact import decide
 from pura.decode.marks import payload_posterior
 from pura.decode.passages import SCALES, best_path, fixed_windows
+from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
 from pura.scheme import Payload, Profile
@@ -63,7 +64,7 @@ def test_the_posterior_of_a_mark_is_that_of_all_payloads(profile, steps, text_ma
     scores = codeword_scores(phi, encode_rows(all_, profile))[0]
     wanted = np.exp(scores - np.logaddexp.reduce(scores))
     best = all_[np.argmax(wanted)]
-    got = payload_posterior(phi, best, trellis, profile, None)
+    got = payload_posterior(phi, best, PayloadPrior(trellis=trellis), profile, None)
     assert got.payload.bits.tolist() == best.tolist()
     named = {c.payload.text: c.posterior for c in got.candidates}
     by_rank = np.sort(wanted)[::-1]

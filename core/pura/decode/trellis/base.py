@@ -5,11 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from pura.decode.trellis import register
 from pura.decode.trellis.listing import best_walks
 from pura.decode.trellis.protocol import F64, Bits
 from pura.decode.windows import codeword_windows
+
+I64 = npt.NDArray[np.int64]
 
 
 class RegisterTrellis(ABC):
@@ -29,6 +32,13 @@ class RegisterTrellis(ABC):
     @abstractmethod
     def payloads(self, walks: Bits) -> Bits:
         """Read the payloads, uint8 [K, L_m], off the bits shifted in, uint8 [K, T]."""
+
+    @abstractmethod
+    def payload_bit(self) -> I64:
+        """Return the payload bit that each step reads, by the state after it; int64 [T, S].
+
+        -1 throughout a step that reads none. Steps read the payload in its order.
+        """
 
     @abstractmethod
     def payload_posteriors(self, states: F64) -> F64:

@@ -67,16 +67,16 @@ def make_bridges(windows: F64) -> list[Bridge]:
     chance.reshape(grid, steps, 2, -1)[:] += sums[:, 1:, None]
     np.exp(chance, out=chance)
     whole = steps - steps % _JOINED
-    joined = list(_join(chance[:, :whole].reshape(grid, -1, _JOINED, double)))
+    joined = list(join(chance[:, :whole].reshape(grid, -1, _JOINED, double)))
     if whole < steps:
-        joined.extend(_join(chance[:, None, whole:]))
+        joined.extend(join(chance[:, None, whole:]))
     return [
         Bridge(blocks=tuple(block[g] for block in joined), log_weight=log_weight[g])
         for g in range(grid)
     ]
 
 
-def _join(chance: F64) -> F64:
+def join(chance: F64) -> F64:
     """Multiply the probabilities of successive steps.
 
     Args:
@@ -95,14 +95,14 @@ def _join(chance: F64) -> F64:
     return np.ascontiguousarray(cube.transpose(1, 0, 3, 4, 2))
 
 
-def _advance(block: F64, chance: F64, out: F64) -> None:
+def advance(block: F64, chance: F64, out: F64) -> None:
     """Carry ``P(state | start)``, float64 [S, P], over a block."""
     stay, wide, _ = block.shape
     before = chance.reshape(wide, stay, -1).transpose(1, 0, 2)
     np.matmul(block, before, out=out.reshape(stay, wide, -1))
 
 
-def _retreat(block: F64, chance: F64, out: F64) -> None:
+def retreat(block: F64, chance: F64, out: F64) -> None:
     """Carry ``P(end | state)``, float64 [S, P], back over a block."""
     stay, wide, _ = block.shape
     before = out.reshape(wide, stay, -1).transpose(1, 0, 2)
@@ -133,12 +133,13 @@ def log_return(bridge: Bridge) -> float:
     chance = _depart(bridge.blocks[0])
     spare = np.empty_like(chance)
     for block in bridge.blocks[1:-1]:
-        _advance(block, chance, spare)
+        advance(block, chance, spare)
         chance, spare = spare, chance
-    return _log_home(bridge, _arrive(bridge.blocks[-1], chance))
+    return log_home(bridge, _arrive(bridge.blocks[-1], chance))
 
 
-def _log_home(bridge: Bridge, back: F64) -> float:
+def log_home(bridge: Bridge, back: F64) -> float:
+    """Return the sum over all starts, ``back``, float64 [S], being the chances to come home."""
     home = back > 0.0
     if not home.any():
         return -math.inf
@@ -164,11 +165,11 @@ def bit_posteriors(bridge: Bridge) -> F64 | None:
     past = np.eye(states)
     for i, block in enumerate(bridge.blocks):
         following = np.empty_like(past)
-        _advance(block, past, following)
+        advance(block, past, following)
         past = following
         if i in looks:
             pasts[i] = past
-    if np.isneginf(bridge.log_weight.max()) or _log_home(bridge, past.diagonal()) < bridge.floor:
+    if np.isneginf(bridge.log_weight.max()) or log_home(bridge, past.diagonal()) < bridge.floor:
         return None
     return _read_bits(bridge, pasts, ends, memory)
 
@@ -185,6 +186,6 @@ def _read_bits(bridge: Bridge, pasts: dict[int, F64], ends: npt.NDArray[np.int64
             posterior = (pasts.pop(i) * future) @ weight
             count = min(m, int(ends[i]))
             bits[ends[i] - count : ends[i]] = (ones @ posterior / posterior.sum())[m - count :]
-        _retreat(bridge.blocks[i], future, spare)
+        retreat(bridge.blocks[i], future, spare)
         future, spare = spare, future
     return bits

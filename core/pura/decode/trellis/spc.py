@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from pura.decode.trellis.base import RegisterTrellis
+from pura.decode.trellis.base import I64, RegisterTrellis
 from pura.decode.trellis.protocol import F64, Bits
 
 _WINDOWS: Final = np.arange(16)  # r_{t-3} r_{t-2} r_{t-1} r_t
@@ -53,6 +53,12 @@ class SpcTrellis(RegisterTrellis):
         coded[:, 1:] ^= walks[:, :-1]
         data = coded.reshape(walks.shape[0], self.blocks, -1)[..., :-1]
         return np.asarray(data.reshape(walks.shape[0], -1))
+
+    def payload_bit(self) -> I64:
+        """Return whether the last two running parities differ; a parity bit is none."""
+        read = np.tile(_CODED & 1, (self.codeword_length, 1))
+        read[self.codeword_length // self.blocks - 1 :: self.codeword_length // self.blocks] = -1
+        return np.asarray(read, dtype=np.int64)
 
     def payload_posteriors(self, states: F64) -> F64:
         """Add up the states whose last two running parities differ, at the data positions."""

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode.trellis import bridge, register
-from pura.decode.trellis.base import RegisterTrellis, state_posteriors
+from pura.decode.trellis.base import I64, RegisterTrellis, state_posteriors
 from pura.decode.trellis.listing import best_walks
 from pura.decode.trellis.protocol import F64, Bits
 from pura.scheme.payload import TBCC_GENERATORS, TBCC_MEMORY
@@ -83,6 +83,10 @@ class TbccTrellis(RegisterTrellis):
     def payloads(self, walks: Bits) -> Bits:
         """Return the walks: the register holds the payload itself."""
         return walks
+
+    def payload_bit(self) -> I64:
+        """Return the newest bit of each state."""
+        return np.tile(np.arange(1 << _REGISTER) & 1, (self.payload_bits, 1))
 
     def payload_posteriors(self, states: F64) -> F64:
         """Add up the states whose newest bit is 1."""

@@ -5400,8 +5400,8 @@ Anteil {share:text}</translation>
         <translation>Fortschritt</translation>
     </message>
     <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
+        <source>Stop</source>
+        <translation>Anhalten</translation>
     </message>
 </context>
 <context>

@@ -44,7 +44,7 @@ class WorkingDialog(FittedDialog):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName(translate("Stores", "Progress"))
-        self.stop = QPushButton(translate("Stores", "Cancel"))
+        self.stop = QPushButton(translate("Stores", "Stop"))
         self.stop.setAutoDefault(False)
         self.stop.clicked.connect(self._stop)
         session.noticed.connect(self._noticed)

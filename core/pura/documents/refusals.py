@@ -35,6 +35,8 @@ def outside() -> InputError:
     return InputError("input.outside", code="input-outside")
 
 
-def damaged(label: str, kind: str | Phrase) -> InputError:
-    """Return the refusal of a file that its parser cannot understand."""
-    return InputError("input.damaged", label=label, kind=kind, code="input-damaged")
+def damaged(label: str, why: Phrase | None = None) -> InputError:
+    """Return the refusal of a file that its parser cannot understand, with the reason if known."""
+    if why is None:
+        return InputError("input.damaged", label=label, code="input-damaged")
+    return InputError("input.damaged-why", label=label, why=why, code="input-damaged")

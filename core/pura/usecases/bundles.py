@@ -18,7 +18,7 @@ from typing import Any, Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from pura.base.errors import InputError, naming
+from pura.base.errors import InputError, KeyFormatError, naming
 from pura.base.files import read_bounded, refuse_taken, write_or_refuse
 from pura.base.strict import read_json
 from pura.keys import Place, Secret, parse_key
@@ -271,7 +271,12 @@ def _opened(path: Path, passphrase: bytearray) -> _Content:
         data = base64.b64decode(str(whole["content"]), validate=True)
     except ValueError:
         raise _damaged() from None
-    inner = unseal(str(whole["opened_by"]).encode(), passphrase)
+    try:
+        inner = unseal(str(whole["opened_by"]).encode(), passphrase)
+    except KeyFormatError as error:
+        if error.code == "key-file-passphrase":
+            raise KeyFormatError("bundle.passphrase", code=error.code) from None
+        raise
     try:
         body = AESGCM(bytes(inner)).decrypt(data[:12], data[12:], SCHEMA.encode())
     except (InvalidTag, ValueError):

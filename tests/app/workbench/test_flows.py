@@ -530,6 +530,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not dialog.busy and bool(dialog.words.text()))
+    assert "does not open this bundle" in dialog.words.text()
     assert dialog.isVisible()
     assert dialog.height() >= size.height()
     assert dialog.passphrase.selectedText() == "another passphrase"

@@ -71,12 +71,17 @@ def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
     whole, key, profile = sample()
     text = first_tokens(model, whole, tokens)
     ids = tokenise(model.tokenizer, text).ids
-    fed = torch.from_numpy(ids)[None].to(model.device.torch_device)
     many = [SecretKey(SEED.to_bytes(28, "big") + i.to_bytes(4, "big")) for i in range(keys)]
 
-    def bare() -> Any:
-        with torch.inference_mode():
-            return model.network(fed).logits
+    def bare(words: str) -> Callable[[], Any]:
+        ids = tokenise(model.tokenizer, words).ids
+        fed = torch.from_numpy(ids)[None].to(model.device.torch_device)
+
+        def once() -> Any:
+            with torch.inference_mode():
+                return model.network(fed).logits
+
+        return once
 
     def audited(words: str) -> Any:
         return audit_text(
@@ -85,12 +90,13 @@ def ways_of(model: Any, tokens: int, keys: int) -> dict[str, Callable[[], Any]]:
 
     several = {f"{keys} keys": lambda: read(model, ids, keys=many, profile=profile)}
     return {
-        "bare": bare,
+        "bare": bare(text),
         "reading": lambda: read(model, ids, keys=[key], profile=profile),
         **(several if keys else {}),
         "audit": lambda: audited(text),
         "audit, quotes in each fifth sentence": lambda: audited(with_quotes(text, 5)),
         "audit, quotes in every sentence": lambda: audited(with_quotes(text, 1)),
+        "bare, quotes in every sentence": bare(with_quotes(text, 1)),
     }
 
 

@@ -388,10 +388,17 @@ class DocumentAudit:
                 note.append(sentence("log.prior", n=len(self._prior.issued)))
             elif self._options.policy.register_prior:
                 note.append(sentence("log.prior-none"))
-            trials = []
-            for plan, weights, (reading, number, one) in zip(plans, local, tried, strict=True):
+            trials: list[KeyReading] = []
+            # The marks of the strongest reading are told; those of other keys on it, and around a
+            # window that is read again, as well.
+            only_one = len(self._keys) == 1 and not self._weights.again
+            for plan, weights, (reading, number, one) in reversed(
+                list(zip(plans, local, tried, strict=True))
+            ):
                 self._checkpoint()
-                trials.append(
+                known = max((trial.exact.log_e for trial in trials), default=-math.inf)
+                trials.insert(
+                    0,
                     self._decoded(
                         number,
                         plan,
@@ -400,7 +407,8 @@ class DocumentAudit:
                         variant=self._openings[reading].variant,
                         reading=reading,
                         log10_weight=self._weights.first,
-                    )
+                        least=known if only_one else -math.inf,
+                    ),
                 )
             note.append(sentence("log.decoder", name=self._options.decoder))
             note.append(sentence("log.likelihood", fingerprint=trials[0].exact.model_fingerprint))
@@ -422,6 +430,7 @@ class DocumentAudit:
         reading: int,
         log10_weight: float,
         begin: int | None = None,
+        least: float = -math.inf,
     ) -> KeyReading:
         return decode(
             number,
@@ -438,6 +447,7 @@ class DocumentAudit:
             issued=None if self._prior is None else self._prior.issued,
             one_of_many=len(self._keys) > FEW_KEYS,
             threshold=self._options.policy.t_found,
+            least=least,
             checkpoint=self._checkpoint,
         )
 

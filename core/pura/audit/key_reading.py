@@ -168,11 +168,13 @@ def decode(
     issued: Issued | None = None,
     one_of_many: bool = False,
     threshold: float = 6.0,
+    least: float = -math.inf,
     checkpoint: Callable[[], None] | None = None,
 ) -> KeyReading:
     """Decode with the published and with the exact decoder (step 8).
 
-    A mark must reach ``threshold``, log10, with the weight that its trial has among all.
+    A mark must reach ``threshold``, log10, with the weight that its trial has among all. None is
+    looked for where the evidence, natural log, is below ``least``.
     """
     exact = decide(
         plan,
@@ -188,6 +190,7 @@ def decode(
         text_tokens=intervals.text_tokens,
         one_of_many=one_of_many,
         level=(threshold - log10_weight) * math.log(10),
+        least=least,
         checkpoint=checkpoint,
     )
     return KeyReading(

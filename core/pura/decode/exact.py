@@ -107,7 +107,7 @@ class ExactDecision:
         listed: uint8 [C, L_m], the payloads that were weighed one by one.
         log_listed: float64 [C], log likelihood ratio of each, mean over the chains.
         marks: Every mark, in the order of the text, by the first token of its first passage.
-            Empty without usable steps.
+            Empty without usable steps, and where they were not looked for.
         headline: Which of them has the largest share in the e-value; ``payload``, ``candidates``
             and ``bit_posteriors`` are its.
         at_least: A limit of the search was reached: there may be more marks.
@@ -495,6 +495,7 @@ def decide(
     text_tokens: int | None = None,
     one_of_many: bool = False,
     level: float = LEVEL,
+    least: float = -math.inf,
     checkpoint: Callable[[], None] | None = None,
 ) -> ExactDecision:
     """Weigh the evidence of a text and decode it.
@@ -516,6 +517,7 @@ def decide(
             evidence is bounded from below at a fraction of the cost.
         level: Natural log of what the e-value of a passage must reach, over all passages of the
             text, for it to be a mark.
+        least: Natural log of the evidence below which no marks are looked for.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -542,7 +544,9 @@ def decide(
     )
     found = _candidates(weighed, profile)
     bit_posteriors = _bit_posteriors(weighed, found)
-    marks = _marks(weighed, found, bit_posteriors, profile, level, checkpoint)
+    marks = _Marks((), 0, at_least=False)
+    if weighed.log_e >= least:
+        marks = _marks(weighed, found, bit_posteriors, profile, level, checkpoint)
     if marks.marks and marks.marks[marks.headline].bit_posteriors is not bit_posteriors:
         # The text as a whole mixes several marks, or foreign steps, into what it says of one.
         own = marks.marks[marks.headline]

@@ -26,12 +26,18 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 
-SCALES: Final = ((64, 16), (128, 32), (256, 64))
+SCALES: Final = ((64, 8), (96, 12), (128, 16), (192, 24), (256, 32))
 """Steps of a window, and between the beginnings of two."""
 
+REPEATS: Final = 0.1
+"""Share of the chance of an error that passages have which repeat a payload; windows the rest."""
+
 _ETA: Final = 0.15  # a passage may be edited
-_GRAIN: Final = 16  # every window begins and ends at a multiple of it, or at the end of the text
+_LOOKED: Final = ((64, 16), (128, 32), (256, 64))  # windows that name payloads: some of all
+_GRAIN: Final = 16  # these begin and end at a multiple of it, or at the end of the text
 _TOGETHER: Final = 256  # windows looked at together
+_BELOW_NATS: Final = 5 * math.log(10)  # so far below the level a window names a payload …
+_NAMES_NATS: Final = 4 * math.log(10)  # … if it reaches this: the best of all windows may do better
 _ENTER_NATS: Final = math.log(1 / 400)
 _LEAVE_NATS: Final = math.log(1 / 200)
 _ALIVE_NATS: Final = 11.0  # in no window below it can a payload pay for coming and going
@@ -42,9 +48,7 @@ _LEFT_NATS: Final = (
 _LEAST_STEPS: Final = 20
 _IN_QUESTION: Final = math.log(1e-4)  # least share of a payload in a window that speaks for it
 _ROUNDS: Final = 16
-_LOOKED_AT: Final = (
-    4  # windows of a passage whose e-value is worked out until one reaches the level
-)
+_LOOKED_AT: Final = 4  # windows of a passage whose e-value is worked out
 DECODED_AT_MOST: Final = 8192
 
 
@@ -60,14 +64,17 @@ def fixed_windows(steps: int) -> list[Window]:
 
     A text of no more than one window has one, itself.
     """
+    return [Window(*row) for row in _windows(SCALES, steps).tolist()]
+
+
+def _windows(scales: Sequence[tuple[int, int]], steps: int) -> I64:
+    """Return the windows of some sizes and strides, each once; int64 [K, 2]."""
     if steps <= SCALES[0][0]:
-        return [Window(0, steps)]
-    found = (
-        Window(first, min(first + size, steps))
-        for size, stride in SCALES
-        for first in range(0, max(1, steps - size + stride), stride)
-    )
-    return list(dict.fromkeys(found))
+        return np.array([[0, steps]])
+    first = [np.arange(0, max(1, steps - size + stride), stride) for size, stride in scales]
+    after = [begin + size for begin, (size, _) in zip(first, scales, strict=True)]
+    both = np.stack([np.concatenate(first), np.minimum(np.concatenate(after), steps)], axis=1)
+    return np.asarray(np.unique(both, axis=0), dtype=np.int64)
 
 
 def log_anywhere(young: F64) -> F64:
@@ -163,50 +170,47 @@ class _Search:
     ) -> None:
         self._log_f, self._index, self._prior = log_f, index, prior
         self._profile, self._checkpoint = profile, checkpoint
-        windows = fixed_windows(index.size)
-        self._first, self._after = np.array(windows, dtype=np.int64).T
-        # Half of the chance of an error is for windows, half for passages that repeat a payload.
-        self._level, self._most = level, most
-        self._statements = math.log(2 * len(fixed_windows(most)))
-        self._bound = np.concatenate(list(self._looks(windows)))
-        self._allow(1)
+        self._first, self._after = _windows(_LOOKED, index.size).T
+        self._windows = _windows(SCALES, index.size)
+        count = len(_windows(SCALES, most))
+        self._level = level
+        self._statements = math.log(count / (1 - REPEATS))
+        self._repeats = math.log(count / REPEATS) + math.log(most)
+        self._bound = np.concatenate(list(self._looks()))
+        alone = level + self._statements
+        self.reached = np.flatnonzero(
+            self._bound >= min(alone, max(alone - _BELOW_NATS, _NAMES_NATS))
+        )
         self._bits: list[Bits] = []
         self._weights: list[float] = []
         self._numbers: dict[bytes, int] = {}
         self._alive: list[list[tuple[int, int, F64]]] = []
         self._decoded: set[int] = set()
         self._decodings = 0
+        self._asked: set[Window] = set()
+        self._looked_at: dict[_Segment, list[tuple[Window, float]]] = {}
+        self._weighed: dict[Window, float] = {}
 
-    def _looks(self, windows: Sequence[Window]) -> Iterator[F64]:
+    def _looks(self) -> Iterator[F64]:
         """Yield an upper bound of each window's evidence: the ring may end in another state."""
-        for start in range(0, len(windows), _TOGETHER):
+        for start in range(0, self._first.size, _TOGETHER):
             self._checkpoint()
-            some = windows[start : start + _TOGETHER]
-            first, after = min(w.first for w in some), max(w.after for w in some)
+            begins = self._first[start : start + _TOGETHER]
+            ends = self._after[start : start + _TOGETHER]
+            first, after = int(begins.min()), int(ends.max())
             blocks, length = -(-(after - first) // _GRAIN), self._profile.codeword_length
             place = np.arange(after - first) // _GRAIN * length + self._index[first:after]
             level = window_potentials(self._log_f[first:after], place, blocks * length)
             total = np.concatenate([np.zeros((1, length * 8)), level.reshape(blocks, -1)])
             np.cumsum(total, axis=0, out=total)
-            begin = [(w.first - first) // _GRAIN for w in some]
-            end = [-(-(w.after - first) // _GRAIN) for w in some]
+            begin = (begins - first) // _GRAIN
+            end = -(-(ends - first) // _GRAIN)
             yield self._prior.most((total[end] - total[begin]).reshape(-1, length, 8))
-
-    def _allow(self, reported: int) -> None:
-        """Lower the level for windows to what it is where so many passages are reported."""
-        self._reported = reported
-        self._need = self._level + self._statements - math.log(reported)
-        self.reached = np.flatnonzero(self._bound >= self._need)
 
     def run(self, known: Bits) -> FoundPassages:
         for bits in known:
             self._add(bits)
-        path = self._path() if self._bits else []
-        stated = self._search(path)
-        while len(stated) > self._reported:
-            self._allow(len(stated))
-            stated = self._search(self._path())
-        stated = self._consistent(stated)
+        stated = self._consistent(self._stated(self._read_alone(self._named())))
         return FoundPassages(
             passages=tuple(
                 FoundPassage(bits=self._bits[s.number], first=s.first, after=s.after, log_e=log_e)
@@ -222,23 +226,52 @@ class _Search:
         least = order[fits[-1] - 1] if fits else math.inf
         return [one for one in stated if one[1] >= least]
 
-    def _search(self, path: list[_Segment]) -> list[tuple[_Segment, float]]:
-        """Name payloads until no window is left that they do not account for."""
+    def _named(self) -> list[_Segment]:
+        """Name payloads until no window is left that the path does not account for."""
+        path = self._path() if self._bits else []
         for _ in range(_ROUNDS):
             if not self._name(path):
                 break
             path = self._path()
-        path = self._read_alone(path)
-        stated = self._stated(path)
-        while len({s.number for s in path}) > len({s.number for s, _ in stated}):
-            # What has no statement of its own takes no steps from what has one.
+        return path
+
+    def _stated(self, path: list[_Segment]) -> list[tuple[_Segment, float]]:
+        """Return the passages that have a statement of their own, and its e-value.
+
+        The more are reported, the less each must reach: as many as the path has, or fewer.
+        """
+        reported = len(path)
+        while path:
+            least = self._level - math.log(reported)
+            stated = self._reaching(path, least)
             kept = {s.number for s, _ in stated}
-            self._alive = [
-                runs if number in kept else [] for number, runs in enumerate(self._alive)
-            ]
-            path = self._path()
-            stated = self._stated(path)
-        return stated
+            fitting = self._fitting([s for s in path if s.number not in kept], least)
+            if len(stated) >= reported and not fitting:
+                return stated
+            # What has no statement of its own takes no steps from what has one, or may have.
+            if not fitting:
+                reported = len(stated)
+            if {s.number for s in path} != kept | fitting:
+                self._alive = [
+                    runs if number in kept | fitting else []
+                    for number, runs in enumerate(self._alive)
+                ]
+                path = self._path()
+        return []
+
+    def _fitting(self, path: Sequence[_Segment], least: float) -> set[int]:
+        """Return payloads that fit windows of some passages which reach a level by others."""
+        out = set()
+        for segment in path:
+            for window, own in self._best_windows(segment):
+                log_e = self._log_e(window)
+                others = own < log_e - math.log(2) and log_e - self._statements >= least
+                if others and window not in self._asked:
+                    self._asked.add(window)
+                    bits = self._best(*window)
+                    self._add(bits)
+                    out.add(self._numbers[bits.tobytes()])
+        return out
 
     def _add(self, bits: Bits) -> bool:
         """Take in a payload; says whether it is new."""
@@ -303,7 +336,13 @@ class _Search:
         self._decodings += 1
         return self._prior.k_best(self._potentials(np.arange(first, after)), 1)[0]
 
-    def _log_e(self, rows: I64) -> float:
+    def _log_e(self, window: Window) -> float:
+        """Return the natural log of the e-value of a window."""
+        if window not in self._weighed:
+            self._weighed[window] = self._log_e_of(np.arange(*window))
+        return self._weighed[window]
+
+    def _log_e_of(self, rows: I64) -> float:
         """Return the natural log of the e-value of some steps."""
         phi = self._potentials(rows)[None]
         log_sums = self._prior.weighted(self._prior.trellis.log_sum(phi), phi)
@@ -355,9 +394,9 @@ class _Search:
             out += [s for s, top, gain in zip(some, most, own, strict=True) if gain < top]
         return out
 
-    def _stated(self, path: Sequence[_Segment]) -> list[tuple[_Segment, float]]:
-        """Return the passages that have a statement of their own, and its e-value."""
-        by_window = {segment: self._statement(segment, path) for segment in path}
+    def _reaching(self, path: Sequence[_Segment], least: float) -> list[tuple[_Segment, float]]:
+        """Return the passages whose own statement reaches a level, and its e-value."""
+        by_window = {segment: self._statement(segment, path, least) for segment in path}
         named: dict[int, list[Window]] = {}
         for segment, found in by_window.items():
             if found is not None:
@@ -374,8 +413,7 @@ class _Search:
 
         The payload must be the best one of a window that shares no step with the passage.
         """
-        log_ratio = float(self._segment_gain(segment).sum())
-        log_e = log_ratio - self._statements - math.log(self._most)
+        log_e = float(self._segment_gain(segment).sum()) - self._repeats
         if log_e < self._level:
             return None
         for window in named.get(segment.number, ()):
@@ -386,31 +424,45 @@ class _Search:
         return None
 
     def _statement(
-        self, segment: _Segment, path: Sequence[_Segment]
+        self, segment: _Segment, path: Sequence[_Segment], least: float
     ) -> tuple[float, Window] | None:
-        """Return the e-value of the first window inside that reaches the level; None if none does.
+        """Return the e-value of a window inside that reaches a level; None if none does.
 
         It must do so by the payload of the passage, and without the steps of other passages.
         """
-        first, after = self._first[self.reached], self._after[self.reached]
-        shared = np.minimum(after, segment.after) - np.maximum(first, segment.first)
-        inside = self.reached[2 * shared > after - first]
-        order = inside[np.argsort(-self._bound[inside], kind="stable")][:_LOOKED_AT]
-        for at in order.tolist():
-            window = Window(int(self._first[at]), int(self._after[at]))
-            log_e = self._log_e(np.arange(*window))
-            share = float(self._gain(self._bits[segment.number], *window).sum())
-            share += self._weights[segment.number]
-            if log_e < self._need or share - log_e < _IN_QUESTION:
+        others = [other for other in path if other.number != segment.number]
+        for window, own in self._best_windows(segment):
+            log_e = self._log_e(window)
+            if log_e - self._statements < least or own - log_e < _IN_QUESTION:
                 continue
             rows = np.arange(*window)
-            for other in path:
-                if other.number != segment.number:
-                    rows = rows[(rows < other.first) | (rows >= other.after)]
-            if rows.size < window.after - window.first and self._log_e(rows) < self._need:
-                continue
-            return log_e - self._statements, window
+            for other in others:
+                rows = rows[(rows < other.first) | (rows >= other.after)]
+            whole = rows.size == window.after - window.first
+            if whole or self._log_e_of(rows) - self._statements >= least:
+                return log_e - self._statements, window
         return None
+
+    def _best_windows(self, segment: _Segment) -> list[tuple[Window, float]]:
+        """Return windows that a passage holds more than half of, the best ones, best first.
+
+        Returns:
+            Each with the natural log of what the payload adds to its e-value, which is no less.
+        """
+        if segment not in self._looked_at:
+            first, after = self._windows.T
+            shared = np.minimum(after, segment.after) - np.maximum(first, segment.first)
+            inside = self._windows[2 * shared > after - first]
+            begin, end = int(inside.min(initial=self._index.size)), int(inside.max(initial=0))
+            gain = self._gain(self._bits[segment.number], begin, max(begin, end))
+            total = np.concatenate([[0.0], np.cumsum(gain)])
+            own = total[inside[:, 1] - begin] - total[inside[:, 0] - begin]
+            own += self._weights[segment.number]
+            best = np.argsort(-own, kind="stable")[:_LOOKED_AT]
+            self._looked_at[segment] = [
+                (Window(*map(int, inside[at])), float(own[at])) for at in best
+            ]
+        return self._looked_at[segment]
 
 
 def best_path(

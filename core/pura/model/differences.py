@@ -1,11 +1,13 @@
 """A reading that differs from another one in a few places only is read in those places only.
 
 A restored text has straight quotes where the text as found has curly ones, and is the same
-otherwise. Each stretch that differs is fed after the beginning of the *other* text, whose states
-are known, together with the tokens that follow; from :data:`AROUND` tokens behind a difference
-on, the other text's numbers are taken over. They were predicted from the same words but for a
-few before, which moves them less than a prompt that nobody knows. What is weighed is a function of
-the text and the secret order as before, so the bound holds as before (docs/evidence.md §3).
+otherwise. The first token of each stretch that differs is predicted by the same words in both: the
+pass over the *other* text says of it what it says of its own. The rest of the stretch is fed after
+the beginning of the other text, whose states are known, together with the tokens that follow; from
+:data:`AROUND` tokens behind a difference on, the other text's numbers are taken over. They were
+predicted from the same words but for a few before, which moves them less than a prompt that nobody
+knows. What is weighed is a function of the text and the secret order as before, so the bound holds
+as before (docs/evidence.md §3).
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ import numpy.typing as npt
 
 from pura.model.windows import Window
 
-AROUND: Final = 3
-"""Tokens from the first equal one behind a difference on that are read anew. They hold all contexts
-that differ where a context is two tokens. 16 give 1 to 2 % more evidence and cost three times as
-much (decision 033)."""
+AROUND: Final = 2
+"""Tokens from the first equal one behind a difference on that are read anew: those whose contexts
+differ where a context is two tokens. 16 give 1 to 2 % more evidence and cost four times as much
+(decision 033)."""
 
 _SAME: Final = 8  # tokens in a row that show that two texts go on alike
 _REACH: Final = 48  # tokens of both texts that a difference may span
-_WORTH: Final = 5  # so many times less must be fed than from the first difference on
+_WORTH: Final = 6  # so many times less must be fed than from the first difference on
 
 I64 = npt.NDArray[np.int64]
 
@@ -36,14 +38,16 @@ class Patch:
     """A stretch that differs.
 
     Attributes:
-        window: What it is fed after, and itself.
+        window: What it is fed after, and itself; it may want nothing.
         source: The other text's window that begins alike …
         shared: … with so many inputs.
+        asked: The output of the last of them predicts the token before those that are wanted.
     """
 
     window: Window
     source: int
     shared: int
+    asked: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,16 +101,8 @@ def patches(
     for begin, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
         if end <= first.target:
             continue  # a first token that nothing predicts
-        if begin == 0:
-            inputs = np.concatenate([opening, mine[: end - 1]])
-            window = Window(inputs=inputs, first=first.first, target=first.target)
-            found = Patch(window=window, source=0, shared=first.first)
-            stretches.append(found if inputs.size <= context else None)
-        else:
-            after = int(place[begin - 1])
-            stretches.append(
-                _after(after, mine[begin - 1 : end - 1], begin, their_windows, context)
-            )
+        token = int(place[begin - 1]) if begin else -1
+        stretches.append(_after(token, mine[:end], begin, their_windows, context))
     fed = int(again.sum())
     rest = mine.size - int(np.argmax(fresh)) if fresh.any() else 0
     if fed * _WORTH > rest or None in stretches:
@@ -120,21 +116,34 @@ def patches(
 
 
 def _after(
-    token: int, stretch: I64, target: int, windows: Sequence[Window], context: int
+    token: int, mine: I64, begin: int, windows: Sequence[Window], context: int
 ) -> Patch | None:
-    """Return how a stretch is fed in place of a token of the other text and what follows it there.
+    """Return how the last tokens of a text are fed behind a token of the other one.
 
     The window that predicts what follows that token is taken, or the next one, if the stretch
     reaches beyond the longest input.
+
+    Args:
+        token: Of the other text; -1 for what stands before it.
+        mine: int64 [N], the text up to the end of the stretch.
+        begin: Where the stretch begins.
+        windows: Of the other text.
+        context: Longest input in tokens.
     """
     number = max(n for n, w in enumerate(windows) if n == 0 or w.target <= token + 1)
     for source in range(number, min(number + 2, len(windows))):
         window = windows[source]
-        shared = window.first + token + 1 - window.target
-        if 0 <= shared <= context - stretch.size:
-            inputs = np.concatenate([window.inputs[:shared], stretch])
-            found = Window(inputs=inputs, first=shared, target=target)
-            return Patch(window=found, source=source, shared=shared)
+        # Inputs up to that token. The last one of a text is none; before the first there is none.
+        upto = window.first + token + 2 - window.target
+        shared = min(upto, int(window.inputs.size))
+        fed = mine[begin - (upto - shared) : -1]
+        # A later window may begin behind the token.
+        if shared + fed.size <= context and (source == number or upto > 1):
+            target = begin + 1 - (upto - shared)
+            found = Window(
+                inputs=np.concatenate([window.inputs[:shared], fed]), first=shared, target=target
+            )
+            return Patch(window=found, source=source, shared=shared, asked=0 < shared == upto)
     return None
 
 

@@ -152,8 +152,14 @@ class Passes:
 
 def _found(piece: Piece, start: int, hidden: torch.Tensor) -> list[Found]:
     """Return what is wanted of the outputs of some inputs, if anything is."""
-    part = piece.wanted(start, int(hidden.shape[0]))
-    return [] if part is None else [Found(piece.text, part[1], hidden[part[0]])]
+    width = int(hidden.shape[0])
+    part = piece.wanted(start, width)
+    found = [] if part is None else [Found(piece.text, part[1], hidden[part[0]])]
+    for text, token, place in piece.asked:
+        row = place - piece.begin - start
+        if 0 <= row < width:
+            found.append(Found(text, token, hidden[row : row + 1]))
+    return found
 
 
 def _filled(rows: Sequence[npt.NDArray[np.int64]], width: int) -> npt.NDArray[np.int64]:

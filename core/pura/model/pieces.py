@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,21 @@ if TYPE_CHECKING:
 
 I64 = npt.NDArray[np.int64]
 Look = Callable[[Reading], bool]
+
+
+class Asked(NamedTuple):
+    """A token of another text that an output of a piece predicts as well.
+
+    Attributes:
+        text: The other text.
+        token: Its token.
+        place: Of the input whose output it is, in the window.
+    """
+
+    text: Text
+    token: int
+    place: int
+
 
 States = list[tuple[Any, Any]]
 """Keys and values of every layer, for the first inputs of a window."""
@@ -43,6 +58,7 @@ class Piece:
         kept: How many of this piece's first inputs stand for others'.
         takers: How many of those others are still to be read.
         states: Of the first ``kept`` inputs, while others are still to be read.
+        asked: What its outputs predict in other texts.
     """
 
     text: Text
@@ -52,6 +68,7 @@ class Piece:
     kept: int = 0
     takers: int = 0
     states: States | None = None
+    asked: list[Asked] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.source is not None:
@@ -70,8 +87,8 @@ class Piece:
 
     @property
     def rows(self) -> int:
-        """How many of their outputs are wanted."""
-        return self.size - max(self.window.first - self.begin, 0)
+        """How many predictions are wanted of their outputs."""
+        return self.size - max(self.window.first - self.begin, 0) + len(self.asked)
 
     def wanted(self, start: int, width: int) -> tuple[slice, int] | None:
         """Return which outputs of some inputs are wanted, and the first token that they predict.
@@ -134,10 +151,12 @@ class Text:
         """Read it in the stretches in which it differs from another one."""
         self.reading = replace(self.reading, taken=int(patched.mine.size))
         self._takes.append(_Take(text=other, theirs=patched.theirs, mine=patched.mine))
-        self.pieces = [
-            Piece(text=self, window=one.window, source=other.pieces[one.source], begin=one.shared)
-            for one in patched.stretches
-        ]
+        for one in patched.stretches:
+            source, window = other.pieces[one.source], one.window
+            if one.asked:
+                source.asked.append(Asked(self, window.target - 1, one.shared - 1))
+            if window.count:
+                self.pieces.append(Piece(text=self, window=window, source=source, begin=one.shared))
 
     def put(self, window: Window, source: Piece | None, share: Share | None) -> None:
         """Read the next window, or take it over from another piece as far as they are equal."""

@@ -32,7 +32,11 @@ def test_windows_follow_from_the_number_of_steps_alone():
         for size, stride in SCALES:
             whole = [w for w in windows if w.after - w.first == size]
             assert len(whole) == max(0, (steps - size) // stride + 1)
-    assert len(fixed_windows(100_000)) == pytest.approx(100_000 * 7 / 64, rel=0.01)
+    assert len(fixed_windows(100_000)) == pytest.approx(100_000 * 11 / 32, rel=0.01)
+    windows = np.array(fixed_windows(1000))
+    for size, begin in itertools.product(range(64, 257, 8), range(300, 340)):
+        beside = np.abs(windows - [begin, begin + size]).sum(axis=1)
+        assert beside.min() <= size / 5  # steps that are foreign or missing in the best window
 
 
 @pytest.mark.parametrize("profile", [SMALL, SMALL_SPC], ids=["tbcc", "spc"])

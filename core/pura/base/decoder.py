@@ -29,6 +29,9 @@ JSON_NAME: Final = "json"
 """Metadata of a field whose name in JSON is another one."""
 READ: Final = "read"
 """Metadata of a field that is read by a hook of its own."""
+_NEEDED: Final = {str: "what.not-text", int: "what.not-whole", bool: "what.not-bool"}
+_NAMES: Final = {str: "string", int: "integer", float: "number", bool: "boolean"}
+_LENGTHS: Final = ("minItems", "maxItems")
 _LATER: Final = "later"
 _OMITTED: Final = "omitted"
 
@@ -76,16 +79,67 @@ def left_out(field: dataclasses.Field[Any], value: object) -> bool:
     return bool(field.metadata.get(_OMITTED)) and (value is field.default or value == ())
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Own:
+    """A type that is no dataclass and no type of JSON.
+
+    Attributes:
+        read: How it is read.
+        schema: What it is in the words of JSON Schema.
+    """
+
+    read: Hook
+    schema: Mapping[str, Any]
+
+
 class Decoder:
     """Reads the dataclasses of a room.
 
     Args:
-        hooks: How types that are no dataclasses, and no types of JSON, are read; by the type, or
-            by what it is an alias of (``np.ndarray`` for all its kinds).
+        own: Types that are read in a way of their own.
+        sparse: Whoever writes a file may leave out every field that has a default.
     """
 
-    def __init__(self, hooks: Mapping[Any, Hook] | None = None) -> None:
-        self._hooks = hooks or {}
+    def __init__(self, own: Mapping[Any, Own] | None = None, *, sparse: bool = False) -> None:
+        self._own = own or {}
+        self._sparse = sparse
+
+    def needs(self, field: dataclasses.Field[Any]) -> bool:
+        """Say whether a field must be there."""
+        return not (may_lack(field) or (self._sparse and field.default is not dataclasses.MISSING))
+
+    def schema(self, kind: Any) -> dict[str, Any]:
+        """Return the JSON Schema of a type, made from the declaration that is decoded by."""
+        for own, how in self._own.items():
+            if _same_as(own)(kind):
+                return dict(how.schema)
+        kinds = typing.get_args(kind)
+        if dataclasses.is_dataclass(kind):
+            return self._schema_of_object(kind)
+        if _is_union(kind):
+            found = [self.schema(one) for one in kinds]
+            plain = [one["type"] for one in found if one.keys() == {"type"}]
+            return {"type": plain} if len(plain) == len(found) else {"anyOf": found}
+        if _is_tuple(kind):
+            several = {"type": "array", "items": self.schema(kinds[0])}
+            return several if kinds[-1] is ... else several | dict.fromkeys(_LENGTHS, len(kinds))
+        if _is_mapping(kind):
+            each = self.schema(kinds[1])
+            return {"type": "object"} | ({"additionalProperties": each} if each else {})
+        if kind is type(None):
+            return {"type": "null"}
+        return {"type": _NAMES[kind]} if kind in _NAMES else {}
+
+    def _schema_of_object(self, cls: Any) -> dict[str, Any]:
+        hints = typing.get_type_hints(cls)
+        own = dataclasses.fields(cls)
+        return {
+            "type": "object",
+            "description": (cls.__doc__ or "").split("\n", 1)[0],
+            "properties": {json_name(f): self.schema(hints[f.name]) for f in own},
+            "required": sorted(json_name(f) for f in own if self.needs(f)),
+            "additionalProperties": False,
+        }
 
     def decode(self, cls: type[T], data: object) -> T:
         """Return a dataclass.
@@ -107,7 +161,7 @@ class Decoder:
 
         made = Converter()
         made.register_structure_hook_factory(
-            dataclasses.is_dataclass, lambda kind: _object(kind, made)
+            dataclasses.is_dataclass, lambda kind: _object(kind, made, self.needs)
         )
         made.register_structure_hook_factory(_is_tuple, lambda kind: _list(kind, made))
         made.register_structure_hook_func(_is_union, lambda v, kind: _either(v, kind, made))
@@ -116,8 +170,8 @@ class Decoder:
         made.register_structure_hook(float, _number)
         made.register_structure_hook_func(lambda kind: kind in (object, Any), _as_it_is)
         made.register_structure_hook_factory(_is_mapping, lambda kind: _mapping(kind, made))
-        for own, hook in self._hooks.items():
-            made.register_structure_hook_func(_same_as(own), hook)
+        for own, how in self._own.items():
+            made.register_structure_hook_func(_same_as(own), how.read)
         return made
 
 
@@ -125,12 +179,12 @@ def _same_as(own: Any) -> Callable[[Any], bool]:
     return lambda kind: kind == own or typing.get_origin(kind) is own
 
 
-def _object(cls: Any, converter: Converter) -> Hook:
+def _object(cls: Any, converter: Converter, needs: Callable[[Any], bool]) -> Hook:
     from cattrs.gen import make_dict_structure_fn, override
 
     own = dataclasses.fields(cls)
     names = {json_name(f) for f in own}
-    needed = names - {json_name(f) for f in own if may_lack(f)}
+    needed = {json_name(f) for f in own if needs(f)}
     renamed: Any = {
         f.name: override(rename=json_name(f), struct_hook=f.metadata.get(READ)) for f in own
     }
@@ -220,7 +274,7 @@ def _is_mapping(kind: Any) -> bool:
 
 def _plain(value: Any, kind: Any) -> Any:
     if type(value) is not kind:
-        raise DecodeError(phrase("what.type", kind=kind.__name__))
+        raise DecodeError(phrase(_NEEDED[kind]))
     return value
 
 

@@ -9,23 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from typing import Any, Final, Self
 
+from pura.base.decoder import DecodeError, Decoder, later
 from pura.base.errors import PuraError, RecordError
 from pura.record.audit import Audit
 from pura.record.marks import standing
 
 NOT_EXAMINABLE: Final = "not-examinable"
-_LATER: Final[dict[str, Any]] = {
-    "payload_best": None,
-    "payload_posterior": None,
-    "payloads_in_question": None,
-    "marks": None,
-    "marks_payloads": (),
-    "hidden": None,
-}
-"""What rows of earlier versions do not have."""
 MAX_ROW_BYTES: Final = 64 << 20
 """Longest line of a file of rows; passages and fields are what makes one long."""
 
@@ -78,17 +69,17 @@ class Row:
     verdict: str
     log10_e: float | None = None
     payload: str | None = None
-    payload_best: str | None = None
-    payload_posterior: float | None = None
-    payloads_in_question: int | None = None
+    payload_best: str | None = later(None, omitted=False)
+    payload_posterior: float | None = later(None, omitted=False)
+    payloads_in_question: int | None = later(None, omitted=False)
     fields: Mapping[str, str | None] | None = None
-    marks: int | None = None
-    marks_payloads: tuple[str | None, ...] = ()
+    marks: int | None = later(None, omitted=False)
+    marks_payloads: tuple[str | None, ...] = later((), omitted=False)
     passages: tuple[tuple[int, int], ...] = ()
     share: float | None = None
     tokens: int | None = None
     usable: int | None = None
-    hidden: int | None = None
+    hidden: int | None = later(None, omitted=False)
     register_entry: int | None = None
     register_who: str | None = None
     register_posterior: float | None = None
@@ -106,13 +97,11 @@ class Row:
         Raises:
             RecordError: It is none of ours.
         """
-        names = {field.name for field in fields(cls)}
-        if not isinstance(data, dict) or data.keys() not in (names, names - set(_LATER)):
-            raise RecordError("batch.row", code="batch-row")
-        data = _LATER | data
-        _check_types(data)
-        spans = tuple((int(start), int(end)) for start, end in data["passages"])
-        return cls.of(data | {"passages": spans, "marks_payloads": tuple(data["marks_payloads"])})
+        try:
+            row = _DECODER.decode(Row, data)
+        except DecodeError:
+            raise RecordError("batch.row", code="batch-row") from None
+        return cls.of({field.name: getattr(row, field.name) for field in fields(row)})
 
     @classmethod
     def of(cls, columns: Mapping[str, Any]) -> Self:
@@ -198,57 +187,15 @@ def _share(passages: list[tuple[int, int, int, int]], tokens: int) -> float:
     return round(covered / tokens, 6) if tokens else 0.0
 
 
-_PLAIN: Final = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
-
-
-@cache
-def _types() -> dict[str, tuple[type, ...]]:
-    found: dict[str, tuple[type, ...]] = {}
-    for field in fields(Row):
-        base, _, rest = str(field.type).partition(" | ")
-        if base in _PLAIN:
-            found[field.name] = (*_PLAIN[base], *([type(None)] if rest else []))
-    return found
-
-
-def _check_types(data: dict[str, Any]) -> None:
-    for name, kinds in _types().items():
-        value = data[name]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise RecordError("batch.row", code="batch-row")
-    spans, named = data["passages"], data["fields"]
-    whole = isinstance(spans, list) and all(
-        isinstance(s, list) and len(s) == 2 and all(type(end) is int for end in s) for s in spans
-    )
-    strings = named is None or (
-        isinstance(named, dict)
-        and all(isinstance(k, str) and (v is None or isinstance(v, str)) for k, v in named.items())
-    )
-    payloads = data["marks_payloads"]
-    strings = strings and isinstance(payloads, list | tuple)
-    strings = strings and all(one is None or isinstance(one, str) for one in payloads)
-    if not whole or not strings:
-        raise RecordError("batch.row", code="batch-row")
+_DECODER: Final = Decoder()
 
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of a row, made from its columns."""
-    words = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
-    properties: dict[str, Any] = {}
-    for field in fields(Row):
-        base, _, rest = str(field.type).partition(" | ")
-        if base in words:
-            properties[field.name] = {"type": [words[base], "null"] if rest else words[base]}
-    span = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-    properties["passages"] = {"type": "array", "items": span}
-    strings = {"type": ["string", "null"]}
-    properties["marks_payloads"] = {"type": "array", "items": strings}
-    properties["fields"] = {"type": ["object", "null"], "additionalProperties": strings}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A row of a batch of audits",
-        "type": "object",
-        "properties": {field.name: properties[field.name] for field in fields(Row)},
+        **_DECODER.schema(Row),
+        # A file has all columns; those of earlier versions are read without some.
         "required": [field.name for field in fields(Row)],
-        "additionalProperties": False,
     }

@@ -7,14 +7,11 @@ know, stands as ``null`` in number arrays and infinities are refused.
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
 from typing import Any, Final
 
 import numpy as np
 
-from pura.base.decoder import DecodeError, Decoder, json_name, may_lack
+from pura.base.decoder import DecodeError, Decoder, Own
 from pura.base.errors import ProfileError, RecordError
 from pura.base.json_text import json_text
 from pura.base.strict import read_json
@@ -126,19 +123,28 @@ def _profile(value: Any, _: Any) -> Profile:
         raise RecordError("record.profile", why=error.phrase) from None
 
 
+def _numbers(kind: Any, name: str | list[str]) -> Own:
+    number = {"type": name}
+    items = {"anyOf": [number, {"type": "array", "items": number}]}
+    return Own(read=array_of(kind), schema={"type": "array", "items": items})
+
+
 _DECODER: Final = Decoder(
     {
-        Profile: _profile,
-        F64: array_of(np.float64),
-        I64: array_of(np.int64),
-        U8: array_of(np.uint8),
+        Profile: Own(
+            read=_profile,
+            schema={"type": "object", "description": "The profile, docs/scheme.md."},
+        ),
+        F64: _numbers(np.float64, ["number", "null"]),
+        I64: _numbers(np.int64, "integer"),
+        U8: _numbers(np.uint8, "integer"),
     }
 )
 
 
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of the record, generated from its dataclasses."""
-    body = _schema_of(Audit)
+    body = _DECODER.schema(Audit)
     body["properties"] = {"schema": {"const": record.SCHEMA}, **body["properties"]}
     body["required"] = ["schema", *body["required"]]
     return {
@@ -162,9 +168,9 @@ def finding_schema() -> dict[str, Any]:
         "key": text,
         "log10_e": number | {"description": "Of the statement that its passages carry a mark."},
         "share": number,
-        "passages": {"type": "array", "items": _schema_of(Passage)},
+        "passages": {"type": "array", "items": _DECODER.schema(Passage)},
         **_NAMED,
-        "candidates": {"type": "array", "items": _schema_of(CandidateFacts)},
+        "candidates": {"type": "array", "items": _DECODER.schema(CandidateFacts)},
     }
     mark = {
         "type": "object",
@@ -186,38 +192,6 @@ def finding_schema() -> dict[str, Any]:
         "description": "What an audit found, without how it was found.",
         "properties": parts,
         "required": sorted({*whole["required"]} & {*_SUMMARY} | {*_NAMED, "marks"}),
-    }
-
-
-def _schema_of(hint: Any) -> dict[str, Any]:
-    origin = typing.get_origin(hint)
-    if hint is Profile:
-        return {"type": "object", "description": "The profile, docs/scheme.md."}
-    if dataclasses.is_dataclass(hint):
-        return _schema_of_dataclass(typing.cast("type[Any]", hint))
-    if origin is np.ndarray:
-        kind = typing.get_args(typing.get_args(hint)[1])[0]
-        number = {"type": ["number", "null"] if kind is np.float64 else "integer"}
-        return {"type": "array", "items": {"anyOf": [number, {"type": "array", "items": number}]}}
-    if origin is types.UnionType:
-        return {"anyOf": [_schema_of(a) for a in typing.get_args(hint)]}
-    if origin is tuple:
-        return {"type": "array", "items": _schema_of(typing.get_args(hint)[0])}
-    if origin is dict:
-        return {"type": "object"}
-    plain = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
-    return {"type": plain[hint]} if hint in plain else {}
-
-
-def _schema_of_dataclass(cls: type[Any]) -> dict[str, Any]:
-    hints = typing.get_type_hints(cls, vars(record))
-    names = {json_name(f): hints[f.name] for f in dataclasses.fields(cls)}
-    return {
-        "type": "object",
-        "description": (cls.__doc__ or "").split("\n", 1)[0],
-        "properties": {name: _schema_of(hint) for name, hint in names.items()},
-        "required": sorted(json_name(f) for f in dataclasses.fields(cls) if not may_lack(f)),
-        "additionalProperties": False,
     }
 
 

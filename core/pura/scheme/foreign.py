@@ -7,11 +7,12 @@ under a key of ours (:mod:`pura.keys.foreign`), so it has the same custody as ev
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Final, Self
 
 from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import ProfileError
 
 MAX_WIDTH: Final = 64
@@ -46,14 +47,11 @@ class ForeignMark:
         Raises:
             ProfileError: Names the one that is missing, unknown, or of a wrong type or range.
         """
-        if not isinstance(data, Mapping):
-            raise ProfileError("profile.lacks", name=SETTINGS_FIELD)
-        known = {field.name for field in fields(cls)}
-        if unknown := sorted(str(name) for name in data.keys() - known):
-            raise ProfileError("profile.unknown", name=f"{SETTINGS_FIELD}.{unknown[0]}")
-        if missing := sorted(known - data.keys()):
-            raise ProfileError("profile.lacks", name=f"{SETTINGS_FIELD}.{missing[0]}")
-        return cls(**data)
+        try:
+            return _DECODER.decode(cls, data)
+        except DecodeError as error:
+            name = error.below(SETTINGS_FIELD)
+            raise ProfileError("profile.field", name=name, problem=error.what) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain JSON values, every one of them."""
@@ -102,6 +100,8 @@ class KgwMark(ForeignMark):
     seeding: str = LEFT_HASH
     list_width: int
 
+
+_DECODER: Final = Decoder()
 
 FOREIGN: Final[dict[str, type[ForeignMark]]] = {
     "gumbel-max": GumbelMark,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder
 from pura.base.errors import PolicyError, naming
 from pura.base.files import open_regular, write_atomic
 from pura.base.resources import resource
@@ -152,13 +153,11 @@ class Policy:
             raise PolicyError("policy.not-object")
         if data.get("schema") != SCHEMA:
             raise _refusal("schema", phrase("policy.schema", schema=SCHEMA))
-        values: dict[str, Any] = {k: v for k, v in data.items() if k not in ("schema", *_FORMER)}
-        if unknown := sorted(str(k) for k in values.keys() - RULES.keys()):
-            raise PolicyError("policy.unknown", name=unknown[0])
-        for name in ("languages", "power_tables"):
-            if isinstance(values.get(name), list):
-                values[name] = tuple(values[name])
-        return cls(**values)
+        values = {k: v for k, v in data.items() if k not in ("schema", *_FORMER)}
+        try:
+            return _DECODER.decode(cls, values)
+        except DecodeError as error:
+            raise _refusal(error.where, error.what) from None
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Policy:
@@ -318,6 +317,9 @@ RULES: Final[dict[str, Rule]] = {
     "languages": _list_of_texts(100),
     "power_tables": _list_of_fingerprints(20),
 }
+
+
+_DECODER: Final = Decoder(sparse=True)
 
 
 def json_schema() -> dict[str, Any]:

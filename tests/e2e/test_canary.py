@@ -67,8 +67,8 @@ def steps():
     for work in (
         lambda _: desk.import_key(
             at, desk.ImportKey(name="Passing", source=typed, session=True)),
-        lambda _: desk.unlock_files(at, desk.UnlockFiles(passphrase=wrong)),
-        lambda _: desk.unlock_files(at, desk.UnlockFiles(passphrase=right)),
+        lambda _: desk.unlock_files(at, passphrase=wrong),
+        lambda _: desk.unlock_files(at, passphrase=right),
         lambda _: desk.derive_key(at, derived),
     ):
         session.do(work, lambda _: None, window)

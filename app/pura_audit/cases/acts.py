@@ -26,7 +26,7 @@ from pura.caselog import (
 from pura.keys import Secret
 from pura.record.audit import Audit
 from pura.report import ReportRequest, safe_name
-from pura.usecases.cases import ExportCase, OpenAudits, export_to_file, open_audits
+from pura.usecases.cases import ExportCase, export_to_file, open_audits
 from pura.usecases.reports import filled_request
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.event import EventDialog
@@ -371,7 +371,9 @@ class CaseActs(QObject):
             lambda who: log.change(
                 lambda context: open_audits(
                     log.environment,
-                    OpenAudits(items=tuple(items), auditor=who, passphrase=secret),
+                    items=tuple(items),
+                    auditor=who,
+                    passphrase=secret,
                     checkpoint=context.checkpoint,
                 ),
                 ended,

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.caselog import Case, CaseLog, Query, list_cases, open_case
-from pura.usecases.cases import ImportCase, import_from_file
+from pura.usecases.cases import import_from_file
 from pura_audit.cases.acts import CaseActs
 from pura_audit.cases.ask import AskDialog
 from pura_audit.cases.pane import CasePane, Shown, shown
@@ -266,7 +266,7 @@ class CasesDialog(PlainDialog):
         at = self.log.environment
         self.acts.named(
             lambda who: self.change(
-                lambda _: import_from_file(at, ImportCase(path=path, auditor=who)).id, self._opened
+                lambda _: import_from_file(at, path=path, auditor=who).id, self._opened
             )
         )
 

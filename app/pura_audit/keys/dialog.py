@@ -26,7 +26,6 @@ from pura.usecases.keys import (
     ExportKey,
     ImportKey,
     KeyDone,
-    UnlockFiles,
     unlock_files,
     unlock_keyring,
 )
@@ -348,13 +347,11 @@ class KeysDialog(PlainDialog):
     def _open_folder(self, secret: Secret, request: KeyRequest | None) -> None:
         environment = self._session.environment
         if request is None:
-            self._work(
-                lambda _: unlock_files(environment, UnlockFiles(passphrase=secret)), self._unlocked
-            )
+            self._work(lambda _: unlock_files(environment, passphrase=secret), self._unlocked)
             return
 
         def work(_: JobContext) -> KeyDone:
-            unlock_files(environment, UnlockFiles(passphrase=secret))
+            unlock_files(environment, passphrase=secret)
             return carry_out(environment, request)
 
         self._work(work, lambda outcome: self._ended(request, outcome))

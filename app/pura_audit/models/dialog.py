@@ -19,10 +19,6 @@ from pura.base.catalogue import catalogue
 from pura.model.fetch import builtin_model
 from pura.model.installed import InstalledModel
 from pura.usecases.models import (
-    AddModel,
-    InstallModel,
-    RecheckModel,
-    RemoveModel,
     add_model,
     install_model,
     recheck_model,
@@ -145,7 +141,6 @@ class ModelsDialog(StoreDialog):
         self.begin(
             lambda context: install_model(
                 environment,
-                InstallModel(),
                 progress=context.progress,
                 checkpoint=context.checkpoint,
             ),
@@ -156,10 +151,10 @@ class ModelsDialog(StoreDialog):
     def _verify(self) -> None:
         if self.selected is None:
             return
-        environment, request = self.session.environment, RecheckModel(name=self.selected.name)
+        environment, name = self.session.environment, self.selected.name
         self.begin(
             lambda context: recheck_model(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
+                environment, name=name, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_unchanged,
         )
@@ -178,12 +173,15 @@ class ModelsDialog(StoreDialog):
 
     def _add(self, path: Path) -> None:
         environment = self.session.environment
-        request = AddModel(
-            path=path, copy=self.copy.isChecked(), licence=self.licence.text().strip()
-        )
+        copy, licence = self.copy.isChecked(), self.licence.text().strip()
         self.begin(
             lambda context: add_model(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
+                environment,
+                path=path,
+                copy=copy,
+                licence=licence,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
             ),
             words=_installed,
             installs=True,
@@ -211,12 +209,12 @@ class ModelsDialog(StoreDialog):
             filled(translate("Models", "Remove “{model:text}”?"), model=model.name),
             words,
             translate("Models", "Remove"),
-            lambda: self._remove(RemoveModel(name=model.name)),
+            lambda: self._remove(model.name),
         )
 
-    def _remove(self, request: RemoveModel) -> None:
+    def _remove(self, name: str) -> None:
         environment = self.session.environment
-        self.begin(lambda _: remove_model(environment, request), words=_removed)
+        self.begin(lambda _: remove_model(environment, name=name), words=_removed)
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""

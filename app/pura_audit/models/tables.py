@@ -14,8 +14,6 @@ from pura.usecases.power import (
     SHARES,
     PowerFound,
     PowerLine,
-    RelyOnPower,
-    SignPower,
     add_power,
     export_power,
     list_power,
@@ -211,9 +209,11 @@ class PowerTablesDialog(StoreDialog):
                 self._show(outcome.result[1])
 
         def sign(secret: Secret) -> None:
-            request = SignPower(name=name, certificate=certificate, passphrase=secret)
             self.session.do(
-                lambda _: (sign_power(environment, request), list_power(environment)),
+                lambda _: (
+                    sign_power(environment, name=name, certificate=certificate, passphrase=secret),
+                    list_power(environment),
+                ),
                 ended,
                 dialog,
                 words=lambda done: _signed(done[0]),
@@ -250,9 +250,9 @@ class PowerTablesDialog(StoreDialog):
     def _rely(self) -> None:
         if self.selected is None:
             return
-        request = RelyOnPower(name=self.selected.sealed.fingerprint, on=not self.selected.relied_on)
+        name, on = self.selected.sealed.fingerprint, not self.selected.relied_on
         environment = self.session.environment
-        self._do(lambda: rely_on_power(environment, request), _relied)
+        self._do(lambda: rely_on_power(environment, name=name, on=on), _relied)
 
     def ask_remove(self) -> QDialog | None:
         """Ask before a table goes."""

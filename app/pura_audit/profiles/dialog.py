@@ -12,10 +12,7 @@ from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.usecases.profiles import (
     CreateForeign,
-    ExportProfile,
-    ImportProfile,
     ProfileDone,
-    RemoveProfile,
     SaveProfile,
     create_foreign,
     export_profile,
@@ -151,7 +148,7 @@ class ProfilesDialog(StoreDialog):
         return ask_file(
             self,
             translate("Profiles", "Import a profile"),
-            lambda path: self.take_in(ImportProfile(path=path)),
+            self.take_in,
             translate("Profiles", "Profiles (*.json)"),
         )
 
@@ -166,7 +163,7 @@ class ProfilesDialog(StoreDialog):
         dialog.selectFile(f"{one.name}.json")
         dialog.fileSelected.connect(
             # The file dialog has asked about a file that is there.
-            lambda path: self.hand_out(ExportProfile(name=one.name, path=Path(path), replace=True))
+            lambda path: self.hand_out(one.name, Path(path))
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()
@@ -187,7 +184,7 @@ class ProfilesDialog(StoreDialog):
                 "Export it first if there may be such texts.",
             ),
             translate("Profiles", "Delete"),
-            lambda: self.remove(RemoveProfile(name=one.name)),
+            lambda: self.remove(one.name),
         )
 
     # What is done
@@ -200,30 +197,30 @@ class ProfilesDialog(StoreDialog):
             words=_saved,
         )
 
-    def take_in(self, request: ImportProfile) -> None:
+    def take_in(self, path: Path) -> None:
         """Import a profile file."""
         environment = self.session.environment
-        self.begin(lambda _: import_profile(environment, request), words=_imported)
+        self.begin(lambda _: import_profile(environment, path=path), words=_imported)
 
-    def hand_out(self, request: ExportProfile) -> None:
+    def hand_out(self, name: str, path: Path) -> None:
         """Write a profile to a file."""
         environment = self.session.environment
         self.begin(
-            lambda _: export_profile(environment, request),
+            lambda _: export_profile(environment, name=name, path=path, replace=True),
             words=lambda done: filled(
                 translate("Profiles", "The profile “{profile:text}” was exported."),
                 profile=done.name or "",
             ),
         )
 
-    def remove(self, request: RemoveProfile) -> None:
+    def remove(self, name: str) -> None:
         """Delete a profile."""
         environment = self.session.environment
         self.begin(
-            lambda _: remove_profile(environment, request),
+            lambda _: remove_profile(environment, name=name),
             words=lambda _: filled(
                 translate("Profiles", "The profile “{profile:text}” was deleted."),
-                profile=request.name,
+                profile=name,
             ),
         )
 

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.report.check import BAD, GOOD, NOTICE, OPEN, Check, ReportCheck
-from pura.usecases.reports import CheckReport, check_report
+from pura.usecases.reports import check_report
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.jobs.queue import Job
 from pura_audit.platform.i18n import filled, language, translate
@@ -180,7 +180,7 @@ class ReportCheckDialog(PlainDialog):
         """Check what is chosen."""
         if self._job is not None or self._path is None:
             return
-        request = CheckReport(path=self._path, trust=self._trust, rerun=self.again.isChecked())
+        path, trust, rerun = self._path, self._trust, self.again.isChecked()
         environment = self._session.environment
         self.checked = None
         self._clear()
@@ -188,7 +188,12 @@ class ReportCheckDialog(PlainDialog):
         self.summary.setText(translate("ReportCheck", "Checking …"))
         self._job = self._session.do(
             lambda context: check_report(
-                environment, request, progress=context.progress, checkpoint=context.checkpoint
+                environment,
+                path=path,
+                trust=trust,
+                rerun=rerun,
+                progress=context.progress,
+                checkpoint=context.checkpoint,
             ),
             self._ended,
             self,

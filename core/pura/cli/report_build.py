@@ -72,7 +72,7 @@ def build(
 ) -> None:
     """Make one PDF report of one or several records, with the record inside."""
     from pura.keys import Secret
-    from pura.usecases.cases import OpenAudits, items_of, open_audits
+    from pura.usecases.cases import items_of, open_audits
     from pura.usecases.reports import (
         BuildReport,
         WriteReport,
@@ -86,7 +86,7 @@ def build(
     saved: tuple[Case, tuple[Item, ...]] | None = None
     if case is not None:
         saved = items_of(at, case, item or [])
-        audits += open_audits(at, OpenAudits(items=saved[1], auditor=auditor))
+        audits += open_audits(at, items=saved[1], auditor=auditor)
     wanted = read_request(request)
     given = {"language": language, "paper": paper, "text": text}
     changes: dict[str, Any] = {k: v for k, v in given.items() if v is not None}

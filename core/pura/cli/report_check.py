@@ -97,10 +97,10 @@ def verify(
     one; 2 usage; 3 not signed, so that only what is inside could be held against itself; 4 signed,
     but the signer was not examined, since --trust names nobody.
     """
-    from pura.usecases.reports import CheckReport, check_report
+    from pura.usecases.reports import check_report
 
-    request = CheckReport(path=file, trust=tuple(trust or ()), rerun=rerun)
-    found = check_report(environment(device, dtype), request)
+    at = environment(device, dtype)
+    found = check_report(at, path=file, trust=tuple(trust or ()), rerun=rerun)
     if as_json:
         write_row(_plain(file, found, language), "report-check")
     else:

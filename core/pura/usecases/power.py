@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -66,34 +66,6 @@ class MeasurePower:
     edits: tuple[str, ...] = ()
     seed: int = 1
     folder: Path | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignPower:
-    """Sign a stored table with the organisation's certificate.
-
-    Attributes:
-        name: The beginning of its fingerprint, or its name.
-        certificate: PKCS#12 file.
-        passphrase: Its passphrase; overwritten when it has been used.
-    """
-
-    name: str
-    certificate: Path
-    passphrase: Secret = field(repr=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RelyOnPower:
-    """Write into the user's policy that a table counts, or that it no longer does.
-
-    Attributes:
-        name: The beginning of its fingerprint, or its name.
-        on: Which of the two.
-    """
-
-    name: str
-    on: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,8 +270,16 @@ def export_power(environment: Environment, name: str, path: Path, *, replace: bo
     write_or_refuse(path, environment.power.get(name).to_bytes(), PolicyError)
 
 
-def sign_power(environment: Environment, request: SignPower) -> PowerFound:
+def sign_power(
+    environment: Environment, *, name: str, certificate: Path, passphrase: Secret
+) -> PowerFound:
     """Sign a stored table; a former signature is replaced.
+
+    Args:
+        environment: Whose.
+        name: The beginning of its fingerprint, or its name.
+        certificate: PKCS#12 file.
+        passphrase: Its passphrase; overwritten when it has been used.
 
     Raises:
         PolicyError: There is no such table.
@@ -308,26 +288,31 @@ def sign_power(environment: Environment, request: SignPower) -> PowerFound:
     from pura.report.sign.detached import sign_detached
     from pura.report.sign.identity import load_identity
 
-    sealed = environment.power.get(request.name)
-    with request.passphrase.used() as words:
-        data = read_bounded(request.certificate, MAX_CERTIFICATE, PolicyError)
+    sealed = environment.power.get(name)
+    with passphrase.used() as words:
+        data = read_bounded(certificate, MAX_CERTIFICATE, PolicyError)
         identity = load_identity(data, words, now=datetime.now(UTC))
     signed = seal(sealed.data, sign_detached(statement(sealed.fingerprint), identity))
     path = environment.power.put(signed)
     return show_power(environment, str(path))
 
 
-def rely_on_power(environment: Environment, request: RelyOnPower) -> Policy:
+def rely_on_power(environment: Environment, *, name: str, on: bool = True) -> Policy:
     """Change the user's policy; returns it. Its version counts up.
+
+    Args:
+        environment: Whose.
+        name: The beginning of its fingerprint, or its name.
+        on: Which of the two.
 
     Raises:
         PolicyError: There is no such table, or the policy cannot be read or written.
     """
     policy = load_policy(environment.paths.policy)
-    if request.on:
-        named = (*policy.power_tables, environment.power.get(request.name).fingerprint)
+    if on:
+        named = (*policy.power_tables, environment.power.get(name).fingerprint)
     else:
-        gone = _named(environment, policy, request.name)
+        gone = _named(environment, policy, name)
         named = tuple(name for name in policy.power_tables if name != gone)
     named = tuple(dict.fromkeys(named))
     if named == policy.power_tables:

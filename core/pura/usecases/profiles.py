@@ -105,41 +105,6 @@ class SaveProfile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportProfile:
-    """Take a profile file in; one of an older version is brought to the present one.
-
-    Attributes:
-        path: The file.
-        name: Its name here; None takes its own.
-    """
-
-    path: Path
-    name: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportProfile:
-    """Write a stored profile to a file.
-
-    Attributes:
-        name: Of the profile.
-        path: The file.
-        replace: A file that is there may be replaced.
-    """
-
-    name: str
-    path: Path
-    replace: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class RemoveProfile:
-    """Delete a stored profile; texts marked with it cannot be audited without it."""
-
-    name: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class ProfileDone:
     """A profile, and where it is now.
 
@@ -258,35 +223,48 @@ def save_profile(environment: Environment, request: SaveProfile) -> ProfileDone:
     return ProfileDone(profile=request.profile, name=name)
 
 
-def import_profile(environment: Environment, request: ImportProfile) -> ProfileDone:
+def import_profile(environment: Environment, *, path: Path, name: str | None = None) -> ProfileDone:
     """Take a profile file in.
+
+    Args:
+        environment: Whose.
+        path: The file.
+        name: Its name here; None takes its own.
 
     Raises:
         ProfileError: Not a profile, or the name is taken.
     """
-    refuse_path(request.name)
-    name, notes = environment.profiles.take_in(request.path, request.name)
+    refuse_path(name)
+    name, notes = environment.profiles.take_in(path, name)
     return ProfileDone(profile=environment.profiles.get(name), name=name, notes=notes)
 
 
-def export_profile(environment: Environment, request: ExportProfile) -> ProfileDone:
+def export_profile(
+    environment: Environment, *, name: str, path: Path, replace: bool = False
+) -> ProfileDone:
     """Write a stored profile to a file, in the present version.
+
+    Args:
+        environment: Whose.
+        name: Of the profile.
+        path: The file.
+        replace: A file that is there may be replaced.
 
     Raises:
         ProfileError: There is none of that name, it is damaged, or the file cannot be written.
     """
-    refuse_taken(request.path, ProfileError, replace=request.replace)
-    environment.profiles.hand_out(request.name, request.path)
-    return ProfileDone(profile=environment.profiles.get(request.name), name=request.name)
+    refuse_taken(path, ProfileError, replace=replace)
+    environment.profiles.hand_out(name, path)
+    return ProfileDone(profile=environment.profiles.get(name), name=name)
 
 
-def remove_profile(environment: Environment, request: RemoveProfile) -> None:
+def remove_profile(environment: Environment, *, name: str) -> None:
     """Delete a stored profile.
 
     Raises:
         ProfileError: There is none of that name, or it cannot be deleted.
     """
-    environment.profiles.remove(request.name)
+    environment.profiles.remove(name)
 
 
 def find_profile(environment: Environment, name: str) -> Path:

@@ -18,40 +18,6 @@ from pura.usecases.environment import Environment
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportRegister:
-    """Add every row of a table of issued payloads, or of the logs of a server, or none.
-
-    Attributes:
-        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
-        profile: Whose payloads they are.
-    """
-
-    path: Path
-    profile: Profile
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExportRegister:
-    """Write the register as a table."""
-
-    path: Path
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddIssue:
-    """Add one issued payload."""
-
-    issue: Issue
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindPayload:
-    """Look a payload up."""
-
-    payload: Payload
-
-
-@dataclass(frozen=True, kw_only=True)
 class RegisterDone:
     """What became of the register.
 
@@ -67,49 +33,55 @@ class RegisterDone:
 
 
 def import_register(
-    environment: Environment, request: ImportRegister, *, checkpoint: Checkpoint = unstopped
+    environment: Environment, *, path: Path, profile: Profile, checkpoint: Checkpoint = unstopped
 ) -> RegisterDone:
     """Add every row of a table or of logs, or none: bad rows are named.
+
+    Args:
+        environment: Whose.
+        path: CSV: payload or fields, who, when, model; or a log, or a folder of logs.
+        profile: Whose payloads they are.
+        checkpoint: Called often; may raise.
 
     Raises:
         RegisterError: The table or a log does not fit, or the register cannot be written.
     """
-    read = import_log if is_log(request.path) else import_csv
+    read = import_log if is_log(path) else import_csv
     with Register(environment.paths.register, create=True) as register:
-        with naming(request.path.name):
-            added = read(register, request.path, request.profile, checkpoint=checkpoint)
+        with naming(path.name):
+            added = read(register, path, profile, checkpoint=checkpoint)
         return RegisterDone(rows=added, entries=len(register), version=register.version())
 
 
-def export_register(environment: Environment, request: ExportRegister) -> RegisterDone:
+def export_register(environment: Environment, *, path: Path) -> RegisterDone:
     """Write the register as a table.
 
     Raises:
         RegisterError: There is none, or the file cannot be written.
     """
     with Register(environment.paths.register, read_only=True) as register:
-        rows = export_csv(register, request.path)
+        rows = export_csv(register, path)
         return RegisterDone(rows=rows, entries=len(register), version=register.version())
 
 
-def add_issue(environment: Environment, request: AddIssue) -> Entry:
+def add_issue(environment: Environment, *, issue: Issue) -> Entry:
     """Add one issued payload.
 
     Raises:
         RegisterError: The payload was issued before.
     """
     with Register(environment.paths.register, create=True) as register:
-        return register.add(request.issue)
+        return register.add(issue)
 
 
-def find_payload(environment: Environment, request: FindPayload) -> Entry | None:
+def find_payload(environment: Environment, *, payload: Payload) -> Entry | None:
     """Look a payload up; None when it was never issued.
 
     Raises:
         RegisterError: There is no register, or it is damaged.
     """
     with Register(environment.paths.register, read_only=True) as register:
-        return register.find(request.payload)
+        return register.find(payload)
 
 
 @contextmanager

@@ -168,21 +168,6 @@ class Signed:
     certificate: Certificate
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckReport:
-    """Check a report.
-
-    Attributes:
-        path: The PDF.
-        trust: Files with trusted certificates, PEM or DER.
-        rerun: Also audit the embedded text again, on the environment's device and model.
-    """
-
-    path: Path
-    trust: tuple[Path, ...] = ()
-    rerun: bool = False
-
-
 def build_report(
     request: BuildReport, *, progress: Progress = untold, checkpoint: Checkpoint = unstopped
 ) -> Built:
@@ -326,33 +311,41 @@ def sign_report(
 
 def check_report(
     environment: Environment,
-    request: CheckReport,
     *,
+    path: Path,
+    trust: tuple[Path, ...] = (),
+    rerun: bool = False,
     progress: Progress = untold,
     checkpoint: Checkpoint = unstopped,
 ) -> ReportCheck:
     """Check a report: single checks, each with its own result.
+
+    Args:
+        environment: Whose.
+        path: The PDF.
+        trust: Files with trusted certificates, PEM or DER.
+        rerun: Also audit the embedded text again, on the environment's device and model.
+        progress: Told of every step.
+        checkpoint: Called often; may raise.
 
     Raises:
         ReportFileError: A file cannot be read, or the report's reader died.
         Cancelled: The checkpoint said so.
     """
     progress(Stage(name="check-report"))
-    trust = [
-        der
-        for path in request.trust
-        for der in load_trust(read_bounded(path, MAX_READ, ReportFileError))
+    roots = [
+        der for one in trust for der in load_trust(read_bounded(one, MAX_READ, ReportFileError))
     ]
 
     def again(record: Audit) -> Audit:
         return audit_again(environment, record, progress=progress, checkpoint=checkpoint)
 
     return examine(
-        read_bounded(request.path, MAX_READ, ReportFileError),
+        read_bounded(path, MAX_READ, ReportFileError),
         moment=datetime.now(UTC),
-        trust=trust,
+        trust=roots,
         policy=load_policy(environment.paths.policy).signed,
-        again=again if request.rerun else None,
+        again=again if rerun else None,
         beat=checkpoint,
     )
 

@@ -15,7 +15,7 @@ from pura.base.paths import Paths
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
 from pura.keys.sealed import Cost
 from pura.scheme import Profile, SecretKey
-from pura.usecases.keys import CreateKey, ExportKey, NoteKey, UnlockFiles
+from pura.usecases.keys import CreateKey, ExportKey, NoteKey
 from pura_audit import application
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
@@ -275,7 +275,7 @@ def test_a_passphrase_is_shown_only_when_asked_and_judged_by_length(app: Any, qt
     dialog.ok.click()
     assert given[0].copy() == bytearray(WORDS.encode())
     assert not dialog.first.text()
-    assert WORDS not in repr(given[0]) + repr(UnlockFiles(passphrase=given[0]))
+    assert WORDS not in repr(given[0])
     assert [strength_words(n, 12)[1] for n in (0, 11, 12, 30)] == [False, False, True, True]
 
 

@@ -22,12 +22,8 @@ from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
 from pura.scheme.profile_versions import NOTES
 from pura.usecases.environment import Environment
-from pura.usecases.models import AddModel, RecheckModel, RemoveModel
 from pura.usecases.profiles import (
-    ExportProfile,
-    ImportProfile,
     ProfileDone,
-    RemoveProfile,
     SaveProfile,
     read_foreign,
 )
@@ -125,8 +121,10 @@ class Noted:
         self.requests: list[Any] = []
         self.error: PuraError | None = None
 
-    def __call__(self, _environment: Environment, request: object, **_more: object) -> object:
-        self.requests.append(request)
+    def __call__(self, _environment: Environment, *request: Any, **asked: Any) -> object:
+        told = ("progress", "checkpoint")
+        named = {k: v for k, v in asked.items() if k not in told}
+        self.requests.append(request[0] if request else named)
         if self.error is not None:
             raise self.error
         return self.answer
@@ -147,7 +145,7 @@ def test_buttons_hand_use_cases_over_and_words_tell_the_end(
     assert models.busy
     assert not models.buttons["verify"].isEnabled()
     qtbot.waitUntil(lambda: not models.busy)
-    assert noted.requests == [RecheckModel(name="tiny")]
+    assert noted.requests == [{"name": "tiny"}]
     assert models.words.text() == "“tiny” is what was installed: all 0 files are unchanged."
     noted.error = ModelError("model.no-name")
     models.buttons["install"].click()
@@ -163,7 +161,7 @@ def test_the_licence_of_a_model_to_add_reaches_its_record(
     noted.error = ModelError("model.no-name")
     models.ask_place("folder").fileSelected.emit(str(tmp_path))
     qtbot.waitUntil(lambda: not models.busy)
-    assert noted.requests == [AddModel(path=tmp_path, licence="Apache-2.0")]
+    assert noted.requests == [{"path": tmp_path, "copy": False, "licence": "Apache-2.0"}]
     assert models.licence.text().strip() == "Apache-2.0", "typed once more after a failure"
     noted.error = None
     models.buttons["verify"].click()
@@ -185,7 +183,7 @@ def test_removing_asks_first_and_the_safe_answer_is_the_default(
     box = models.ask_remove()
     box.buttons()[0].click()
     qtbot.waitUntil(lambda: not models.busy)
-    assert noted.requests == [RemoveModel(name="tiny")]
+    assert noted.requests == [{"name": "tiny"}]
 
 
 def test_what_does_not_belong_together_is_said_before_the_run(
@@ -524,14 +522,14 @@ def test_profiles_are_saved_exported_deleted_and_taken_in(
 
     dialog.save(SaveProfile(name="One", profile=tbcc))
     settle("The profile “One” was saved.")
-    dialog.hand_out(ExportProfile(name="One", path=tmp_path / "out.json"))
+    dialog.hand_out("One", tmp_path / "out.json")
     settle("The profile “One” was exported.")
-    dialog.remove(RemoveProfile(name="One"))
+    dialog.remove("One")
     settle("The profile “One” was deleted.")
     assert list(paths.profiles.glob("*.json")) == []
-    dialog.take_in(ImportProfile(path=tmp_path / "out.json", name="Two"))
-    settle("The profile “Two” was imported.")
-    assert Profile.load(paths.profiles / "Two.json") == tbcc
+    dialog.take_in(tmp_path / "out.json")
+    settle("The profile “out” was imported.")
+    assert Profile.load(paths.profiles / "out.json") == tbcc
     dialog.close()
 
 
@@ -542,18 +540,18 @@ def test_a_profile_of_an_older_version_says_so(
     old.write_text(json.dumps(tbcc.to_dict()))
     dialog = openers.show_profiles(stocked)
     assert isinstance(dialog, ProfilesDialog)
-    dialog.take_in(ImportProfile(path=old, name="Old"))
+    dialog.take_in(old)
     qtbot.waitUntil(lambda: not dialog.busy)
     assert "version 1" in dialog.words.text()
     (paths.profiles / "by-hand.json").write_text(old.read_text())
     found = {row.name: row for row in PuraEngine(paths).catalogue().profiles}
-    assert found["Old"].notes == ()
+    assert found["old"].notes == ()
     assert found["by-hand"].notes == ("version-1",)
     stocked.session._catalogued(Done(Catalogue(profiles=tuple(found.values()))))
     names = [row.name for row in dialog._rows]
     dialog.table.selectRow(names.index("by-hand"))
     assert "first form (version 1)" in dialog.detail.text()
-    dialog.table.selectRow(names.index("Old"))
+    dialog.table.selectRow(names.index("old"))
     assert "version 1" not in dialog.detail.text()
     dialog.close()
 

@@ -67,15 +67,11 @@ def test_a_sealed_text_is_read_with_its_passphrase_alone(
     cases.save_audits(alone, to, [record])
     assert passphrase.copy() == b""
     _, items = cases.items_of(alone, "Thesis")
-    [without] = cases.open_audits(alone, cases.OpenAudits(items=items, auditor="Béla"))
+    [without] = cases.open_audits(alone, items=items, auditor="Béla")
     assert without.text is None
     with pytest.raises(CaseLogError):
-        cases.open_audits(
-            alone, cases.OpenAudits(items=items, auditor="Béla", passphrase=words(b"another"))
-        )
-    [opened] = cases.open_audits(
-        alone, cases.OpenAudits(items=items, auditor="Béla", passphrase=words())
-    )
+        cases.open_audits(alone, items=items, auditor="Béla", passphrase=words(b"another"))
+    [opened] = cases.open_audits(alone, items=items, auditor="Béla", passphrase=words())
     assert opened.text == record.text
     with cases.open_log(alone, read_only=True) as log:
         assert [e.action for e in log.entries()].count("text-opened") == 1
@@ -173,7 +169,7 @@ def test_a_case_travels_and_no_file_is_replaced_unasked(
         cases.export_to_file(alone, request)
     assert caught.value.code == "file-exists"
     there = Environment(paths=user_paths(tmp_path / "there"))
-    case = cases.import_from_file(there, cases.ImportCase(path=request.path, auditor="Béla"))
+    case = cases.import_from_file(there, path=request.path, auditor="Béla")
     assert (case.name, len(case.items)) == ("Thesis", 1)
 
 

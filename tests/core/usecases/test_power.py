@@ -33,8 +33,6 @@ from pura.usecases.audits import Setup, audit, audit_again
 from pura.usecases.environment import Environment
 from pura.usecases.power import (
     MeasurePower,
-    RelyOnPower,
-    SignPower,
     add_power,
     estimate_power,
     export_power,
@@ -172,12 +170,12 @@ def test_a_small_measurement_from_the_texts_to_the_policy(
     (found,) = list_power(quick)
     assert (found.sealed, found.relied_on) == (sealed, False)
     version = load_policy(quick.paths.policy).version
-    policy = rely_on_power(quick, RelyOnPower(name="Tiny"))
+    policy = rely_on_power(quick, name="Tiny")
     assert policy == load_policy(quick.paths.policy)
     assert (policy.power_tables, policy.version) == ((sealed.fingerprint,), version + 1)
     with pytest.raises(PolicyError, match="relies on"):
         remove_power(quick, "Tiny")
-    assert rely_on_power(quick, RelyOnPower(name="Tiny", on=False)).power_tables == ()
+    assert rely_on_power(quick, name="Tiny", on=False).power_tables == ()
     remove_power(quick, "Tiny")
     assert list_power(quick) == ()
 
@@ -257,8 +255,8 @@ def test_a_signature_is_checked_wherever_a_table_comes_in(
     sealed = seal(made_up(small_model))
     quick.power.put(sealed)
     who, trusted = certificate(tmp_path)
-    request = SignPower(name="Made up", certificate=who, passphrase=Secret(bytearray(b"words")))
-    found = sign_power(quick, request)
+    secret = Secret(bytearray(b"words"))
+    found = sign_power(quick, name="Made up", certificate=who, passphrase=secret)
     assert found.signed is not None
     assert (found.signed.subject, found.signed.trusted) == ("Example Press", False)
     file = tmp_path / "table.json"
@@ -315,7 +313,7 @@ def test_texts_are_weighed_with_the_likelihood_table_that_the_policy_brings(
 
     before = weighed(1.0)
     assert base.fingerprint in table_of(before)
-    rely_on_power(quick, RelyOnPower(name="Made up"))
+    rely_on_power(quick, name="Made up")
     found = weighed(1.0)
     assert own.fingerprint in table_of(found)
     assert found.evidence.log10_e != before.evidence.log10_e
@@ -343,7 +341,7 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
 
     sealed = seal(made_up(small_model))
     quick.power.put(sealed)
-    rely_on_power(quick, RelyOnPower(name="Made up"))
+    rely_on_power(quick, name="Made up")
     found = audit(quick, setup, text).audit
     assert found.verdict == "no-mark"
     assert found.power is not None
@@ -363,5 +361,5 @@ def test_an_audit_rests_on_the_own_table_and_names_it(
     with pytest.raises(ReportFileError) as gone:
         audit_again(quick, found)
     assert gone.value.code == "repeat-power"
-    rely_on_power(quick, RelyOnPower(name=sealed.fingerprint[:10], on=False))
+    rely_on_power(quick, name=sealed.fingerprint[:10], on=False)
     assert audit(quick, setup, text).audit.verdict == "insufficient"

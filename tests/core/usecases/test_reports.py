@@ -125,7 +125,7 @@ def test_a_report_is_signed_noted_and_checked(
     with pytest.raises(SigningError) as unwritable:
         reports.sign_report(alone, request(tmp_path / "file" / "s.pdf"))
     assert unwritable.value.code == "file-no-folder"
-    found = reports.check_report(alone, reports.CheckReport(path=tmp_path / "s.pdf", rerun=True))
+    found = reports.check_report(alone, path=tmp_path / "s.pdf", rerun=True)
     [again] = [check for check in found.checks if check.name == "repeat"]
     assert again.state == OPEN, "its key is not here"
 

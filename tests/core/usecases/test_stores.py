@@ -161,12 +161,10 @@ def test_a_register_is_filled_read_and_let_go_of(
     profile = Profile(payload_bits=9, code="tbcc", vocab_size=49152)
     table = tmp_path / "issued.csv"
     table.write_text("payload,who\n000000001,A\n000000010,B\n")
-    done = register.import_register(at, register.ImportRegister(path=table, profile=profile))
+    done = register.import_register(at, path=table, profile=profile)
     assert (done.rows, done.entries) == (2, 2)
-    register.add_issue(
-        at, register.AddIssue(issue=Issue(payload=Payload(text="111111111"), who="C"))
-    )
-    entry = register.find_payload(at, register.FindPayload(payload=Payload(text="000000010")))
+    register.add_issue(at, issue=Issue(payload=Payload(text="111111111"), who="C"))
+    entry = register.find_payload(at, payload=Payload(text="000000010"))
     assert entry is not None
     assert entry.issue.who == "B"
     with register.open_register(at, must_exist=True) as lent:
@@ -191,7 +189,7 @@ def test_a_model_is_held_once_and_let_go_before_it_is_checked(at: Environment) -
     first = at.model("small")
     assert at.model() is first
     told: list[Stage] = []
-    done = models.recheck_model(at, models.RecheckModel(name="small"), progress=told.append)
+    done = models.recheck_model(at, name="small", progress=told.append)
     assert at.held.name is None
     assert {stage.name for stage in told} == {"check"}
     assert "model.safetensors" in done.files
@@ -202,9 +200,9 @@ def test_work_on_a_model_stops_when_it_is_asked_to(at: Environment) -> None:
         raise Cancelled
 
     with pytest.raises(Cancelled):
-        models.recheck_model(at, models.RecheckModel(name="small"), checkpoint=stop)
+        models.recheck_model(at, name="small", checkpoint=stop)
     with pytest.raises(ModelError) as caught:
-        models.install_model(at, models.InstallModel(name="other"))
+        models.install_model(at, name="other")
     assert caught.value.code == "model-unknown"
 
 
@@ -216,7 +214,7 @@ def test_session_keys_never_print() -> None:
 def test_the_licence_that_is_said_stands_in_the_record(small_models: Path) -> None:
     (built_in,) = ModelStore(small_models).list()
     own = Environment(paths=user_paths())  # the installed ones are shared by all tests
-    models.add_model(own, models.AddModel(path=built_in.path, name="mine", licence="CC-BY-4.0"))
+    models.add_model(own, path=built_in.path, name="mine", licence="CC-BY-4.0")
     assert own.models.get("mine").licence == "CC-BY-4.0"
 
 
@@ -250,7 +248,7 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=1000)
     name = profiles.save_profile(at, profiles.SaveProfile(name="House", profile=profile)).name
     made = keys.create_key(at, keys.CreateKey(name="Newsroom"))
-    register.add_issue(at, register.AddIssue(issue=Issue(payload=Payload(text="01" * 6), who="A")))
+    register.add_issue(at, issue=Issue(payload=Payload(text="01" * 6), who="A"))
     policy = Policy.from_dict(default_policy().to_dict() | {"name": "house", "version": 3})
     policy.save(at.paths.policy)
     path = tmp_path / "team.purateam"
@@ -282,7 +280,7 @@ def test_a_team_bundle_brings_a_colleague_everything_and_nothing_twice(
         )
         assert [entry.fingerprint for entry in there.keys.list()] == [made.key.fingerprint]
         assert there.profiles.get("House") == profile
-        found = register.find_payload(there, register.FindPayload(payload=Payload(text="01" * 6)))
+        found = register.find_payload(there, payload=Payload(text="01" * 6))
         assert found is not None
         assert load_policy(paths.policy) == policy
     default_policy().save(paths.policy)

@@ -18,7 +18,7 @@ from pura.usecases.bundles import (
     open_bundle,
     take_bundle,
 )
-from pura.usecases.keys import UnlockFiles, unlock_files
+from pura.usecases.keys import unlock_files
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
@@ -138,7 +138,7 @@ class BundleDialog(WorkingDialog):
 
         def work(_: JobContext) -> Bundle:
             if folder is not None:
-                unlock_files(environment, UnlockFiles(passphrase=folder))
+                unlock_files(environment, passphrase=folder)
             return take_bundle(environment, request)
 
         self.begin(

@@ -12,7 +12,6 @@ from pura.base.files import read_bounded
 from pura.caselog.package import SUFFIX as CASE
 from pura.keys.sealed import SUFFIX as KEY
 from pura.usecases.bundles import SUFFIX as BUNDLE
-from pura.usecases.profiles import ImportProfile
 from pura.verdict.policy import SCHEMA as POLICY
 from pura.verdict.power import SCHEMA as POWER
 from pura_audit.platform.i18n import filled, translate
@@ -63,7 +62,7 @@ def _json_act(path: Path) -> Callable[[Host, Path], object] | None:
     if data.get("schema") in (POLICY, POWER):
         return _say_whose
     if {"scheme", "payload_bits"} <= data.keys():
-        return lambda host, file: openers.show_profiles(host).take_in(ImportProfile(path=file))
+        return lambda host, file: openers.show_profiles(host).take_in(file)
     return None
 
 

@@ -11,8 +11,9 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QFileDialog
 
+from pura.scheme import Profile
 from pura.usecases.cases import UNFILED, open_saved
-from pura.usecases.register import ImportRegister, RegisterDone
+from pura.usecases.register import RegisterDone
 from pura.usecases.register import import_register as add_register
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.platform.i18n import filled, language, translate
@@ -210,13 +211,11 @@ def import_register(host: Host) -> QDialog | None:
         [translate("Register", "Tables (*.csv)"), translate("Register", "All files (*)")]
     )
     dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(
-        lambda name: _take_in_register(host, ImportRegister(path=Path(name), profile=profile))
-    )
+    dialog.fileSelected.connect(lambda name: _take_in_register(host, Path(name), profile))
     return _open(dialog)
 
 
-def _take_in_register(host: Host, request: ImportRegister) -> None:
+def _take_in_register(host: Host, path: Path, profile: Profile) -> None:
     session = host.session
 
     def ended(outcome: Outcome[RegisterDone]) -> None:
@@ -232,7 +231,9 @@ def _take_in_register(host: Host, request: ImportRegister) -> None:
                 host.say(outcome.words)
 
     session.do(
-        lambda context: add_register(session.environment, request, checkpoint=context.checkpoint),
+        lambda context: add_register(
+            session.environment, path=path, profile=profile, checkpoint=context.checkpoint
+        ),
         ended,
         host.frame,
     )

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from pura.keys import Place, Secret, State
-from pura.usecases.keys import UnlockFiles, unlock_files
+from pura.usecases.keys import unlock_files
 from pura_audit.jobs.outcome import Done, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.platform.i18n import translate
@@ -71,8 +71,7 @@ def _with_keys(
             then()
 
     def go_on(secret: Secret) -> None:
-        request = UnlockFiles(passphrase=secret)
-        session.do(lambda _: unlock_files(session.environment, request), ended, dialog)
+        session.do(lambda _: unlock_files(session.environment, passphrase=secret), ended, dialog)
 
     dialog.given.connect(go_on)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -9,8 +9,8 @@ from typing import TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 
-from pura.usecases.models import AddModel, InstallModel, add_model, install_model
-from pura.usecases.profiles import CreateProfile, ImportProfile, create_profile, import_profile
+from pura.usecases.models import add_model, install_model
+from pura.usecases.profiles import CreateProfile, create_profile, import_profile
 from pura_audit.jobs.outcome import Failure, Outcome, Progress
 from pura_audit.jobs.queue import Job, Work
 from pura_audit.keys.requests import KeyAct
@@ -52,7 +52,6 @@ class Setup(QObject):
         self._add(
             lambda context: install_model(
                 environment,
-                InstallModel(),
                 progress=context.progress,
                 checkpoint=context.checkpoint,
             )
@@ -66,7 +65,7 @@ class Setup(QObject):
             lambda path: self._add(
                 lambda context: add_model(
                     environment,
-                    AddModel(path=path),
+                    path=path,
                     progress=context.progress,
                     checkpoint=context.checkpoint,
                 )
@@ -89,9 +88,7 @@ class Setup(QObject):
         environment = self._session.environment
         return self._ask_place(
             QFileDialog.FileMode.ExistingFile,
-            lambda path: self._begin(
-                lambda _: import_profile(environment, ImportProfile(path=path))
-            ),
+            lambda path: self._begin(lambda _: import_profile(environment, path=path)),
         )
 
     def _create_profile(self, name: str) -> None:

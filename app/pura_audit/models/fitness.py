@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from pura.keys import KeyRef
 from pura.measure.fitness.measure import ProxyFitness
 from pura.measure.fitness.statistics import LEAST, Share
 from pura.measure.usual import PROXY_TEXTS, TOKENS
@@ -146,7 +145,7 @@ class FitnessDialog(WorkingDialog):
         request = MeasureFitness(
             model=self._model,
             profile=self._profiles[self.profile.currentIndex()].profile,
-            key=KeyRef(fingerprint=key.fingerprint, label=key.label),
+            key=key.ref,
             source=source if source != self._model else None,
             samples=self._path if self._path.name else None,
             texts=self.texts.value(),

@@ -9,7 +9,6 @@ from typing import Any, Final
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QFormLayout, QLineEdit, QWidget
 
-from pura.keys import KeyRef
 from pura.keys.foreign import ForeignSettings
 from pura.scheme.foreign import FOREIGN_NAMES, LEFT_HASH, MAX_WIDTH, SELF_HASH
 from pura.usecases.profiles import CreateForeign, read_foreign
@@ -200,7 +199,7 @@ class ForeignForm(TriedDialog):
         key = self._keys[self._box("key").currentIndex()]
         request = CreateForeign(
             settings=self._settings(),
-            key=KeyRef(fingerprint=key.fingerprint, label=key.label),
+            key=key.ref,
             name=self._line("name").text().strip(),
             model=self._models[self._box("model").currentIndex()].name,
             width=_whole(self._line("width").text()) if self._line("width").text() else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from pura.keys import KeyEntry, Place, State
+from pura.keys import KeyEntry, KeyRef, Place, State
 from pura.model.installed import InstalledModel
 from pura.model.memory import Room
 from pura.register.key_usage import Usage
@@ -30,6 +30,11 @@ class KeyChoice:
     session: bool = False
     entry: KeyEntry | None = field(default=None, compare=False)
     usage: Usage | None = field(default=None, compare=False)
+
+    @property
+    def ref(self) -> KeyRef:
+        """How use cases are told of it."""
+        return KeyRef(fingerprint=self.fingerprint, label=self.label, entry=self.entry)
 
 
 @dataclass(frozen=True, kw_only=True)

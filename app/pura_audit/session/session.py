@@ -19,7 +19,6 @@ from pura.audit.options import AuditText, Notice
 from pura.base.errors import PuraError
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
-from pura.keys import KeyRef
 from pura.record.audit import Audit
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.environment import Environment
@@ -495,7 +494,7 @@ class Session(QObject):
             self.noticed.emit(missing)
             return None
         return Setup(
-            keys=tuple(KeyRef(fingerprint=key.fingerprint, label=key.label) for key in keys),
+            keys=tuple(key.ref for key in keys),
             model=self.model.name,
             profile=profile,
             also=() if item.profile else tuple(p.profile for p in self.profiles[1:]),

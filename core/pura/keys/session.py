@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pura.base.errors import KeyStoreError
+from pura.keys.entries import KeyEntry
 from pura.scheme import SecretKey
 
 
@@ -19,12 +20,19 @@ class KeyRef:
         root: Fingerprint of the key that it is derived from when it is needed; empty for a key that
             is here itself.
         epoch: The day, week or month that it is derived for.
+        entry: What the store knows of it, where that was looked up already.
     """
 
     fingerprint: str
     label: str | None = None
     root: str = ""
     epoch: str = ""
+    entry: KeyEntry | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, entry: KeyEntry) -> KeyRef:
+        """Return the key of an entry of the store."""
+        return cls(fingerprint=entry.fingerprint, label=entry.name, entry=entry)
 
 
 class SessionKeys:

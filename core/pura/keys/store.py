@@ -132,14 +132,21 @@ class KeyStore:
         Raises:
             KeyStoreError: No keyring, locked, denied, not found or damaged: each in its words.
         """
-        entry = self.entry(name)
+        return self.open(self.entry(name))
+
+    def open(self, entry: KeyEntry) -> SecretKey:
+        """Return the secret key of an entry, as :meth:`get` does, without looking it up again.
+
+        Raises:
+            KeyStoreError: As there.
+        """
         place = self._place(entry.place)
-        key = place.read(entry.slot, name)
+        key = place.read(entry.slot, entry.name)
         if key is None:
-            raise fault(State.NOT_FOUND, place.title, name)
+            raise fault(State.NOT_FOUND, place.title, entry.name)
         if key.fingerprint != entry.fingerprint:
             key.wipe()
-            raise KeyStoreError("key.replaced", name=name, code="key-damaged")
+            raise KeyStoreError("key.replaced", name=entry.name, code="key-damaged")
         return key
 
     def unlock_keyring(self) -> None:

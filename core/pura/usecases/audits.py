@@ -110,7 +110,7 @@ def resolve_epochs(environment: Environment, setup: Setup, policy: Policy) -> Se
         used = replace(profile, key=None) if kind else profile
         return replace(setup, profile=used, epochs="")
     refuse_kind(profile, span)
-    known = {} if span else {ref: environment.epoch_of(ref.fingerprint) for ref in setup.keys}
+    known = {} if span else {ref: environment.epoch_of(ref) for ref in setup.keys}
     ready = [ref for ref, entry in known.items() if entry is not None]
     roots = [ref for ref in setup.keys if ref not in ready]
     span = span or latest(str(kind), policy.epochs, today())
@@ -569,7 +569,7 @@ def _here(environment: Environment, key: KeyFacts) -> KeyRef:
         return KeyRef(fingerprint=key.fingerprint, label=key.label)
     name, _, epoch = (key.label or "").rpartition(" ")
     if is_epoch(epoch):
-        stored = (KeyRef(fingerprint=e.fingerprint, label=e.name) for e in environment.keys.list())
+        stored = map(KeyRef.of, environment.keys.list())
         for root in (*environment.session_keys.refs(), *stored):
             if name in (root.label, root.fingerprint):
                 (found,) = epoch_keys(environment, [root], epoch)

@@ -90,8 +90,7 @@ class Environment:
         Raises:
             KeyStoreError: There is none.
         """
-        entry = self.keys.entry(name)
-        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+        return KeyRef.of(self.keys.entry(name))
 
     @contextmanager
     def opened_keys(self, refs: Iterable[KeyRef]) -> Iterator[list[OpenKey]]:
@@ -121,17 +120,20 @@ class Environment:
         Raises:
             KeyStoreError: There is none.
         """
-        entry = self._entry(fingerprint)
+        return KeyRef.of(self._stored(KeyRef(fingerprint=fingerprint)))
+
+    def _stored(self, ref: KeyRef) -> KeyEntry:
+        entry = ref.entry or self._entry(ref.fingerprint)
         if entry is None:
-            raise KeyStoreError("key.absent", fingerprint=fingerprint, code="key-not-found")
-        return KeyRef(fingerprint=entry.fingerprint, label=entry.name)
+            raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
+        return entry
 
     def _entry(self, fingerprint: str) -> KeyEntry | None:
         return next((e for e in self.keys.list() if e.fingerprint == fingerprint), None)
 
-    def epoch_of(self, fingerprint: str) -> KeyEntry | None:
+    def epoch_of(self, ref: KeyRef) -> KeyEntry | None:
         """Return a stored key, if it is that of a day, a week or a month already."""
-        entry = self._entry(fingerprint)
+        entry = ref.entry or self._entry(ref.fingerprint)
         return entry if entry is not None and is_epoch(entry.deployment) else None
 
     def _secret(self, ref: KeyRef, fetched: ExitStack, held: dict[str, SecretKey]) -> SecretKey:
@@ -142,10 +144,7 @@ class Environment:
             root = self._secret(KeyRef(fingerprint=ref.root), fetched, held)
             return fetched.enter_context(epoch_key(root, ref.epoch))
         if ref.fingerprint not in held:
-            entry = self._entry(ref.fingerprint)
-            if entry is None:
-                raise KeyStoreError("key.absent", fingerprint=ref.fingerprint, code="key-not-found")
-            held[ref.fingerprint] = fetched.enter_context(self.keys.get(entry.name))
+            held[ref.fingerprint] = fetched.enter_context(self.keys.open(self._stored(ref)))
         return held[ref.fingerprint]
 
     def compute_device(self) -> Device:

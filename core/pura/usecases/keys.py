@@ -232,7 +232,7 @@ def marking_key(environment: Environment, ref: KeyRef, profile: Profile, epoch: 
     kind = profile.key_epochs
     if epoch == AS_GIVEN or not (epoch or kind):
         return ref
-    if not epoch and environment.epoch_of(ref.fingerprint) is not None:
+    if not epoch and environment.epoch_of(ref) is not None:
         return ref
     refuse_kind(profile, epoch)
     (found,) = epoch_keys(environment, [ref], epoch or epoch_of(today(), str(kind)))
@@ -422,7 +422,7 @@ def _read(request: ImportKey) -> KeyFile:
 def _stored(environment: Environment, entry: KeyEntry, data: bytes = b"") -> KeyDone:
     store = environment.keys
     return KeyDone(
-        key=KeyRef(fingerprint=entry.fingerprint, label=entry.name),
+        key=KeyRef.of(entry),
         entry=entry,
         keyring=store.title if entry.place is Place.KEYRING else "",
         data=data,

@@ -96,8 +96,11 @@ def test_many_audits_open_keys_once_and_wipe_them_at_the_end(
     quick: Environment, setup: Setup, text: AuditText, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[SecretKey] = []
-    usual = quick.keys.get
-    monkeypatch.setattr(quick.keys, "get", lambda name: given.append(usual(name)) or given[-1])
+    usual = quick.keys.open
+    monkeypatch.setattr(quick.keys, "open", lambda entry: given.append(usual(entry)) or given[-1])
+    # What was looked up once is not looked up again.
+    setup = replace(setup, keys=(quick.stored_key("Desk"),))
+    monkeypatch.delattr(type(quick.keys), "list")
     with prepared(quick, setup) as ready:
         first, second = (ready.audit(text).audit for _ in range(2))
     assert first.evidence == second.evidence

@@ -54,7 +54,7 @@ def promises() -> dict[str, list[str]]:
             (DOCS / "documents.md").read_text(encoding="utf-8"), "| what holds the child |"
         ),
         "## Checking reports": first_cells(
-            (DOCS / "report-checking.md").read_text(encoding="utf-8"),
+            (DOCS / "reports.md").read_text(encoding="utf-8"),
             "| Check | What is examined |",
         ),
         "## Custody": [title for title in headings["custody.md"] if title not in groups],

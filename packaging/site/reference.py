@@ -21,7 +21,7 @@ import typer.main
 from pura.base.resources import resource
 from pura.cli.__main__ import app
 from pura.cli.manual import pages_inside
-from pura.cli.page import Page, page_of, typer_words
+from pura.cli.page import Page, page_of
 from pura.cli.terminal import use_language
 from pura.cli.tree import PROGRAM, Group
 
@@ -64,7 +64,7 @@ def _command(page: Page) -> Iterator[str]:
     yield f"    {page.path} {page.usage}"
     yield from (_plain(part) for part in page.about)
     for title, rows in page.tables:
-        yield f"**{typer_words(title)}**"
+        yield f"**{title}**"
         yield "\n".join(f"* `{row.name}`: {_plain(row.about)}" for row in rows)
 
 

@@ -246,7 +246,7 @@ def office(tmp_path: Path, samples: dict[str, Any], certificate: Path, desktop: 
 PASSPHRASE = "Grüße 7"
 # What has happened before a page begins.
 BEFORE = {
-    "report.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
+    "reports.md": ["pura verify text.txt --profile house --key house --save 'Letter 17'"],
     "administrators.md": [
         "pura key export house -o house.purakey --yes --passphrase-file words",
         "pura key delete house --yes",
@@ -268,7 +268,7 @@ INSTEAD = {
     "--passphrase-file FILE": "--passphrase-file words",
 }
 # The lab's commands run for minutes and have tests of their own.
-PAGES = ["guide.md", "de/guide.md", "report.md", "caselog.md", "administrators.md", "rivals.md"]
+PAGES = ["guide.md", "de/guide.md", "reports.md", "caselog.md", "administrators.md", "rivals.md"]
 
 
 @pytest.mark.programs("dbus-run-session", "gnome-keyring-daemon")

@@ -35,7 +35,7 @@ def build(
     pdf: Annotated[Path, typer.Option(metavar="OUT", help="PDF to write.")],
     request: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/report.md)."),
+        typer.Option(metavar="FILE", help="JSON with parties, item, case … (docs/reports.md)."),
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Also the embedded record.")

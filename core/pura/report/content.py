@@ -1,4 +1,4 @@
-"""The fourteen sections of a report, in their order (docs/report.md), as plain blocks."""
+"""The fourteen sections of a report, in their order (docs/reports.md), as plain blocks."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def test_the_guide_opens_from_the_menu_and_can_be_searched(window: Any, qtbot: A
 def test_a_link_leads_to_another_page_and_back(window: Any, qtbot: Any) -> None:
     dialog = openers.show_guide(window)
     qtbot.addWidget(dialog)
-    assert dialog.pages.follow(QUrl("reporting.md"))
-    assert Path(dialog.pages.source().toLocalFile()).name == "reporting.md"
+    assert dialog.pages.follow(QUrl("reports.md"))
+    assert Path(dialog.pages.source().toLocalFile()).name == "reports.md"
     assert dialog.back.isEnabled()
     dialog.back.click()
     assert Path(dialog.pages.source().toLocalFile()).name == "guide.md"

@@ -1,4 +1,4 @@
-"""Taking a report apart; runs in the caged child (docs/report-checking.md)."""
+"""Taking a report apart; runs in the caged child (docs/reports.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing reports with the organisation's certificate (docs/report-checking.md)."""
+"""Signing reports with the organisation's certificate (docs/reports.md)."""
 
 from pura.report.sign.identity import Certificate, Identity, load_identity
 from pura.report.sign.seal import draw_seal, free_place

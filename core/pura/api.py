@@ -22,6 +22,7 @@ from pura.model import offline
 from pura.record.audit import Audit
 from pura.scheme import Payload, Profile, SecretKey, pack, parse_payload
 from pura.usecases.audits import Prepared, Setup, prepared
+from pura.usecases.choices import Choices
 from pura.usecases.environment import Environment
 from pura.usecases.keys import marking_key
 from pura.usecases.profiles import find_profile
@@ -92,10 +93,10 @@ def verify(
     model: LanguageModel | Text | None = None,
     name: str = "pasted text",
     prompt: str | Sequence[str] | None = None,
-    decoder: str = "exact",
-    epochs: str = "",
+    decoder: str = Choices.decoder,
+    epochs: str = Choices.epochs,
     also: Sequence[Profile | Text] = (),
-    weigh: bool = False,
+    weigh: bool = Choices.weigh,
     policy: Policy | Path | None = None,
     register: bool = False,
 ) -> Audit:
@@ -137,10 +138,10 @@ def verify_many(
     key: Keys = (),
     profile: Profile | Text,
     model: LanguageModel | Text | None = None,
-    decoder: str = "exact",
-    epochs: str = "",
+    decoder: str = Choices.decoder,
+    epochs: str = Choices.epochs,
     also: Sequence[Profile | Text] = (),
-    weigh: bool = False,
+    weigh: bool = Choices.weigh,
     policy: Policy | Path | None = None,
     register: bool = False,
 ) -> Iterator[Result]:

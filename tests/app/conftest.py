@@ -22,6 +22,7 @@ from pura.base.progress import Stage
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
+from pura.model.device import Device
 from pura.record.audit import (
     Audit,
     BitEvidence,
@@ -46,7 +47,6 @@ from pura_audit import application
 from pura_audit.jobs.context import JobContext
 from pura_audit.session.choices import (
     Catalogue,
-    DeviceWords,
     KeyChoice,
     ModelChoice,
     ProfileChoice,
@@ -235,8 +235,8 @@ class TestEngine:
             policy=default_policy(),
         )
 
-    def device(self) -> DeviceWords:
-        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
+    def device(self) -> Device:
+        return Device(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
 
     def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         self.asked.append(text)

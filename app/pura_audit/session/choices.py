@@ -105,20 +105,3 @@ class Catalogue:
     exposed: tuple[Failure, ...] = ()
     problems: tuple[Failure, ...] = ()
     policy: Policy | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeviceWords:
-    """Where the model runs, for the badge.
-
-    Attributes:
-        kind: ``cpu``, ``cuda`` or ``mps``.
-        name: Of the chip.
-        dtype: Number format.
-        reason: Why this one.
-    """
-
-    kind: str
-    name: str
-    dtype: str
-    reason: str

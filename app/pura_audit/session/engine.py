@@ -13,6 +13,7 @@ from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
 from pura.keys import KeyStore, SessionKeys
+from pura.model.device import Device
 from pura.model.held import HeldModel
 from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
@@ -26,7 +27,6 @@ from pura_audit.platform.i18n import language
 from pura_audit.platform.samples import sample
 from pura_audit.session.choices import (
     Catalogue,
-    DeviceWords,
     KeyChoice,
     ModelChoice,
     ProfileChoice,
@@ -43,7 +43,7 @@ class Engine(Protocol):
     def catalogue(self) -> Catalogue:
         """Find keys, models and profiles."""
 
-    def device(self) -> DeviceWords:
+    def device(self) -> Device:
         """Say where a model would run."""
 
     def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
@@ -123,13 +123,11 @@ class PuraEngine:
             policy=policy,
         )
 
-    def device(self) -> DeviceWords:
+    def device(self) -> Device:
         """Say where a model would run; this is where torch is first imported."""
         device = self.environment.compute_device()
         self._kind = device.kind
-        return DeviceWords(
-            kind=device.kind, name=device.name, dtype=device.dtype, reason=device.reason
-        )
+        return device
 
     def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
         """Audit one text; the model stays loaded for the next."""

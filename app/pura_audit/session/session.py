@@ -19,6 +19,7 @@ from pura.audit.options import AuditText, Notice
 from pura.base.errors import PuraError
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
+from pura.model.device import Device
 from pura.record.audit import Audit
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.environment import Environment
@@ -32,7 +33,6 @@ from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.case_log import Cases
 from pura_audit.session.choices import (
     Catalogue,
-    DeviceWords,
     KeyChoice,
     ModelChoice,
     ProfileChoice,
@@ -108,7 +108,7 @@ class Session(QObject):
         self._remembers = remembers
         self.undo = QUndoStack(self)
         self.catalogue: Catalogue | None = None
-        self.device: DeviceWords | Failure | None = None
+        self.device: Device | Failure | None = None
         self.keys: tuple[KeyChoice, ...] = ()
         self.model: ModelChoice | None = None
         self.profiles: tuple[ProfileChoice, ...] = ()
@@ -659,7 +659,7 @@ class Session(QObject):
         self.profiles = pick_profiles(catalogue.profiles, self.profiles, now.profile)
         self.choices_changed.emit()
 
-    def _placed(self, outcome: Outcome[DeviceWords]) -> None:
+    def _placed(self, outcome: Outcome[Device]) -> None:
         if isinstance(outcome, Stopped):
             return
         self.device = outcome.result if isinstance(outcome, Done) else outcome

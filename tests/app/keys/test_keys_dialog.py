@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMessageBox
 from pura.base.paths import Paths
 from pura.keys import KeyFile, KeyStore, Place, Secret, State, passphrase_bytes, write_key_file
 from pura.keys.sealed import Cost
+from pura.model.device import Device
 from pura.scheme import Profile, SecretKey
 from pura.usecases.keys import CreateKey, ExportKey, NoteKey
 from pura_audit import application
@@ -22,7 +23,7 @@ from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.keys.requests import KeyAct
 from pura_audit.keys.words import state_words, strength_words
-from pura_audit.session.choices import Catalogue, DeviceWords
+from pura_audit.session.choices import Catalogue
 from pura_audit.session.engine import PuraEngine
 from pura_audit.workbench.dialogs import openers
 
@@ -32,8 +33,8 @@ WORDS = "four words in a row"
 class KeyEngine(PuraEngine):
     """The real one, except that no device is looked for."""
 
-    def device(self) -> DeviceWords:
-        return DeviceWords(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
+    def device(self) -> Device:
+        return Device(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
 
 
 @pytest.fixture

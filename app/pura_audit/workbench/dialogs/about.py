@@ -14,12 +14,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.model.device import Device
 from pura.version import __version__
 from pura.words.sentences import say
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
-from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.theme import fonts
 from pura_audit.widgets.form_dialog import PlainDialog, button_row, close_button, dialog_column
@@ -50,7 +50,7 @@ def facts(session: Session) -> str:
         except PackageNotFoundError:
             lines.append(f"{name} –")
     device = session.device
-    if isinstance(device, DeviceWords):
+    if isinstance(device, Device):
         lines.append(
             f"Device {device.kind}: {device.name}, {device.dtype}. {say(device.reason, 'en')}"
         )

@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from pura.model.device import Device
 from pura.scheme import Profile
 from pura.scheme.foreign import FOREIGN_NAMES
 from pura.words.sentences import say
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import error_words, filled, language, number, translate
-from pura_audit.session.choices import DeviceWords
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP, GRID, Theme
 from pura_audit.widgets.chips import Chip, DeviceBadge
@@ -216,7 +216,7 @@ class Header(QWidget):
                 gpu=False,
                 bad=True,
             )
-        elif isinstance(device, DeviceWords):
+        elif isinstance(device, Device):
             name = "CPU" if device.kind == "cpu" else device.name
             self.badge.show_device(
                 f"{name} · {device.dtype}",

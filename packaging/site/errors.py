@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Raised under a code that only the moment of raising knows.
 BUILT = {
     "key.wrong-passphrase": ("folder-passphrase",),
+    "bundle.passphrase": ("key-file-passphrase",),
     "file.write-after": ("file-write",),
     "layout.not-": ("payload",),
     "policy.not-": ("policy",),

@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pura.base.canonical import canonical, sha256
 from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import READ, DecodeError, Decoder, later
 from pura.base.errors import PolicyError
 from pura.base.files import open_regular
 from pura.base.resources import resource
@@ -57,18 +58,21 @@ SCHEMA: Final = "pura-power/1"
 MAX_BYTES: Final = 1 << 22
 PROSE: Final = "English"
 """Of what the texts were where a table does not say it."""
-_ENTRY_KEYS: Final = {
-    "code",
-    "payload_bits",
-    "threshold",
-    "prompt",
-    "sampling",
-    "entropy_thresholds_bits",
-    "usable",
-    "found",
-    "texts",
-}
-_MAY_HAVE: Final = {"text_usable", "edit"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sampling:
+    temperature: float
+    top_k: int
+    top_p: float
+
+
+def _sampling(value: object, _: object) -> tuple[float, int, float]:
+    found = _DECODER.decode(_Sampling, value)
+    return found.temperature, found.top_k, found.top_p
+
+
+_DECODER: Final = Decoder()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,14 +99,14 @@ class PowerEntry:
     payload_bits: int
     threshold: float
     prompt: bool
-    sampling: tuple[float, int, float]
+    sampling: tuple[float, int, float] = field(metadata={READ: _sampling})
     entropy_thresholds_bits: tuple[float, ...]
     usable: tuple[int, ...]
     found: tuple[int, ...]
     texts: tuple[int, ...]
     level: float
-    text_usable: int = 0
-    edit: str = ""
+    text_usable: int = later(0)
+    edit: str = later("")
 
     @cached_property
     def limits(self) -> tuple[float, ...]:
@@ -536,40 +540,20 @@ def _fingerprint(data: object) -> str:
 
 
 def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
-    if not isinstance(entry, dict) or entry.keys() - _MAY_HAVE != _ENTRY_KEYS:
-        raise _refuse(phrase("power.entry", number=number))
     try:
-        sampling = entry["sampling"]
-        parsed = PowerEntry(
-            code=str(entry["code"]),
-            payload_bits=int(entry["payload_bits"]),
-            threshold=float(entry["threshold"]),
-            prompt=bool(entry["prompt"]),
-            sampling=(
-                float(sampling["temperature"]),
-                int(sampling["top_k"]),
-                float(sampling["top_p"]),
-            ),
-            entropy_thresholds_bits=tuple(float(x) for x in entry["entropy_thresholds_bits"]),
-            usable=_whole_numbers(entry["usable"]),
-            found=_whole_numbers(entry["found"]),
-            texts=_whole_numbers(entry["texts"]),
-            level=level,
-            text_usable=int(entry.get("text_usable", 0)),
-            edit=str(entry.get("edit", "")),
-        )
-    except (TypeError, ValueError, KeyError):
-        raise _refuse(phrase("power.type", number=number)) from None
+        if isinstance(entry, dict) and "level" in entry:
+            raise DecodeError(phrase("what.unknown"), "level")
+        data = {**entry, "level": level} if isinstance(entry, dict) else entry
+        parsed = _DECODER.decode(PowerEntry, data)
+    except DecodeError as error:
+        where = error.below(f"entries[{number - 1}]")
+        raise _refuse(phrase("power.place", where=where, what=error.what)) from None
     if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
         raise _refuse(phrase("power.columns", number=number))
-    if any(low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)):
+    if parsed.usable[0] < 0 or any(
+        low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
+    ):
         raise _refuse(phrase("power.classes", number=number))
     if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
         raise _refuse(phrase("power.found", number=number))
     return parsed
-
-
-def _whole_numbers(values: Sequence[object]) -> tuple[int, ...]:
-    if not isinstance(values, list) or any(type(v) is not int or v < 0 for v in values):
-        raise ValueError
-    return tuple(v for v in values if isinstance(v, int))

@@ -393,7 +393,7 @@ class CaseActs(QObject):
         items = self._browser.pane.chosen
 
         def asked(audits: tuple[Audit, ...]) -> None:
-            base = ReportRequest(language=language() if language() in ("en", "de") else "en")
+            base = ReportRequest(language=language())
             cases = self._browser.log
             cases.ask(
                 lambda _: filled_request(cases.environment, case, items, base),

@@ -22,7 +22,7 @@ from pura.base.resources import resource
 
 translate = QCoreApplication.translate
 
-CATALOGUES: Final = ("de",)  # English stands in the code
+CATALOGUES: Final = tuple(name for name in numerals.LANGUAGES if name != "en")  # in the code
 
 _CATALOGUE: Final = Catalogue({})  # the window's texts have no keys
 _language: list[str] = []
@@ -31,10 +31,11 @@ _log = logging.getLogger(__name__)
 
 
 def language() -> str:
-    """Return the language of the window and of the findings: ``en`` or ``de``."""
+    """Return the language of the window and of the findings, one of ``numerals.LANGUAGES``."""
     if _language:
         return _language[0]
-    return "de" if QLocale().language() == QLocale.Language.German else "en"
+    system = QLocale().name().partition("_")[0]
+    return system if system in numerals.LANGUAGES else "en"
 
 
 def set_language(name: str | None) -> None:
@@ -124,9 +125,7 @@ def power(value: float, digits: int) -> str:
 
 
 def _written(text: str) -> str:
-    if language() == "de":
-        text = text.replace(".", ",")
-    return text.replace("-", "\N{MINUS SIGN}")
+    return numerals.pointed(text, language())
 
 
 def signed(value: float, digits: int = 2) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from pura.base.files import write_atomic
-from pura.report.request import LANGUAGES, MAX_FIELD, PAPERS
+from pura.base.numerals import LANGUAGES
+from pura.report.request import MAX_FIELD, PAPERS
 from pura_audit.platform.i18n import filled, translate
 
 FILE: Final = "settings.json"
@@ -100,7 +101,7 @@ class Settings:
 
 _CHOICES: Final = {
     "theme": ("system", "light", "dark", "contrast"),
-    "language": ("", "en", "de"),
+    "language": ("", *LANGUAGES),
     "device": ("auto", "cpu", "cuda", "mps"),
     "dtype": ("float32", "bfloat16", "float16"),
     "log_level": ("debug", "info", "warning", "error"),

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base.numerals import SPOKEN
 from pura.record.audit import Audit
 from pura.report import ItemNotes, Parties, ReportRequest
 from pura.report.build import MAX_AUDITS
@@ -243,7 +244,7 @@ class LayoutGroup(FormGroup):
             paper = base.paper
         first, self.language = choice(
             translate("Report", "Language"),
-            [("en", "English"), ("de", "Deutsch")],
+            [(code, spoken.name) for code, spoken in SPOKEN.items()],
             tongue,
             self._changed,
         )

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from pura.base.numerals import SPOKEN
 from pura.caselog import KEEP, LEAVE_OUT, SEAL
 from pura.verdict.policy import Policy
 from pura_audit.platform import logs
@@ -101,8 +102,7 @@ class SettingsDialog(PlainDialog):
             translate("Settings", "Language"),
             [
                 ("", translate("Settings", "Language of the system")),
-                ("en", "English"),
-                ("de", "Deutsch"),
+                *((code, spoken.name) for code, spoken in SPOKEN.items()),
             ],
             now.language,
             lambda value: self._change(later=True, language=value),

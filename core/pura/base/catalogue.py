@@ -280,7 +280,7 @@ def _reason(_words: Catalogue, value: int, language: str, _: str) -> str:
 def _least(_words: Catalogue, value: int, language: str, _: str) -> str:
     if value not in (0, 1):
         raise ValueError("neither 0 nor 1")
-    return numerals.LEAST[language] if value else ""
+    return numerals.SPOKEN[language].least if value else ""
 
 
 def _numeral(write: Callable[[Any, str], str]) -> Writer:

@@ -9,20 +9,64 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from dataclasses import dataclass
 from typing import Final
 
-LANGUAGES: Final = ("en", "de")
-_GROUP: Final = {"en": ",", "de": "."}
-_POINT: Final = {"en": ".", "de": ","}
-_ONE_IN: Final = {"en": "1 in {}", "de": "1/{}"}
-_OVER: Final = {"en": "over {}", "de": "über {}"}
-_UNDER: Final = {"en": "under {}", "de": "unter {}"}
-LEAST: Final = {"en": "at least ", "de": "mindestens "}
-_MONTHS: Final = {
-    "en": "January February March April May June July August September October November December",
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+
+@dataclass(frozen=True, kw_only=True)
+class Language:
+    """How a language writes numbers and dates.
+
+    Attributes:
+        name: What it calls itself.
+        group: Stands between thousands.
+        point: Stands before a fraction.
+        one_in: A chance.
+        over: More than can be told.
+        under: Less than can be told.
+        least: Stands before a number that is a lower bound.
+        months: Their names.
+        day: Day, month, year.
+    """
+
+    name: str
+    group: str
+    point: str
+    one_in: str
+    over: str
+    under: str
+    least: str
+    months: str
+    day: str
+
+
+SPOKEN: Final = {
+    "en": Language(
+        name="English",
+        group=",",
+        point=".",
+        one_in="1 in {}",
+        over="over {}",
+        under="under {}",
+        least="at least ",
+        months="January February March April May June July August September October November "
+        "December",
+        day="{0} {1} {2}",
+    ),
+    "de": Language(
+        name="Deutsch",
+        group=".",
+        point=",",
+        one_in="1/{}",
+        over="über {}",
+        under="unter {}",
+        least="mindestens ",
+        months="Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+        day="{0}. {1} {2}",
+    ),
 }
-_DAY: Final = {"en": "{0} {1} {2}", "de": "{0}. {1} {2}"}
+"""The languages of the program; another one begins here (CONTRIBUTING.md, "Another language")."""
+LANGUAGES: Final = tuple(SPOKEN)
 _SUPERSCRIPT: Final = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _POWER_FROM: Final = 15  # from so many digits on a number is written as a power of ten
 _WEIGHT_DIGITS: Final = 4
@@ -30,9 +74,14 @@ _WEIGHT_DIGITS: Final = 4
 _HAIR: Final = 1e-9
 
 
+def pointed(text: str, language: str) -> str:
+    """Write digits with a point, and a sign, as the language does."""
+    return text.replace(".", SPOKEN[language].point).replace("-", "\N{MINUS SIGN}")
+
+
 def count(value: int, language: str) -> str:
     """Write a whole number with its thousands apart: ``1,000`` or ``1.000``."""
-    return f"{value:,}".replace(",", _GROUP[language])
+    return f"{value:,}".replace(",", SPOKEN[language].group)
 
 
 def ratio(value: float, language: str) -> str:
@@ -67,7 +116,7 @@ def chance(value: float, language: str) -> str:
     size = -math.log10(value)
     exponent = math.floor(size + _HAIR)
     digit = max(1, math.floor(10 ** (size - exponent) + _HAIR))
-    return _ONE_IN[language].format(_one_figure(digit, exponent, language))
+    return SPOKEN[language].one_in.format(_one_figure(digit, exponent, language))
 
 
 def percent(value: float, language: str) -> str:
@@ -100,10 +149,10 @@ def weight(value: float, language: str) -> str:
     steps = 10**_WEIGHT_DIGITS
     whole = math.floor(_share(value) * steps + _HAIR)
     if value > 0 and whole == 0:
-        return _UNDER[language].format(_decimal(1, language))
+        return SPOKEN[language].under.format(_decimal(1, language))
     # Float sums of weights end a hair under 1; they mean "over", not "exactly".
     if value < 1 and value * steps > steps - 1 + _HAIR:
-        return _OVER[language].format(_decimal(steps - 1, language))
+        return SPOKEN[language].over.format(_decimal(steps - 1, language))
     return _decimal(whole, language)
 
 
@@ -114,8 +163,8 @@ def date(value: str, language: str) -> str:
         ValueError: Not ISO 8601.
     """
     day = dt.datetime.fromisoformat(value)
-    month = _MONTHS[language].split()[day.month - 1]
-    return _DAY[language].format(day.day, month, day.year)
+    month = SPOKEN[language].months.split()[day.month - 1]
+    return SPOKEN[language].day.format(day.day, month, day.year)
 
 
 def _share(value: float) -> float:
@@ -127,7 +176,7 @@ def _share(value: float) -> float:
 def _decimal(steps: int, language: str) -> str:
     whole, rest = divmod(steps, 10**_WEIGHT_DIGITS)
     digits = f"{rest:0{_WEIGHT_DIGITS}d}".rstrip("0")
-    return f"{whole}{_POINT[language]}{digits}" if digits else str(whole)
+    return f"{whole}{SPOKEN[language].point}{digits}" if digits else str(whole)
 
 
 def _one_figure(digit: int, exponent: int, language: str) -> str:
@@ -137,4 +186,4 @@ def _one_figure(digit: int, exponent: int, language: str) -> str:
         return f"{digit} × 10{str(exponent).translate(_SUPERSCRIPT)}"
     if exponent >= 0:
         return count(digit * 10**exponent, language)
-    return f"0{_POINT[language]}{'0' * (-exponent - 1)}{digit}"
+    return f"0{SPOKEN[language].point}{'0' * (-exponent - 1)}{digit}"

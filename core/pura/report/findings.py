@@ -79,8 +79,7 @@ def day(text: str, labels: Labels) -> str:
 
 def number(value: float, digits: int, labels: Labels) -> str:
     """Return a number with a proper minus sign and the language's decimal mark."""
-    text = f"{value:.{digits}f}".replace("-", "\u2212")
-    return text.replace(".", ",") if labels.language == "de" else text
+    return numerals.pointed(f"{value:.{digits}f}", labels.language)
 
 
 def _numbers(audit: Audit, labels: Labels) -> Block:

@@ -33,27 +33,7 @@ from pura.verdict.policy import Policy
 from pura.verdict.power import PowerEntry, PowerTable
 from pura.version import __version__
 
-_LAW: Final = {
-    "en": "Regulation (EU) 2024/1689 of 13 June 2024 (Artificial Intelligence Act), Article 50(2) "
-    "and recital 133, OJ L, 2024/1689, 12 July 2024",
-    "de": "Verordnung (EU) 2024/1689 vom 13. Juni 2024 (Verordnung über künstliche Intelligenz), "
-    "Artikel 50 Absatz 2 und Erwägungsgrund 133, ABl. L, 2024/1689, 12.7.2024",
-}
-# Known from reports about it, not read in the Official Journal.
-_AMENDMENT: Final = {
-    "en": "“Digital Omnibus on AI”, the first amendment of that regulation, approved by Council "
-    "on 29 June 2026: systems on the market before 2 August 2026 are reported to have until "
-    "2 December 2026 for Article 50(2)",
-    "de": "»Digitaler Omnibus zur KI«, erste Änderung dieser Verordnung, vom Rat gebilligt am "
-    "29. Juni 2026: Systeme, die vor dem 2. August 2026 auf dem Markt waren, haben Berichten "
-    "zufolge bis zum 2. Dezember 2026 Zeit für Artikel 50 Absatz 2",
-}
-_CODE_OF_PRACTICE: Final = {
-    "en": "European Commission: Code of Practice on Transparency of AI-Generated Content, "
-    "10 June 2026",
-    "de": "Europäische Kommission: Code of Practice on Transparency of AI-Generated Content, "
-    "10. Juni 2026",
-}
+# The amendment is known from reports about it, not read in the Official Journal.
 _KNOWN: Final = "2026-11-22"
 _ASKED: Final = (
     ("marked", "3"),
@@ -147,7 +127,7 @@ def annex_content(of: AnnexFacts) -> Content:
         ("edits", _edits(of, say)),
         ("limits", (bullets([say(f"limits.{key}") for key in _LIMITS]),)),
         ("interop", (bullets([say(f"interop.{key}") for key in _INTEROP]),)),
-        ("sources", _sources(of, say)),
+        ("sources", _sources(say)),
     )
     year, month, day = (int(part) for part in of.date.split("-"))
     return Content(
@@ -305,13 +285,13 @@ def _entry(what: str, entry: PowerEntry, say: _Words) -> list[Block]:
     ]
 
 
-def _sources(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
+def _sources(say: _Words) -> tuple[Block, ...]:
     return (
         bullets(
             [
-                _LAW[of.language],
-                _AMENDMENT[of.language],
-                _CODE_OF_PRACTICE[of.language],
+                say("sources.law"),
+                say("sources.amendment"),
+                say("sources.practice"),
                 say("sources.docs", version=__version__),
             ]
         ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.base.errors import InputError
+from pura.base.numerals import LANGUAGES
 
 FULL: Final = "full"
 EXCERPT: Final = "excerpt"
@@ -14,7 +15,6 @@ REDACTED: Final = "redacted"
 OMITTED: Final = "omitted"
 TEXT_MODES: Final = (FULL, EXCERPT, REDACTED, OMITTED)
 PAPERS: Final = ("a4", "us-letter")
-LANGUAGES: Final = ("en", "de")
 MAX_FIELD: Final = 4000
 MAX_LOGO: Final = 1 << 20
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pura.base.files import write_or_refuse
+from pura.base.numerals import LANGUAGES
 from pura.report.regulators import AnnexFacts, regulators_annex
-from pura.report.request import LANGUAGES, PAPERS, check_choices
+from pura.report.request import PAPERS, check_choices
 from pura.scheme import Profile
 from pura.usecases.environment import Environment
 from pura.usecases.power import tables_of

@@ -117,7 +117,7 @@ def report_current(host: Host) -> None:
         make_report(host)
         return
     cases, audit = host.session.cases, item.audit
-    base = ReportRequest(language=language() if language() in ("en", "de") else "en")
+    base = ReportRequest(language=language())
 
     def asked() -> CaseReport:
         found, saved = case_of(cases.environment, audit.id)

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Final
 
+from pura.report.labels import Labels
 from pura.report.sign.identity import Certificate
 
 WIDTH: Final = 220
@@ -14,20 +15,6 @@ HEIGHT: Final = 62
 _MARGIN: Final = 12
 _STEP: Final = 4
 _WHITE: Final = 250
-_WORDS: Final = {
-    "en": {
-        "head": "Electronically signed",
-        "by": "by",
-        "at": "at",
-        "note": "Time of the computer’s clock. Check with: pura report verify",
-    },
-    "de": {
-        "head": "Elektronisch signiert",
-        "by": "von",
-        "at": "am",
-        "note": "Zeit der Uhr des Rechners. Prüfen mit: pura report verify",
-    },
-}
 _TEMPLATE: Final = """
 #let d = json(bytes(sys.inputs.data))
 #set document(title: d.head, date: none)
@@ -48,14 +35,14 @@ def draw_seal(certificate: Certificate, language: str, now: datetime) -> bytes:
     """Draw the seal as a PDF of one small page; names go in as data, never as markup."""
     import typst
 
-    words = _WORDS[language]
+    words = Labels(language)
     mark = certificate.sha256[:32]
     data = {
-        "head": words["head"],
+        "head": words("seal.head"),
         "who": _short(certificate.subject),
         "when": f"{now.astimezone(UTC):%Y-%m-%d %H:%M} UTC",
         "finger": "SHA-256 " + " ".join(mark[i : i + 4] for i in range(0, len(mark), 4)) + " …",
-        "note": words["note"],
+        "note": words("seal.note"),
     }
     source = _TEMPLATE.replace("WIDTH", str(WIDTH)).replace("HEIGHT", str(HEIGHT))
     made = typst.compile(source.encode(), sys_inputs={"data": json.dumps(data)})

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from pura.base.errors import SigningError
+from pura.report.labels import Labels
 from pura.report.sign.identity import Identity
 from pura.report.sign.seal import draw_seal, free_place
 
@@ -117,9 +118,7 @@ def _signer(
         cert_registry=store,
     )
     page, box = place if place is not None else (0, None)
-    words = f"Signature of {identity.certificate.subject}"
-    if options.language == "de":
-        words = f"Signatur von {identity.certificate.subject}"
+    words = Labels(options.language)("seal.field", who=identity.certificate.subject)
     field = fields.SigFieldSpec(
         sig_field_name=FIELD, on_page=page, box=box, readable_field_name=words
     )

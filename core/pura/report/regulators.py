@@ -34,6 +34,7 @@ from pura.verdict.power import PowerEntry, PowerTable
 from pura.version import __version__
 
 # The amendment is known from reports about it, not read in the Official Journal.
+_CODE_OF_PRACTICE: Final = "Code of Practice on Transparency of AI-Generated Content"
 _KNOWN: Final = "2026-11-22"
 _ASKED: Final = (
     ("marked", "3"),
@@ -291,7 +292,7 @@ def _sources(say: _Words) -> tuple[Block, ...]:
             [
                 say("sources.law"),
                 say("sources.amendment"),
-                say("sources.practice"),
+                say("sources.practice", title=_CODE_OF_PRACTICE),
                 say("sources.docs", version=__version__),
             ]
         ),

@@ -11,6 +11,7 @@ import pytest
 
 import pura
 import pura_audit
+import pura_lab
 from pura.base import catalogue as words
 from pura.base.catalogue import FillError, catalogue, phrase, quoted
 from pura.base.errors import InputError, PuraError
@@ -20,7 +21,9 @@ from pura.words.linter import forbidden
 
 VOLUMES = sorted(path.stem for path in resource("words").iterdir())
 SOURCES = sorted(
-    p for package in (pura, pura_audit) for p in Path(package.__file__).parent.rglob("*.py")
+    p
+    for package in (pura, pura_audit, pura_lab)
+    for p in Path(package.__file__).parent.rglob("*.py")
 )
 # Put together from a prefix and a value that the code knows.
 BUILT = ("database.", "keystore.", "layout.not-", "policy.not-", "repeat.no-")

@@ -16,7 +16,8 @@ from PySide6.QtWidgets import (
 
 from pura.model.device import Device
 from pura.version import __version__
-from pura.words.sentences import say
+from pura.words.sentence import sentence
+from pura.words.sentences import fill
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import translate
 from pura_audit.platform.notices import notices
@@ -51,9 +52,8 @@ def facts(session: Session) -> str:
             lines.append(f"{name} –")
     device = session.device
     if isinstance(device, Device):
-        lines.append(
-            f"Device {device.kind}: {device.name}, {device.dtype}. {say(device.reason, 'en')}"
-        )
+        why = fill(sentence(device.reason), "en")
+        lines.append(f"Device {device.kind}: {device.name}, {device.dtype}. {why}")
     elif isinstance(device, Failure):
         lines.append(f"Device: {device.message}")
     if session.catalogue is not None:

@@ -567,7 +567,7 @@ class DocumentAudit:
     ) -> Audit:
         options, policy = self._options, self._options.policy
         shown = self._variants[found.trial.variant]
-        evidence = outcome.facts(
+        outcome = outcome.tested(
             keys_tried=len(self._keys) + len(self._text.beside),
             p_redraw=strong.p_redraw,
             draws=strong.draws,
@@ -580,7 +580,6 @@ class DocumentAudit:
         with self._log.step(12) as note:
             said = findings(
                 outcome,
-                evidence,
                 policy,
                 around,
                 payload=self._named(found, marks),
@@ -592,7 +591,7 @@ class DocumentAudit:
                 stopped=self._stopped,
                 again=again,
             )
-            weak = cautions(outcome, evidence, around)
+            weak = cautions(outcome, around)
             note.append(rule_noted(policy, outcome))
         return Audit(
             id=secrets.token_hex(16),
@@ -613,7 +612,7 @@ class DocumentAudit:
             decoded=assemble.payload_facts(found),
             decoder=options.decoder,
             candidates=assemble.candidates(found),
-            evidence=evidence,
+            evidence=outcome.evidence,
             power=power,
             verdict=outcome.verdict,
             sentences=said,

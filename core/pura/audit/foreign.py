@@ -235,11 +235,11 @@ class _Walk:
         self._steps.skip(11, "log.foreign-register")
         usable = int(best.token.size)
         outcome = decide_outcome(log10_e, usable, policy, power=None)
-        evidence = outcome.facts(keys_tried=self._tried)
+        outcome = outcome.tested(keys_tried=self._tried)
         around = self._circumstances(best)
         with self._steps.step(12) as note:
-            sentences = findings(outcome, evidence, policy, around)
-            weak = cautions(outcome, evidence, around)
+            sentences = findings(outcome, policy, around)
+            weak = cautions(outcome, around)
             note.append(rule_noted(policy, outcome))
         shown = self._variants[best.variant]
         readings = self._readings(trials, best)
@@ -261,7 +261,7 @@ class _Walk:
             decoded=PayloadFacts(bits="", posterior=np.zeros(0), repaired=0),
             decoder=options.decoder,
             candidates=(),
-            evidence=evidence,
+            evidence=outcome.evidence,
             verdict=outcome.verdict,
             sentences=sentences,
             cautions=weak,

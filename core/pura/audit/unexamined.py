@@ -137,7 +137,7 @@ def unexamined(
         decoded=PayloadFacts(bits="", posterior=floats, repaired=0),
         decoder=means.decoder,
         candidates=(),
-        evidence=outcome.facts(keys_tried=len(means.keys)),
+        evidence=outcome.tested(keys_tried=len(means.keys)).evidence,
         verdict=outcome.verdict,
         sentences=unexamined_findings(outcome),
         cautions=(),

@@ -246,10 +246,11 @@ def _outcome(audit: Audit) -> Iterator[Phrase]:
     outcome = _decided(audit, policy)
     if outcome.verdict != audit.verdict:
         yield phrase("differs.verdict")
+    due = outcome.evidence
     fits = (
-        _alike(outcome.p_bound, evidence.p_bound)
-        and _alike(outcome.lr_capped, evidence.lr_capped)
-        and (outcome.scale_word, outcome.capped) == (evidence.scale_word, evidence.capped)
+        _alike(due.p_bound, evidence.p_bound)
+        and _alike(due.lr_capped, evidence.lr_capped)
+        and (due.scale_word, due.capped) == (evidence.scale_word, evidence.capped)
         and (evidence.p_redraw is None or (0 <= evidence.p_redraw <= 1 and evidence.draws > 0))
     )
     if not fits:

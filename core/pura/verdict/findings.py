@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import (
-    EvidenceFacts,
     MarkFacts,
     PowerFacts,
     PriorFacts,
@@ -101,7 +100,6 @@ class FindingContext:
 
 def findings(
     outcome: Outcome,
-    evidence: EvidenceFacts,
     policy: Policy,
     circumstances: FindingContext,
     *,
@@ -121,7 +119,6 @@ def findings(
 
     Args:
         outcome: What the decision rule made of the evidence.
-        evidence: How strong it is; see :meth:`Outcome.facts`.
         policy: The decision rule.
         circumstances: What else must be known.
         payload: What may be said of the payload of a text with one mark; None without one, or with
@@ -134,8 +131,8 @@ def findings(
         stopped: Where reading was stopped early, if it was.
         again: How windows that were read a second time entered the evidence, or None.
     """
-    out = [_headline(outcome, evidence, policy), *_measured(outcome, power)]
-    out += _strength(outcome, evidence, policy)
+    out = [_headline(outcome, policy), *_measured(outcome, power)]
+    out += _strength(outcome, policy)
     if circumstances.scheme != SCHEME:
         named: dict[str, str | int | float] = {"name": FOREIGN_NAMES[circumstances.scheme]}
         out.append(Sentence(key="foreign.scheme", values=named))
@@ -200,7 +197,8 @@ def _ends(epochs: str) -> dict[str, str]:
     return {"first": first, "last": last or first}
 
 
-def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sentence:
+def _headline(outcome: Outcome, policy: Policy) -> Sentence:
+    evidence = outcome.evidence
     match outcome.verdict:
         case "mark":
             values: dict[str, str | int | float] = {
@@ -213,37 +211,39 @@ def _headline(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> Sent
             # A share that was measured on some dozen texts is never written as all of them.
             values = {
                 "k": evidence.keys_tried,
-                "power": min(outcome.power or 0.0, 0.99),
-                "n": outcome.usable if outcome.needed is None else outcome.needed,
+                "power": min(evidence.power or 0.0, 0.99),
+                "n": evidence.usable if evidence.needed is None else evidence.needed,
             }
             return Sentence(key="outcome.no-mark-in-a-row", values=values)
-        case "insufficient" if outcome.needed is not None and outcome.needed > outcome.usable:
-            values = {"n": outcome.usable, "nmin": outcome.needed}
+        case "insufficient" if evidence.needed is not None and evidence.needed > evidence.usable:
+            values = {"n": evidence.usable, "nmin": evidence.needed}
             return Sentence(key="outcome.insufficient", values=values)
         case "insufficient":
-            return Sentence(key="outcome.insufficient-unmeasured", values={"n": outcome.usable})
+            return Sentence(key="outcome.insufficient-unmeasured", values={"n": evidence.usable})
         case _:
             return Sentence(key="outcome.indication")
 
 
 def _ratio(outcome: Outcome) -> dict[str, str | int | float]:
-    lr = outcome.lr_capped if outcome.lr_capped >= 1 else 1 / outcome.lr_capped
-    return {"capped": int(outcome.capped), "lr": lr, "word": outcome.scale_word}
+    evidence = outcome.evidence
+    lr = evidence.lr_capped if evidence.lr_capped >= 1 else 1 / evidence.lr_capped
+    return {"capped": int(evidence.capped), "lr": lr, "word": evidence.scale_word}
 
 
-def _strength(outcome: Outcome, evidence: EvidenceFacts, policy: Policy) -> list[Sentence]:
+def _strength(outcome: Outcome, policy: Policy) -> list[Sentence]:
     """The likelihood ratio with N1, the bound, and the redraw p-value with N2."""
+    evidence = outcome.evidence
     out = []
     if outcome.verdict != "mark":  # there the headline holds it
-        if outcome.scale_word == scale_word(0.0):
-            out.append(Sentence(key="evidence.neutral", values={"lr": outcome.lr_capped}))
+        if evidence.scale_word == scale_word(0.0):
+            out.append(Sentence(key="evidence.neutral", values={"lr": evidence.lr_capped}))
         else:
-            side = "evidence.for-h1" if outcome.lr_capped >= 1 else "evidence.for-h2"
+            side = "evidence.for-h1" if evidence.lr_capped >= 1 else "evidence.for-h2"
             out.append(Sentence(key=side, values=_ratio(outcome)))
     out.append(Sentence(key="note.n1"))
     if outcome.verdict in ("mark", "indication"):
         # Beyond the cap the bound is not printed more finely than the ratio.
-        p = max(outcome.p_bound, 1 / policy.lr_cap)
+        p = max(evidence.p_bound, 1 / policy.lr_cap)
         out.append(Sentence(key="note.bound", values={"p": p}))
     if evidence.p_redraw is not None and evidence.draws:
         out.append(
@@ -333,12 +333,12 @@ def _edited(circumstances: FindingContext) -> list[Sentence]:
 
 def cautions(
     outcome: Outcome,
-    evidence: EvidenceFacts,
     circumstances: FindingContext,
 ) -> tuple[Sentence, ...]:
     """Return what weakens the findings, the weightiest first."""
+    evidence = outcome.evidence
     c = circumstances
-    few = outcome.needed is not None and outcome.usable < outcome.needed
+    few = evidence.needed is not None and evidence.usable < evidence.needed
     decided = outcome.verdict in ("mark", "indication")
     unknown = not c.prompt_known and c.candidates < 2
     hidden: list[tuple[bool, str, dict[str, str | int | float]]] = [
@@ -352,11 +352,11 @@ def cautions(
             {"k": len(c.edited), "places": _places(c.edited)},
         ),
         (c.tokens < _SHORT, "short", {"tokens": c.tokens, "reference": REFERENCE_TOKENS}),
-        (few and decided, "few-usable", {"n": outcome.usable, "tokens": c.tokens}),
+        (few and decided, "few-usable", {"n": evidence.usable, "tokens": c.tokens}),
         *hidden,
         *((True, f"handled-{sign}", {}) for sign in c.handled),
         # A text unlike those of the study is one reason why no rate holds for it.
-        (outcome.power is None and not c.unlike, "unmeasured", {}),
+        (evidence.power is None and not c.unlike, "unmeasured", {}),
         (c.unlike == "signs", "signs", {}),
         (c.unlike == "language", "language", {}),
         (

@@ -8,7 +8,7 @@ upper ones excluded.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pura.record.audit import EvidenceFacts
@@ -30,32 +30,18 @@ class Outcome:
 
     Attributes:
         verdict: ``mark``, ``indication``, ``no-mark``, ``insufficient`` or ``not-examinable``.
-        log10_e: The evidence, uncapped.
-        p_bound: ``min(1, 1/e)``.
-        scale_word: Word of the scale, English, for the reported likelihood ratio.
-        lr_capped: The likelihood ratio to report: never above the policy's cap, never below 1/100.
-        capped: The true one lies beyond.
-        usable: Steps that carry bits.
-        power: Share of marked texts that would be found; None when not measured.
-        needed: Usable positions that the power of the policy takes; None when not known.
+        evidence: How strong the findings are, as the record holds it.
         reason: Why the text is not examinable, a key ``reason.…`` of the catalogue.
     """
 
     verdict: str
-    log10_e: float
-    p_bound: float
-    scale_word: str
-    lr_capped: float
-    capped: bool
-    usable: int
-    power: float | None = None
-    needed: int | None = None
+    evidence: EvidenceFacts
     reason: str | None = None
 
-    def facts(
+    def tested(
         self, *, keys_tried: int, p_redraw: float | None = None, draws: int = 0, seed: int = 0
-    ) -> EvidenceFacts:
-        """Return the part of the record that holds the strength of the findings.
+    ) -> Outcome:
+        """Return the outcome with what else is known of the evidence.
 
         Args:
             keys_tried: Keys and profiles that the mean runs over.
@@ -63,20 +49,10 @@ class Outcome:
             draws: Number of redraws.
             seed: Seed of the redraws.
         """
-        return EvidenceFacts(
-            log10_e=self.log10_e,
-            p_bound=self.p_bound,
-            p_redraw=p_redraw,
-            draws=draws,
-            seed=seed,
-            scale_word=self.scale_word,
-            power=self.power,
-            keys_tried=keys_tried,
-            usable=self.usable,
-            needed=self.needed,
-            lr_capped=self.lr_capped,
-            capped=self.capped,
+        evidence = replace(
+            self.evidence, keys_tried=keys_tried, p_redraw=p_redraw, draws=draws, seed=seed
         )
+        return replace(self, evidence=evidence)
 
 
 def decide_outcome(
@@ -148,19 +124,22 @@ def _outcome(
     cap = math.log10(policy.lr_cap)
     reported = min(max(log10_e, H2_FLOOR), cap)
     size = reported if reported >= 0 else min(-reported, _H2_WORD_SIZE)
-    return Outcome(
-        verdict=verdict,
+    evidence = EvidenceFacts(
         log10_e=log10_e,
         p_bound=bound(log10_e),
+        p_redraw=None,
+        draws=0,
+        seed=0,
         scale_word=scale_word(size),
+        power=power,
+        keys_tried=1,
+        usable=usable,
+        needed=needed,
         # The cap itself, not 10 to its logarithm, so that 10**6 prints as one million.
         lr_capped=policy.lr_cap if log10_e >= cap else 10.0**reported,
         capped=log10_e > cap or log10_e < H2_FLOOR,
-        usable=usable,
-        power=power,
-        needed=needed,
-        reason=reason,
     )
+    return Outcome(verdict=verdict, evidence=evidence, reason=reason)
 
 
 def bound(log10_e: float) -> float:

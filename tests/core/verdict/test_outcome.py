@@ -66,8 +66,8 @@ def register(payload=PAYLOAD, posterior=0.9998):
 
 
 def said(outcome, keys=1, p_redraw=None, draws=0, circ=None, **more):
-    facts = outcome.facts(keys_tried=keys, p_redraw=p_redraw, draws=draws)
-    return findings(outcome, facts, POLICY, circ or circumstances(), **more)
+    outcome = outcome.tested(keys_tried=keys, p_redraw=p_redraw, draws=draws)
+    return findings(outcome, POLICY, circ or circumstances(), **more)
 
 
 def keys_of(sentences):
@@ -101,9 +101,9 @@ def test_too_few_usable_positions_decide_nothing():
     for log10_e in (-3.0, 0.0, 4.0, 50.0):
         out = decide(log10_e, usable=POLICY.min_usable - 1, power=1.0)
         assert out.verdict == "insufficient"
-        assert out.needed == POLICY.min_usable
+        assert out.evidence.needed == POLICY.min_usable
     assert decide(50.0, usable=POLICY.min_usable).verdict == "mark"
-    assert decide(50.0, usable=3, needed=80).needed == 80
+    assert decide(50.0, usable=3, needed=80).evidence.needed == 80
 
 
 def test_thresholds_come_from_the_policy():
@@ -146,19 +146,19 @@ def test_no_outcome_rests_on_a_power_that_is_no_share(bad):
 )
 def test_cap_for_h1_and_floor_for_h2(log10_e, lr, capped, word):
     out = decide(log10_e)
-    assert out.lr_capped == pytest.approx(lr)
-    assert (out.capped, out.scale_word) == (capped, word)
+    assert out.evidence.lr_capped == pytest.approx(lr)
+    assert (out.evidence.capped, out.evidence.scale_word) == (capped, word)
 
 
 @given(st.floats(-1e4, 1e4), st.floats(1e4, 1e9))
 def test_the_reported_ratio_never_passes_the_cap(log10_e, cap):
     out = decide(log10_e, policy=Policy(lr_cap=cap))
-    assert 0.01 * (1 - 1e-12) <= out.lr_capped <= cap
-    assert 0 < out.p_bound <= 1
+    assert 0.01 * (1 - 1e-12) <= out.evidence.lr_capped <= cap
+    assert 0 < out.evidence.p_bound <= 1
 
 
 def test_a_low_cap_also_holds_for_the_word():
-    assert decide(9.0, policy=Policy(lr_cap=1e4)).scale_word == "very strong"
+    assert decide(9.0, policy=Policy(lr_cap=1e4)).evidence.scale_word == "very strong"
 
 
 def test_the_bound_is_never_zero_and_never_too_small():
@@ -168,7 +168,7 @@ def test_the_bound_is_never_zero_and_never_too_small():
 
 
 def test_facts_carry_everything_over():
-    facts = decide(7.0, needed=60).facts(keys_tried=3, p_redraw=0.001, draws=999, seed=5)
+    facts = decide(7.0, needed=60).tested(keys_tried=3, p_redraw=0.001, draws=999, seed=5).evidence
     assert (facts.keys_tried, facts.p_redraw, facts.draws, facts.seed) == (3, 0.001, 999, 5)
     assert (facts.log10_e, facts.usable, facts.power, facts.needed) == (7.0, 100, 0.99, 60)
     assert (facts.lr_capped, facts.capped) == (1e6, True)
@@ -256,34 +256,33 @@ def mark(bits, passages=1):
 
 def test_one_mark_needs_no_sentence_of_its_own_and_several_are_counted():
     out = decide(20.0)
-    facts = out.facts(keys_tried=1)
-    one = findings(out, facts, POLICY, circumstances(), marks=[mark("01")])
+    one = findings(out, POLICY, circumstances(), marks=[mark("01")])
     assert not [k for k in keys_of(one) if k.startswith("marks")]
     circ = circumstances(passages=1, passage_share=0.4)
     two = findings(
-        out, facts, POLICY, circ, marks=[mark("01"), mark("10", passages=2)], register=register()
+        out, POLICY, circ, marks=[mark("01"), mark("10", passages=2)], register=register()
     )
     # What is said of each stands with it, so no sentence here names a payload or an entry.
     keys = [k for k in keys_of(two) if k.startswith(("marks", "text", "register", "payload"))]
     assert keys == ["marks.counted", "register.marks"]
     assert out_of_order(two) == []
     assert "carries 2 marks" in fill(two[keys_of(two).index("marks.counted")], "en")
-    more = findings(out, facts, POLICY, circ, marks=[mark("01"), mark("10")], more_marks=True)
+    more = findings(out, POLICY, circ, marks=[mark("01"), mark("10")], more_marks=True)
     assert "at least 2 marks" in fill(more[keys_of(more).index("marks.counted")], "en")
 
 
 def test_with_every_mark_it_is_said_that_words_are_not_vouched_for():
-    out, facts = decide(20.0), decide(20.0).facts(keys_tried=1)
-    assert keys_of(cautions(out, facts, circumstances())) == [WHOLE]
+    out = decide(20.0)
+    assert keys_of(cautions(out, circumstances())) == [WHOLE]
     many = tuple((1 + 40 * i, 20 + 40 * i) for i in range(30))
-    weak = cautions(out, facts, circumstances(edited=many))
+    weak = cautions(out, circumstances(edited=many))
     words = fill(weak[0], "en")
     assert "30 stretches" in words
     assert "1–20, 41–60" in words
     assert "…" in words
     for log10_e in (4.0, 0.0):
         below = decide(log10_e)
-        none = keys_of(cautions(below, below.facts(keys_tried=1), circumstances(edited=many)))
+        none = keys_of(cautions(below, circumstances(edited=many)))
         assert WHOLE not in none
         assert "caution.edited-here" not in none
 
@@ -345,9 +344,8 @@ def test_whose_measurement_an_outcome_rests_on_is_said():
 
 def test_a_register_that_the_policy_wants_and_nobody_gave_is_a_caution():
     out = decide(8.0)
-    facts = out.facts(keys_tried=1)
-    assert "caution.prior-unused" in keys_of(cautions(out, facts, circumstances(prior_unused=True)))
-    assert "caution.prior-unused" not in keys_of(cautions(out, facts, circumstances()))
+    assert "caution.prior-unused" in keys_of(cautions(out, circumstances(prior_unused=True)))
+    assert "caution.prior-unused" not in keys_of(cautions(out, circumstances()))
 
 
 def test_many_faint_candidates_are_counted_too():
@@ -378,7 +376,7 @@ def test_an_unknown_reason_is_refused():
 
 def test_nothing_weakens_a_long_text_read_well():
     out = decide(100.0)
-    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances())) == [WHOLE]
+    assert keys_of(cautions(out, circumstances())) == [WHOLE]
 
 
 @pytest.mark.parametrize(
@@ -399,22 +397,21 @@ def test_nothing_weakens_a_long_text_read_well():
 )
 def test_each_caution_by_itself(changes, key):
     out = decide(100.0)
-    assert keys_of(cautions(out, out.facts(keys_tried=1), circumstances(**changes))) == [key, WHOLE]
+    assert keys_of(cautions(out, circumstances(**changes))) == [key, WHOLE]
 
 
 def test_cautions_from_the_evidence():
     few = decide(8.0, usable=20, needed=60)
-    assert keys_of(cautions(few, few.facts(keys_tried=2), circumstances())) == [
+    assert keys_of(cautions(few.tested(keys_tried=2), circumstances())) == [
         "caution.few-usable",
         "caution.several-keys",
         WHOLE,
     ]
     unmeasured = decide(8.0, power=None)
-    facts = unmeasured.facts(keys_tried=1)
-    assert keys_of(cautions(unmeasured, facts, circumstances())) == ["caution.unmeasured", WHOLE]
+    assert keys_of(cautions(unmeasured, circumstances())) == ["caution.unmeasured", WHOLE]
     # The language is the reason why no rate is stated.
     other = circumstances(unlike="language")
-    assert keys_of(cautions(unmeasured, facts, other)) == ["caution.language", WHOLE]
+    assert keys_of(cautions(unmeasured, other)) == ["caution.language", WHOLE]
 
 
 @given(
@@ -431,7 +428,7 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
     log10_e, usable, power, needed, keys, p_redraw, odd, weights
 ):
     out = decide(log10_e, usable=usable, power=power, needed=needed)
-    facts = out.facts(keys_tried=keys, p_redraw=p_redraw, draws=999 if p_redraw else 0)
+    out = out.tested(keys_tried=keys, p_redraw=p_redraw, draws=999 if p_redraw else 0)
     circ = circumstances(
         generator=None if odd else "b" * 16,
         tokens=usable,
@@ -443,11 +440,9 @@ def test_whatever_happens_the_sentences_fill_and_pass_the_linter(
         passage_share=0.5,
     )
     ranked = named(*sorted((w / (sum(weights) + 1e-12) for w in weights), reverse=True))
-    sentences = findings(
-        out, facts, POLICY, circ, payload=ranked, register=register() if odd else None
-    )
+    sentences = findings(out, POLICY, circ, payload=ranked, register=register() if odd else None)
     assert out.verdict in VERDICTS
     assert out_of_order(sentences) == []
-    for sentence in (*sentences, *cautions(out, facts, circ)):
+    for sentence in (*sentences, *cautions(out, circ)):
         for language in LANGUAGES:
             assert forbidden(fill(sentence, language), language) == []

@@ -3965,6 +3965,18 @@
 <context>
     <name>Ready</name>
     <message>
+        <source>&amp;Key …</source>
+        <translation>&amp;Schlüssel …</translation>
+    </message>
+    <message>
+        <source>&amp;Model …</source>
+        <translation>&amp;Modell …</translation>
+    </message>
+    <message>
+        <source>Pro&amp;file …</source>
+        <translation>Pro&amp;fil …</translation>
+    </message>
+    <message>
         <source>The text that the model was given, if you know it</source>
         <translation>Der Text, den das Modell bekommen hat, falls Sie ihn kennen</translation>
     </message>
@@ -4013,12 +4025,20 @@
         <translation>Bereit zur Untersuchung</translation>
     </message>
     <message>
+        <source>Something is missing before it can be audited</source>
+        <translation>Vor der Untersuchung fehlt noch etwas</translation>
+    </message>
+    <message>
         <source>The audit begins when the others are done.</source>
         <translation>Die Untersuchung beginnt, wenn die anderen fertig sind.</translation>
     </message>
     <message>
         <source>Press Audit (Ctrl+Return).</source>
         <translation>Drücken Sie Untersuchen (Strg+Eingabe).</translation>
+    </message>
+    <message>
+        <source>It can be audited once these are made or chosen:</source>
+        <translation>Er kann untersucht werden, sobald angelegt oder gewählt ist:</translation>
     </message>
     <message>
         <source>Candidate prompts</source>

@@ -329,6 +329,14 @@ class Session(QObject):
     # Audits
 
     @property
+    def missing(self) -> tuple[str, ...]:
+        """Which of ``key``, ``model`` and ``profile`` are not chosen; empty while it is looked."""
+        if self.catalogue is None:
+            return ()
+        chosen = {"key": self.keys, "model": self.model, "profile": self.profile}
+        return tuple(name for name, choice in chosen.items() if not choice)
+
+    @property
     def ready(self) -> bool:
         """Whether key, model and profile are chosen."""
         return bool(self.keys) and self.model is not None and self.profile is not None

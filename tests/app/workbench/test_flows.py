@@ -29,6 +29,7 @@ from pura.usecases.keys import CreateKey, create_key
 from pura.usecases.profiles import SaveProfile, save_profile
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
+from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
 from pura_audit.session.choices import Catalogue
@@ -595,3 +596,21 @@ def test_a_file_that_is_no_text_opens_what_it_is_for(
     (tmp_path / "memo.json").write_text('{"a": "text"}')
     window.add_files([tmp_path / "memo.json"])
     assert [item.name for item in session.queue.items] == ["memo.json"]
+
+
+def test_what_is_missing_before_an_audit_stands_on_the_card_and_is_offered(
+    window: Any, qtbot: Any, text: str
+) -> None:
+    session, ready = window.session, window.work.ready
+    keys = session.keys
+    session.choose_keys([])
+    session.add_text(text, "memo")
+    assert "is missing" in ready.heading.text()
+    assert "Press Audit" not in ready.words.text()
+    assert [name for name, button in ready.offers.items() if button.isVisible()] == ["key"]
+    ready.offers["key"].click()
+    [dialog] = window.findChildren(KeysDialog)
+    dialog.reject()
+    session.choose_keys(keys)
+    assert ready.heading.text() == "Ready to audit"
+    assert not any(button.isVisible() for button in ready.offers.values())

@@ -150,6 +150,7 @@ class MainWindow(QMainWindow):
         session.current_changed.connect(self._show_current)
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
+        session.choices_changed.connect(self._show_current)
         session.busy_changed.connect(self._busy_changed)
         session.device_changed.connect(self._warm_up)
         session.installing_changed.connect(self._close_when_idle)
@@ -175,6 +176,7 @@ class MainWindow(QMainWindow):
         self.empty.sample_wanted.connect(session.add_sample)
         self.work.prompt_changed.connect(self._note_prompt)
         self.work.prompts_wanted.connect(self._load_prompts)
+        self.work.ready.missing_wanted.connect(self._offer_missing)
         self.work.again_wanted.connect(self.audit_current)
         self.work.remove_wanted.connect(self.remove_current)
         self.work.cancel_wanted.connect(self.cancel_current)
@@ -236,7 +238,9 @@ class MainWindow(QMainWindow):
         page = self.work.stack.currentWidget()
         self.work.ready.expect(expectation_words(item, self.session))
         expected = self.session.pace.seconds([item])
-        self.work.show_item(item, paused=self.session.paused, expected=expected)
+        self.work.show_item(
+            item, paused=self.session.paused, expected=expected, missing=self.session.missing
+        )
         if another:
             self.selection.show_strongest()
         if page is not self.work.stack.currentWidget() and self._focus_inside(self.work.stack):
@@ -262,6 +266,15 @@ class MainWindow(QMainWindow):
             self.status.say(" ".join(p.words for p in found.problems))
         elif mismatches := self.session.mismatches():
             self.status.say(" ".join(map(error_words, mismatches)))
+
+    def _offer_missing(self, name: str) -> None:
+        """Show where a key, a model or a profile is made."""
+        shows = {
+            "key": openers.show_keys,
+            "model": openers.show_models,
+            "profile": openers.show_profiles,
+        }
+        shows[name](self)
 
     def _offer_check(self, path: Path) -> None:
         """Offer to check a file that carries the record of a report."""

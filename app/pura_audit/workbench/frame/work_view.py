@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
@@ -56,13 +58,16 @@ class WorkView(QWidget):
         self.busy.cancel_wanted.connect(self.cancel_wanted)
         self.busy.pause_wanted.connect(self.pause_wanted)
 
-    def show_item(self, item: Item, *, paused: bool, expected: float | None) -> None:
+    def show_item(
+        self, item: Item, *, paused: bool, expected: float | None, missing: Sequence[str] = ()
+    ) -> None:
         """Show a row as it stands.
 
         Args:
             item: The row.
             paused: All audits wait.
             expected: Seconds that its audit takes, where that is known.
+            missing: Which of key, model and profile are not chosen.
         """
         match item.state:
             case ItemState.DONE if item.audit is not None:
@@ -78,7 +83,7 @@ class WorkView(QWidget):
                 self.error.again.setVisible(item.document is not None or item.path is not None)
                 self.stack.setCurrentWidget(self.error)
             case _:
-                self.ready.show_item(item)
+                self.ready.show_item(item, missing)
                 self.stack.setCurrentWidget(self.ready)
         audit = item.audit if item.state is ItemState.DONE else None
         text = item.document.text if item.document is not None else ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtWidgets import (
@@ -160,15 +162,25 @@ class ReadyView(Card):
     Signals:
         prompt_changed: The known prompt, and whether it is a list of candidates.
         prompts_wanted: Candidates from a file: its path, or None where one is to be chosen.
+        missing_wanted: ``key``, ``model`` or ``profile``, which has to be made or chosen first.
     """
 
     prompt_changed = Signal(str, bool)
     prompts_wanted = Signal(object)
+    missing_wanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
         self.frame_layout.setContentsMargins(PADDING, 20, PADDING, 20)
         self.heading = label("", "answer", wrap=True)
+        self.offers = {
+            name: plain_button(words, partial(self._want, name))
+            for name, words in (
+                ("key", translate("Ready", "&Key …")),
+                ("model", translate("Ready", "&Model …")),
+                ("profile", translate("Ready", "Pro&file …")),
+            )
+        }
         self.words = label("", "muted", wrap=True)
         self.expectation = label("", "muted", wrap=True)
         self.expectation.hide()
@@ -196,7 +208,15 @@ class ReadyView(Card):
         self.prompt.textChanged.connect(self._changed)
         self.several.toggled.connect(self._changed)
         self.prompt.dropped.connect(self.prompts_wanted)
-        for widget in (self.heading, self.words, self.expectation, caption, self.prompt):
+        offers = QHBoxLayout()
+        offers.setSpacing(GRID)
+        for button in self.offers.values():
+            offers.addWidget(button)
+        offers.addStretch(1)
+        self.body.addWidget(self.heading)
+        self.body.addWidget(self.words)
+        self.body.addLayout(offers)
+        for widget in (self.expectation, caption, self.prompt):
             self.body.addWidget(widget)
         row = QHBoxLayout()
         row.addWidget(self.several)
@@ -208,13 +228,20 @@ class ReadyView(Card):
     def _changed(self) -> None:
         self.prompt_changed.emit(self.prompt.toPlainText(), self.several.isChecked())
 
+    def _want(self, name: str) -> None:
+        self.missing_wanted.emit(name)
+
     def expect(self, words: str) -> None:
         """Say what may be expected of the text."""
         self.expectation.setText(words)
         self.expectation.setVisible(bool(words))
 
-    def show_item(self, item: Item) -> None:
-        """Show a text that was not audited yet."""
+    def show_item(self, item: Item, missing: Sequence[str] = ()) -> None:
+        """Show a text that was not audited yet, and what has to be chosen before it can be."""
+        fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
+        missing = missing if fresh and not item.sample else ()
+        for name, button in self.offers.items():
+            button.setVisible(name in missing)
         heading = {
             ItemState.LOADING: translate("Ready", "Opening the file"),
             ItemState.WAITING: translate("Ready", "Waiting for its turn"),
@@ -222,12 +249,16 @@ class ReadyView(Card):
             ItemState.INTERRUPTED: translate("Ready", "Interrupted when the program ended"),
             ItemState.DONE: translate("Ready", "Opening the finding"),
         }.get(item.state, translate("Ready", "Ready to audit"))
+        if missing and item.state is ItemState.READY:
+            heading = translate("Ready", "Something is missing before it can be audited")
         self.heading.setText(heading)
         way = {
             ItemState.WAITING: translate("Ready", "The audit begins when the others are done."),
             ItemState.LOADING: "",
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
+        if missing:
+            way = translate("Ready", "It can be audited once these are made or chosen:")
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))
         for field in (self.prompt, self.several):

@@ -1,4 +1,4 @@
-"""How the pages become a site (``make site``; decision 038)."""
+"""How the pages become a site (``make site``; decision 002)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries and translations against references: ROUGE-1, BLEU, BERTScore (decision 048).
+"""Summaries and translations against references: ROUGE-1, BLEU, BERTScore (decision 002).
 
 Each is computed by the package that its field uses. Intervals are of the bootstrap over texts
 (Efron 1979); systems are compared on the same drawn texts (Koehn 2004).

@@ -44,7 +44,7 @@ def characters_noted(document: Document) -> Sentence:
 
 def rule_noted(policy: Policy, outcome: Outcome) -> Sentence:
     """Return what step 12 says of the decision."""
-    return sentence("log.rule", name=policy.rule, outcome=outcome.verdict)
+    return sentence("log.rule", name=policy.rule, outcome=f"log.outcome-{outcome.verdict}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pura.audit import handling, variants
+from pura.audit.steps import STEPS
 from pura.base import numerals
 from pura.base.errors import RecordError
 from pura.base.numerals import LANGUAGES
+from pura.documents import c2pa, casing, hidden, layout, restore
 from pura.words.linter import forbidden, out_of_order, phrases
 from pura.words.sentence import Sentence
 from pura.words.sentences import fill, findings, say, scale, scale_word, title
@@ -323,3 +326,19 @@ def test_shares_and_percentages():
     assert numerals.share(0.001, "en") == "1 %"
     assert numerals.share(1.0, "en") == "100 %"
     assert numerals.share(0.0, "en") == "0 %"
+
+
+def test_what_an_audit_notes_by_a_name_is_in_the_catalogue():
+    kinds = {*restore._NAMES.values(), *hidden._RANGES, layout.PREFIXES, layout.WRAPPED}
+    kinds |= {layout.BROKEN, layout.TRAILING, layout.RUNS, layout.PARAGRAPHS}
+    kinds |= {casing.SENTENCES, casing.WORDS, casing.LOWERED, c2pa.WHOLE, c2pa.INCOMPLETE}
+    signs = (handling.CASE, handling.LINES, handling.TYPING, handling.CHARACTERS)
+    used = {
+        *(f"change.{kind}" for kind in kinds),
+        *(f"step.{name}" for name in STEPS),
+        *(f"log.sign-{sign}" for sign in (*signs, handling.WORDS, handling.SETTINGS)),
+        *(f"log.from-{name}" for name in (variants.FOUND, variants.RESTORED, variants.LAYOUT)),
+        *(f"log.from-{name}" for name in (variants.CASE, variants.IDS)),
+        *(f"log.outcome-{verdict}" for verdict in VERDICTS),
+    }
+    assert used - set(findings()) == set()

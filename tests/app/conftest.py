@@ -23,6 +23,7 @@ from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
 from pura.model.device import Device
+from pura.model.installed import InstalledModel
 from pura.record.audit import (
     Audit,
     BitEvidence,
@@ -48,7 +49,6 @@ from pura_audit.jobs.context import JobContext
 from pura_audit.session.choices import (
     Catalogue,
     KeyChoice,
-    ModelChoice,
     ProfileChoice,
 )
 from pura_audit.workbench.frame.main_window import MainWindow
@@ -221,13 +221,35 @@ class TestEngine:
         self.empty = False
         self.looks: tuple[tuple[int, float], ...] = ()
 
+    @staticmethod
+    def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
+        here = Path("/models") / name
+        return InstalledModel(
+            name=name,
+            folder=here,
+            path=here,
+            source="folder tiny",
+            licence="MIT",
+            fingerprint="a" * 16,
+            tokenizer_fingerprint=tokenizer,
+            architecture="TinyForCausalLM",
+            parameters=135_000_000,
+            dtype="F32",
+            vocab_size=vocab_size,
+            weights="safetensors",
+            size_bytes=540_000_000,
+            created="2026-11-21T00:00:00+00:00",
+            files={},
+        )
+
     def catalogue(self) -> Catalogue:
         self.threads.add(threading.current_thread().name)
         if self.empty:
             return Catalogue()
+        profile = self.profile
         return Catalogue(
             keys=(KeyChoice(label="Newsroom 2026", fingerprint=self.key.fingerprint),),
-            models=(ModelChoice(name="tiny", fingerprint="a" * 16, size_bytes=1, parameters=1),),
+            models=(self.installed("tiny", profile.vocab_size, profile.tokenizer or "b" * 16),),
             profiles=(ProfileChoice(name="internal", profile=self.profile),),
             place=Place.KEYRING,
             keyring=State.READY,

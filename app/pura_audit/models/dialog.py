@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 from pura.base.catalogue import catalogue
 from pura.model.fetch import builtin_model
 from pura.model.installed import InstalledModel
+from pura.model.memory import Room
 from pura.usecases.models import (
     add_model,
     install_model,
@@ -25,7 +27,7 @@ from pura.usecases.models import (
     remove_model,
 )
 from pura_audit.platform.i18n import decimal, filled, language, size, translate
-from pura_audit.session.choices import Catalogue, ModelChoice
+from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
 from pura_audit.theme.theme import GAP
 from pura_audit.widgets.fields import name_input
@@ -41,7 +43,8 @@ class ModelsDialog(StoreDialog):
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
         super().__init__(session, parent)
-        self._rows: tuple[ModelChoice, ...] = ()
+        self._rows: tuple[InstalledModel, ...] = ()
+        self._rooms: Mapping[str, Room] = {}
         self.copy = QCheckBox(translate("Models", "Copy folders into the store"))
         self.copy.setToolTip(
             translate(
@@ -91,7 +94,8 @@ class ModelsDialog(StoreDialog):
     def refresh(self) -> None:
         """Show what is installed."""
         chosen = self.selected.name if self.selected is not None else ""
-        self._rows = (self.session.catalogue or Catalogue()).models
+        found = self.session.catalogue or Catalogue()
+        self._rows, self._rooms = found.models, found.rooms
         headers = (
             translate("Models", "Name"),
             translate("Models", "Architecture"),
@@ -103,18 +107,22 @@ class ModelsDialog(StoreDialog):
         )
         names = [model.name for model in self._rows]
         self.fill(
-            headers, [_row(m) for m in self._rows], names.index(chosen) if chosen in names else 0
+            headers,
+            [_row(m, self._rooms.get(m.name)) for m in self._rows],
+            names.index(chosen) if chosen in names else 0,
         )
 
     @property
-    def selected(self) -> ModelChoice | None:
+    def selected(self) -> InstalledModel | None:
         """The model of the chosen row."""
         return self._rows[self.place] if 0 <= self.place < len(self._rows) else None
 
     def refresh_buttons(self) -> None:
         """Enable what can be done now, and tell more of the chosen model."""
         model = self.selected
-        self.detail.setText(_detail(model) if model is not None else "")
+        self.detail.setText(
+            _detail(model, self._rooms.get(model.name)) if model is not None else ""
+        )
         builtin = any(row.name == builtin_model().name for row in self._rows)
         for kind, button in self.buttons.items():
             needs_one = kind in ("verify", "fitness", "power", "remove")
@@ -194,10 +202,9 @@ class ModelsDialog(StoreDialog):
         model = self.selected
         if model is None:
             return None
-        outside = model.facts is not None and model.facts.referenced
         words = (
             translate("Models", "Its folder lies outside the store and stays where it is.")
-            if outside
+            if model.referenced
             else filled(
                 translate("Models", "Its files are deleted: {size:text}."),
                 size=size(model.size_bytes),
@@ -256,47 +263,40 @@ def _removed(model: InstalledModel) -> str:
     return filled(translate("Models", "The model “{model:text}” was removed."), model=model.name)
 
 
-def _row(model: ModelChoice) -> tuple[str, ...]:
-    facts = model.facts
+def _row(model: InstalledModel, room: Room | None) -> tuple[str, ...]:
     unknown = translate("Models", "unknown")
-    fits = model.room.fits if model.room is not None else None
+    fits = room.fits if room is not None else None
     words = {True: translate("Models", "yes"), False: translate("Models", "no"), None: unknown}
     return (
         model.name,
-        facts.architecture if facts else "–",
+        model.architecture,
         filled(translate("Models", "{number:text} M"), number=decimal(model.parameters / 1e6, 0)),
         size(model.size_bytes),
-        (facts.licence if facts else "") or unknown,
-        facts.tokenizer_fingerprint[:8] if facts else "–",
+        model.licence or unknown,
+        model.tokenizer_fingerprint[:8],
         words[fits],
     )
 
 
-def _detail(model: ModelChoice) -> str:
-    facts = model.facts
-    lines = []
-    if facts is not None:
-        place = str(facts.path) if facts.referenced else translate("Models", "in the store")
-        lines.append(
-            filled(
-                translate(
-                    "Models",
-                    "{source:text} · stored as {format:text} · {n:count} tokens · "
-                    "lies {place:text}",
-                ),
-                source=catalogue("command").retold("source", facts.source, language()),
-                format=facts.dtype,
-                n=facts.vocab_size,
-                place=place,
-            )
-        )
-        lines.append(
-            filled(
-                translate("Models", "Fingerprint {model:text}, tokenizer {tokenizer:text}"),
-                model=facts.fingerprint,
-                tokenizer=facts.tokenizer_fingerprint,
-            )
-        )
-    if model.room is not None:
-        lines.append(model.room.reason)
+def _detail(model: InstalledModel, room: Room | None) -> str:
+    place = str(model.path) if model.referenced else translate("Models", "in the store")
+    lines = [
+        filled(
+            translate(
+                "Models",
+                "{source:text} · stored as {format:text} · {n:count} tokens · lies {place:text}",
+            ),
+            source=catalogue("command").retold("source", model.source, language()),
+            format=model.dtype,
+            n=model.vocab_size,
+            place=place,
+        ),
+        filled(
+            translate("Models", "Fingerprint {model:text}, tokenizer {tokenizer:text}"),
+            model=model.fingerprint,
+            tokenizer=model.tokenizer_fingerprint,
+        ),
+    ]
+    if room is not None:
+        lines.append(room.reason)
     return "\n".join(lines)

@@ -95,7 +95,7 @@ class ProfilesDialog(StoreDialog):
 
     def _fitness(self, profile: Profile) -> str:
         model = self.session.model
-        facts = model.facts if model is not None else None
+        facts = model
         if facts is None:
             return ""
         found = mismatches(

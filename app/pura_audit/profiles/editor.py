@@ -62,7 +62,7 @@ class ProfileEditor(PlainDialog):
         super().__init__(parent)
         self._session, self._choice = session, choice
         found = session.catalogue or Catalogue()
-        self._models = [m.facts for m in found.models if m.facts is not None]
+        self._models = list(found.models)
         self._keys = found.keys
         self._start = choice.profile if choice is not None else None
         self.setWindowTitle(

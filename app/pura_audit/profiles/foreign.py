@@ -51,7 +51,7 @@ class ForeignForm(TriedDialog):
         self._session = session
         found = session.catalogue or Catalogue()
         self._keys = found.keys
-        self._models = [model.facts for model in found.models if model.facts is not None]
+        self._models = list(found.models)
         title = translate("ForeignForm", "Profile of a mark by others")
         self.setWindowTitle(title)
         self.setMinimumWidth(560)

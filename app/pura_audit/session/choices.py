@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pura.keys import KeyEntry, KeyRef, Place, State
@@ -38,27 +39,6 @@ class KeyChoice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelChoice:
-    """An installed model.
-
-    Attributes:
-        name: Its name in the store.
-        fingerprint: Of its weights.
-        size_bytes: Of all its files.
-        parameters: Numbers in it.
-        facts: What else is known of it.
-        room: Whether it fits into the memory here.
-    """
-
-    name: str
-    fingerprint: str
-    size_bytes: int
-    parameters: int
-    facts: InstalledModel | None = field(default=None, compare=False)
-    room: Room | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, kw_only=True)
 class ProfileChoice:
     """A stored profile.
 
@@ -85,6 +65,7 @@ class Catalogue:
     Attributes:
         keys: Known keys.
         models: Installed models.
+        rooms: By the name of a model, whether it fits into the memory here.
         profiles: Stored profiles that are sound.
         place: Where new keys go; None when there is neither keyring nor folder yet.
         keyring: State of that place.
@@ -96,7 +77,8 @@ class Catalogue:
     """
 
     keys: tuple[KeyChoice, ...] = ()
-    models: tuple[ModelChoice, ...] = ()
+    models: tuple[InstalledModel, ...] = ()
+    rooms: Mapping[str, Room] = field(default_factory=dict)
     profiles: tuple[ProfileChoice, ...] = ()
     place: Place | None = None
     keyring: State = State.NO_BACKEND

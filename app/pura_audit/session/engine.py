@@ -28,7 +28,6 @@ from pura_audit.platform.samples import sample
 from pura_audit.session.choices import (
     Catalogue,
     KeyChoice,
-    ModelChoice,
     ProfileChoice,
 )
 
@@ -97,22 +96,14 @@ class PuraEngine:
             keys += self._stored(store)
         except PuraError as error:
             problems.append(Failure.of(error))
-        models = tuple(
-            ModelChoice(
-                name=model.name,
-                fingerprint=model.fingerprint,
-                size_bytes=model.size_bytes,
-                parameters=model.parameters,
-                facts=model,
-                room=room_for(model.parameters, self.environment.dtype, free=free, place=place),
-            )
-            for model in self.environment.models.list()
-        )
+        models, dtype = self.environment.models.list(), self.environment.dtype
+        rooms = {m.name: room_for(m.parameters, dtype, free=free, place=place) for m in models}
         profiles = self._profiles(problems)
         policy = self._policy(problems)
         return Catalogue(
             keys=tuple(keys),
-            models=models,
+            models=tuple(models),
+            rooms=rooms,
             profiles=profiles,
             place=standing.place,
             keyring=standing.state,

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from pura.model.device import Device
+from pura.model.installed import InstalledModel
 from pura.record.audit import Audit
 from pura_audit.platform.settings import SettingsFile
-from pura_audit.session.choices import ModelChoice
 from pura_audit.session.items import Item
 
 SHORTEST: Final = 400  # characters of a text that tells something of the pace
@@ -31,7 +31,7 @@ class Pace:
         self._settings = settings
         self._of = ""
 
-    def use(self, model: ModelChoice | None, device: object) -> None:
+    def use(self, model: InstalledModel | None, device: object) -> None:
         """Say with what the next audits are done."""
         place = f"{device.name} {device.dtype}" if isinstance(device, Device) else ""
         self._of = f"{model.fingerprint} {place}" if model is not None and place else ""

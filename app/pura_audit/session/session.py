@@ -20,6 +20,7 @@ from pura.base.errors import PuraError
 from pura.documents import MAX_CHARACTERS, Document, ReadOptions, from_text
 from pura.documents.folders import Summary, WalkOptions
 from pura.model.device import Device
+from pura.model.installed import InstalledModel
 from pura.record.audit import Audit
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.environment import Environment
@@ -34,7 +35,6 @@ from pura_audit.session.case_log import Cases
 from pura_audit.session.choices import (
     Catalogue,
     KeyChoice,
-    ModelChoice,
     ProfileChoice,
 )
 from pura_audit.session.drafts import Drafts
@@ -110,7 +110,7 @@ class Session(QObject):
         self.catalogue: Catalogue | None = None
         self.device: Device | Failure | None = None
         self.keys: tuple[KeyChoice, ...] = ()
-        self.model: ModelChoice | None = None
+        self.model: InstalledModel | None = None
         self.profiles: tuple[ProfileChoice, ...] = ()
         self.current: Item | None = None
         self._numbers = itertools.count(1)
@@ -343,7 +343,7 @@ class Session(QObject):
 
     def mismatches(self) -> tuple[PuraError, ...]:
         """Return why key, model and profile that are chosen cannot go together."""
-        facts = self.model.facts if self.model is not None else None
+        facts = self.model
         if facts is None:
             return ()
         known = self.catalogue.keys if self.catalogue is not None else ()
@@ -626,7 +626,7 @@ class Session(QObject):
         self.settings.update(key=",".join(key.fingerprint for key in self.keys))
         self.choices_changed.emit()
 
-    def choose_model(self, model: ModelChoice) -> None:
+    def choose_model(self, model: InstalledModel) -> None:
         """Use a model from now on."""
         self.model = model
         self.settings.update(model=model.name)

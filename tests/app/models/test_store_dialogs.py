@@ -16,7 +16,6 @@ from pura.base.errors import ModelError, ProfileError, PuraError
 from pura.keys.foreign import foreign_settings
 from pura.measure.fitness.measure import ProxyFitness, TextResult
 from pura.measure.fitness.statistics import RULE, mean, share
-from pura.model.installed import InstalledModel
 from pura.model.memory import room_for
 from pura.scheme import Profile
 from pura.scheme.foreign import GumbelMark
@@ -40,49 +39,20 @@ from pura_audit.profiles import dialog as profile_dialog
 from pura_audit.profiles.dialog import ProfilesDialog
 from pura_audit.profiles.editor import ProfileEditor
 from pura_audit.profiles.foreign import ForeignForm
-from pura_audit.session.choices import Catalogue, KeyChoice, ModelChoice, ProfileChoice
+from pura_audit.session.choices import Catalogue, KeyChoice, ProfileChoice
 from pura_audit.session.engine import PuraEngine
 from pura_audit.session.picking import pick_profiles
 from pura_audit.workbench.dialogs import openers
 
 
-def installed(name: str, vocab_size: int, tokenizer: str) -> InstalledModel:
-    here = Path("/models") / name
-    return InstalledModel(
-        name=name,
-        folder=here,
-        path=here,
-        source="folder tiny",
-        licence="MIT",
-        fingerprint="a" * 16,
-        tokenizer_fingerprint=tokenizer,
-        architecture="TinyForCausalLM",
-        parameters=135_000_000,
-        dtype="F32",
-        vocab_size=vocab_size,
-        weights="safetensors",
-        size_bytes=540_000_000,
-        created="2026-11-21T00:00:00+00:00",
-        files={},
-    )
-
-
 @pytest.fixture
 def stocked(window: Any, engine: Any, tbcc: Profile, monkeypatch: pytest.MonkeyPatch) -> Any:
-    facts = installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
+    facts = engine.installed("tiny", tbcc.vocab_size, tbcc.tokenizer or "b" * 16)
     room = room_for(facts.parameters, free=4_000_000_000)
     found = Catalogue(
         keys=(KeyChoice(label="Newsroom 2026", fingerprint=engine.key.fingerprint),),
-        models=(
-            ModelChoice(
-                name="tiny",
-                fingerprint="a" * 16,
-                size_bytes=540_000_000,
-                parameters=135_000_000,
-                facts=facts,
-                room=room,
-            ),
-        ),
+        models=(facts,),
+        rooms={facts.name: room},
         profiles=(ProfileChoice(name="internal", profile=tbcc),),
     )
     monkeypatch.setattr(engine, "catalogue", lambda: found)
@@ -132,7 +102,7 @@ class Noted:
 
 @pytest.fixture
 def noted(stocked: Any, monkeypatch: pytest.MonkeyPatch) -> Noted:
-    use_case = Noted(stocked.session.catalogue.models[0].facts)
+    use_case = Noted(stocked.session.catalogue.models[0])
     for name in ("install_model", "add_model", "recheck_model", "remove_model"):
         monkeypatch.setattr(model_dialog, name, use_case)
     return use_case
@@ -566,8 +536,7 @@ def test_the_real_engine_tells_whether_a_model_fits(
 ) -> None:
     paths.models.parent.mkdir(parents=True)
     paths.models.symlink_to(installed_models)
-    (model,) = PuraEngine(paths).catalogue().models
-    assert model.room is not None
-    assert model.room.fits in (True, False)
-    assert model.facts is not None
-    assert model.facts.tokenizer_fingerprint
+    found = PuraEngine(paths).catalogue()
+    (model,) = found.models
+    assert found.rooms[model.name].fits in (True, False)
+    assert model.tokenizer_fingerprint

@@ -3445,6 +3445,10 @@
         <translation>Weiteres</translation>
     </message>
     <message>
+        <source>At most</source>
+        <translation>Höchstens</translation>
+    </message>
+    <message>
         <source>Add a field</source>
         <translation>Feld hinzufügen</translation>
     </message>
@@ -3549,8 +3553,8 @@
         <translation>Ob jeder Tag, jede Woche oder jeder Monat einen eigenen Schlüssel hat, abgeleitet von dem Schlüssel. Eine Prüfung probiert dann die der letzten; wie viele, sagt die Richtlinie. Wird einer bekannt, oder muss einer vor Gericht gezeigt werden, sagt das nichts über die anderen.</translation>
     </message>
     <message>
-        <source>What the payload bits mean, in order; the widths add up to the payload bits. More: integer: the number that zero stands for. enumeration: names, with commas. date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.</source>
-        <translation>Was die Bits der Nutzlast bedeuten, der Reihe nach; die Breiten ergeben zusammen die Bits der Nutzlast. Weiteres: integer: die Zahl, für die null steht. enumeration: Namen, mit Kommas. date: erster Tag und Einheit, wie 2026-01-01 day. version: Breiten, wie 4.4.8.</translation>
+        <source>What the payload bits mean, in order; the widths add up to the payload bits. More: integer: the number that zero stands for. enumeration: names, with commas. date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8. At most: what can have been issued, as ..4999 or 2026-01-01..today or 1.0, 1.2; state it before you look at a text. Short texts are then found sooner.</source>
+        <translation>Was die Bits der Nutzlast bedeuten, der Reihe nach; die Breiten ergeben zusammen die Bits der Nutzlast. Weiteres: integer: die Zahl, für die null steht. enumeration: Namen, mit Kommas. date: erster Tag und Einheit, wie 2026-01-01 day. version: Breiten, wie 4.4.8. Höchstens: was vergeben sein kann, wie ..4999 oder 2026-01-01..today oder 1.0, 1.2; legen Sie es fest, bevor Sie einen Text ansehen. Kurze Texte werden dann eher gefunden.</translation>
     </message>
     <message>
         <source>So few bits tell only a handful of recipients apart.</source>
@@ -5091,6 +5095,10 @@ Anteil {share:text}</translation>
     <message>
         <source>none: the shipped table counts</source>
         <translation>keine: die mitgelieferte Tabelle zählt</translation>
+    </message>
+    <message>
+        <source>Payloads outside the limits of a profile</source>
+        <translation>Nutzlasten außerhalb der Grenzen eines Profils</translation>
     </message>
     <message>
         <source>unknown: the policy states no number of texts a year</source>

@@ -1,4 +1,4 @@
-"""The table in which the fields of a payload are laid out."""
+"""The table in which the fields of a payload are laid out, with their limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pura_audit.theme.theme import GRID
 
 
 class FieldsTable(QWidget):
-    """Rows of name, width, kind and what else the kind needs.
+    """Rows of name, width, kind, what else the kind needs, and limits.
 
     Signals:
         changed: Something was edited.
@@ -33,7 +33,7 @@ class FieldsTable(QWidget):
 
     def __init__(self, fields: Sequence[Field], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.table = QTableWidget(0, 4)
+        self.table = QTableWidget(0, 5)
         self.table.setAccessibleName(translate("ProfileEditor", "Fields of the payload"))
         self.table.setHorizontalHeaderLabels(
             [
@@ -41,6 +41,7 @@ class FieldsTable(QWidget):
                 translate("ProfileEditor", "Bits"),
                 translate("ProfileEditor", "Kind"),
                 translate("ProfileEditor", "More"),
+                translate("ProfileEditor", "At most"),
             ]
         )
         self.table.setTabKeyNavigation(False)
@@ -53,6 +54,7 @@ class FieldsTable(QWidget):
         header.resizeSection(2, 136)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
+        header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         self.add = QPushButton(translate("ProfileEditor", "Add a field"))
         self.drop = QPushButton(translate("ProfileEditor", "Remove the last field"))
         row = QHBoxLayout()
@@ -77,7 +79,8 @@ class FieldsTable(QWidget):
         place = self.table.rowCount()
         waiting = self.table.blockSignals(True)  # a row is checked when it is whole
         self.table.insertRow(place)
-        for column, text in ((0, entry["name"]), (1, str(entry["bits"])), (3, _more(entry))):
+        limits = ", ".join(entry.get("limits", ()))
+        for column, text in enumerate((entry["name"], entry["bits"], "", _more(entry), limits)):
             self.table.setItem(place, column, QTableWidgetItem(str(text)))
         kind = QComboBox()
         kind.addItems(list(KINDS))
@@ -94,7 +97,7 @@ class FieldsTable(QWidget):
     def _entry(self, place: int) -> dict[str, Any]:
         kind = self.table.cellWidget(place, 2)
         assert isinstance(kind, QComboBox)
-        name, bits, more = (self._text(place, column) for column in (0, 1, 3))
+        name, bits, more, limits = (self._text(place, column) for column in (0, 1, 3, 4))
         entry: dict[str, Any] = {"name": name, "bits": _whole(bits), "kind": kind.currentText()}
         match entry["kind"]:
             case "integer" if more:
@@ -106,6 +109,8 @@ class FieldsTable(QWidget):
                 entry |= {"epoch": day or "2020-01-01", "unit": unit.strip() or "day"}
             case "version":
                 entry["parts"] = [_whole(part) for part in more.split(".") if part]
+        if limits:
+            entry["limits"] = [limit.strip() for limit in limits.split(",")]
         return entry
 
     def _text(self, place: int, column: int) -> str:

@@ -124,7 +124,9 @@ def explain(setting: str) -> str:
             "ProfileEditor",
             "What the payload bits mean, in order; the widths add up to the payload bits. "
             "More: integer: the number that zero stands for. enumeration: names, with commas. "
-            "date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8.",
+            "date: first day and unit, as 2026-01-01 day. version: widths, as 4.4.8. "
+            "At most: what can have been issued, as ..4999 or 2026-01-01..today or 1.0, 1.2; "
+            "state it before you look at a text. Short texts are then found sooner.",
         ),
     }
     return words.get(setting, "")

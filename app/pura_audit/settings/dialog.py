@@ -275,6 +275,15 @@ def policy_rows(policy: Policy) -> list[tuple[str, str]]:
         words = translate("Settings", "share {weight:text} of the prior weight")
         weight = decimal(policy.register_prior, 2)
         rows.append((translate("Settings", "Issued payloads"), filled(words, weight=weight)))
+    rows.append(
+        (
+            translate("Settings", "Payloads outside the limits of a profile"),
+            filled(
+                translate("Settings", "share {weight:text} of the prior weight"),
+                weight=f"{policy.outside_limits:g}".replace(".", decimal(0.5, 1)[1]),
+            ),
+        )
+    )
     alarms = policy.false_alarms
     said = (
         translate("Settings", "unknown: the policy states no number of texts a year")

@@ -25,7 +25,7 @@ from pura.audit.key_reading import (
     weigh,
 )
 from pura.audit.options import AuditText, Notice, Options
-from pura.audit.prior import RegisterPrior, register_prior
+from pura.audit.prior import RegisterPrior, issuable, limits_facts, register_prior
 from pura.audit.prompts import PromptCandidate, openings_of, prompt_facts, prompt_readings
 from pura.audit.rereading import (
     Weights,
@@ -43,6 +43,7 @@ from pura.documents.hidden import hidden_characters
 from pura.extract.local import LocalEvidence
 from pura.record.audit import (
     Audit,
+    LimitsFacts,
     PowerFacts,
     PriorFacts,
     PromptReading,
@@ -71,6 +72,8 @@ if TYPE_CHECKING:
 
 FEW_KEYS: Final = 8
 """Beyond so many, keys under which nothing is in sight are weighed by a bound from below."""
+
+_AHEAD: Final = dt.timedelta(hours=14)  # of UTC: no clock is further
 
 
 def _windows(count: int, model: LanguageModel) -> Sentence:
@@ -118,7 +121,10 @@ class DocumentAudit:
     ) -> None:
         self._text, self._document, self._options = text, text.document, options
         self._log = StepLog(reports=text.log, progress=progress, checkpoint=checkpoint)
-        self._model, self._keys, self._profile = model, keys, profile
+        # A limit at the day of the audit is one at the latest day that it is anywhere.
+        self._profile = profile.on((dt.datetime.now(dt.UTC) + _AHEAD).date())
+        self._issuable = issuable(self._profile, options.policy)
+        self._model, self._keys = model, keys
         self._progress, self._checkpoint = progress, checkpoint
         self._variants: tuple[Variant, ...] = ()
         self._tokens: list[Tokens] = []
@@ -244,10 +250,11 @@ class DocumentAudit:
             self._variants, tokens, trials, best, self._weights, self._verdict_alone
         )
         prior = None if self._prior is None else self._prior.facts(trials)
+        limits = None if self._issuable is None else limits_facts(self._issuable, trials)
         again = rereading_facts(trials, self._weights, best)
         prompts = prompt_readings(self._text.prompts, self._openings, trials, best)
         return self._record(
-            found, outcome, power, marks, strong, prior, again, register, variants, prompts
+            found, outcome, power, marks, strong, prior, limits, again, register, variants, prompts
         )
 
     def _tokenise(self) -> list[Tokens]:
@@ -388,6 +395,8 @@ class DocumentAudit:
                 note.append(sentence("log.prior", n=len(self._prior.issued)))
             elif self._options.policy.register_prior:
                 note.append(sentence("log.prior-none"))
+            if self._issuable is not None:
+                note.append(sentence("log.limits", n=self._issuable.count))
             trials: list[KeyReading] = []
             # The marks of the strongest reading are told; those of other keys on it, and around a
             # window that is read again, as well.
@@ -444,6 +453,7 @@ class DocumentAudit:
             reading=reading,
             begin=begin,
             likelihood=self._likelihood,
+            issuable=self._issuable,
             issued=None if self._prior is None else self._prior.issued,
             one_of_many=len(self._keys) > FEW_KEYS,
             threshold=self._options.policy.t_found,
@@ -483,7 +493,8 @@ class DocumentAudit:
             threshold=policy.t_found
             + math.log10(tried)
             + self._weights.cost
-            + (0.0 if self._prior is None else policy.prior_cost),
+            + (0.0 if self._prior is None else policy.prior_cost)
+            + (0.0 if self._issuable is None else policy.limits_cost),
             # Of several candidates none may be the right one.
             prompt_known=len(self._text.prompts) == 1,
             reader=self._model.fingerprint,
@@ -509,7 +520,8 @@ class DocumentAudit:
         listed = assemble.candidates(found)
         fields = unpack(self._profile.fields, found.payload)
         level = self._options.policy.single_weight
-        return name_payload(found.payload.text, fields, listed, level)
+        layout = self._profile.fields
+        return name_payload(found.payload.text, fields, listed, level, layout=layout)
 
     def _ask_register(
         self,
@@ -560,6 +572,7 @@ class DocumentAudit:
         marks: tuple[assemble.SeparateMark, ...],
         strong: Strength,
         prior: PriorFacts | None,
+        limits: LimitsFacts | None,
         again: RereadingFacts | None,
         register: RegisterFacts | None,
         readings: tuple[VariantFacts, ...],
@@ -585,6 +598,7 @@ class DocumentAudit:
                 payload=self._named(found, marks),
                 power=power,
                 prior=prior,
+                limits=limits,
                 register=register,
                 marks=separate,
                 more_marks=more,
@@ -624,6 +638,7 @@ class DocumentAudit:
             variants=readings if options.keep_text else without_text(readings),
             prompts=prompts,
             prior=prior,
+            limits=limits,
             stopped=self._stopped,
             rereading=again,
             epochs=options.epochs or None,

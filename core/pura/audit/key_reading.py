@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
+from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
 from pura.decode.model import LikelihoodModel
 from pura.decode.paper import PaperDecoding
@@ -165,6 +166,7 @@ def decode(
     reading: int = 0,
     begin: int | None = None,
     likelihood: LikelihoodModel | None = None,
+    issuable: Issuable | None = None,
     issued: Issued | None = None,
     one_of_many: bool = False,
     threshold: float = 6.0,
@@ -186,6 +188,7 @@ def decode(
         prompt_known=intervals.prompt_known,
         candidates=candidates,
         token_probability=intervals.probability,
+        issuable=issuable,
         issued=issued,
         text_tokens=intervals.text_tokens,
         one_of_many=one_of_many,

@@ -1,4 +1,6 @@
-"""The register of issued payloads as part of the prior, where the policy asks for it.
+"""What payloads weigh before the text: limits of the profile's fields, and issued payloads.
+
+The register of issued payloads is part of the prior where the policy asks for it.
 
 Read once, before any key is tried, so that all trials weigh with the same state of it
 (docs/evidence.md §3). No name is read here: a payload that was issued weighs more, to whom does not
@@ -15,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.audit.key_reading import KeyReading, evidence
+from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
-from pura.record.audit import PriorFacts
+from pura.record.audit import LimitsFacts, PriorFacts
 from pura.register.store import Register
 from pura.scheme import Profile
 from pura.verdict.policy import Policy
@@ -56,6 +59,33 @@ class RegisterPrior:
             log10_alike=alike,
             log10_issued=issued,
         )
+
+
+def issuable(profile: Profile, policy: Policy) -> Issuable | None:
+    """Return the payloads within the limits of a profile; None where it has none.
+
+    Args:
+        profile: With the day of the audit written out.
+        policy: Says what payloads outside weigh.
+    """
+    if not profile.limited:
+        return None
+    return Issuable.of([(f.bits, f.ranges) for f in profile.fields], policy.outside_limits)
+
+
+def limits_facts(within: Issuable, trials: Sequence[KeyReading]) -> LimitsFacts:
+    """Return what the record says of limits: their weight, and the evidence without them.
+
+    Args:
+        within: The payloads within.
+        trials: All of a text.
+    """
+    ten = math.log(10)
+    return LimitsFacts(
+        weight=within.outside,
+        log10_share=within.log_share / ten,
+        log10_alike=evidence(trials, lambda exact: exact.log_e_alike / ten),
+    )
 
 
 def register_prior(

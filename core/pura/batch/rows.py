@@ -39,6 +39,7 @@ class Row:
         payload_best: The most probable payload of a text with one mark, identified or not.
         payload_posterior: Its weight.
         payloads_in_question: The fewest payloads that together have the weight that identifies.
+        fields_outside: Fields that are identified and outside the profile's limits.
         fields: What the profile's layout says, by name; null where a field is not identified.
         marks: How many marks were found.
         marks_payloads: Payload of each, in the order of the text; null where it is in question.
@@ -72,6 +73,7 @@ class Row:
     payload_best: str | None = later(None, omitted=False)
     payload_posterior: float | None = later(None, omitted=False)
     payloads_in_question: int | None = later(None, omitted=False)
+    fields_outside: tuple[str, ...] = later((), omitted=False)
     fields: Mapping[str, str | None] | None = None
     marks: int | None = later(None, omitted=False)
     marks_payloads: tuple[str | None, ...] = later((), omitted=False)
@@ -149,6 +151,7 @@ def finding_of(audit: Audit, error: PuraError | None = None) -> dict[str, Any]:
         "fields": {f.name: f.text if f.identified else None for f in payload.fields}
         if payload is not None
         else None,
+        "fields_outside": list(payload.outside) if payload is not None else [],
         "marks": max(len(marks), int(audit.verdict == "mark")) if error is None else None,
         "marks_payloads": [mark.payload.bits for mark in marks],
         "passages": [[start, end] for _, _, start, end in passages],

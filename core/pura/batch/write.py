@@ -133,6 +133,7 @@ def arrow_schema() -> Any:
     special = {
         "fields": pyarrow.map_(pyarrow.string(), pyarrow.string()),
         "passages": pyarrow.list_(span),
+        "fields_outside": pyarrow.list_(pyarrow.string()),
         "marks_payloads": pyarrow.list_(pyarrow.string()),
     }
     return pyarrow.schema(

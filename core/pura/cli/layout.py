@@ -87,6 +87,7 @@ EXAMPLES: Final = {
     "profile export": "house --output house.json",
     "profile foreign": "vllm.json --key newsroom --name vllm",
     "profile import": "house.json",
+    "profile limit": "house --limit customer=..4999 --limit date=2026-01-01..today",
     "profile list": "",
     "profile new": "--bits 36 --name house",
     "profile remove": "house",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,12 @@ from pura.cli.terminal import confirm, err, out, say
 from pura.cli.tree import App
 
 app = App()
+
+LIMIT = typer.Option(
+    "--limit",
+    help="FIELD=FROM..TO or FIELD=VALUE: what can have been issued at most; repeat it. A date may "
+    "be “today”, the day of the audit.",
+)
 
 
 @app.command("new")
@@ -41,6 +48,7 @@ def new(
     fields: Annotated[
         Path | None, typer.Option(help="JSON file with the payload's fields.")
     ] = None,
+    limit: Annotated[list[str] | None, LIMIT] = None,
     name: Annotated[str | None, typer.Option(help="Store it under this name too.")] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
@@ -79,6 +87,7 @@ def new(
         system_prompt=system_prompt,
         key_epochs=key_epochs,
         layout=fields,
+        limits=_limits(limit or ()),
     )
     profile = create_profile(environment(), request).profile
     if name is None and output is None:
@@ -176,6 +185,32 @@ def show(profile: Annotated[str, typer.Argument(help="A file or a stored name.")
     for advice in advise(checked):
         words = say(f"advice.{advice.code}")
         err.print(say("profile.advice", setting=advice.setting, words=words))
+
+
+@app.command("limit")
+def limit_(
+    name: Annotated[str, typer.Argument(help="A stored name.")],
+    limit: Annotated[list[str] | None, LIMIT] = None,
+) -> None:
+    """State what a profile's fields can hold at most; without --limit its limits are taken back.
+
+    State it before a text is looked at. The fingerprint stays, and so does what can be read.
+    """
+    from pura.usecases.profiles import limit_profile
+
+    done = limit_profile(environment(), name=name, limits=_limits(limit or ()))
+    sys.stdout.write(done.profile.to_json())
+
+
+def _limits(options: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the limits of each field that is named."""
+    found: dict[str, tuple[str, ...]] = {}
+    for option in options:
+        field, sign, limit = option.partition("=")
+        if not sign:
+            raise typer.BadParameter(say("choose.limit"), param_hint="--limit")
+        found[field.strip()] = (*found.get(field.strip(), ()), limit.strip())
+    return found
 
 
 def _say(notes: tuple[str, ...]) -> None:

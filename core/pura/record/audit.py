@@ -411,6 +411,21 @@ class VariantFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LimitsFacts:
+    """How limits of the payload's fields entered the evidence; the profile holds them.
+
+    Attributes:
+        weight: Part of the prior weight that all payloads share; those within share the rest.
+        log10_share: log10 of the share of all payloads that is within.
+        log10_alike: log10 of the e-value with all payloads alike, over all keys and readings.
+    """
+
+    weight: float
+    log10_share: float
+    log10_alike: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class PriorFacts:
     """How the register of issued payloads entered the evidence, as its policy fixed beforehand.
 
@@ -593,6 +608,8 @@ class Audit:
         prompts: The readings after candidate prompts, where several were given; they and
             ``variants``, which are read without any, are what the evidence is the mean of.
         prior: How issued payloads entered the evidence; None where all payloads weigh alike.
+        limits: How limits of the payload's fields did; None where the profile has none. The
+            profile of the record says ``today`` as the day of the audit.
         stopped: Where reading was stopped early; None where the whole text was read.
         rereading: How windows of a long text entered the evidence; None of a short one, and in
             records of versions that read everything once.
@@ -632,6 +649,7 @@ class Audit:
     variants: tuple[VariantFacts, ...] = ()
     prompts: tuple[PromptReading, ...] = later(())
     prior: PriorFacts | None = later(None)
+    limits: LimitsFacts | None = later(None)
     stopped: StopFacts | None = later(None)
     rereading: RereadingFacts | None = later(None)
     epochs: str | None = later(None)
@@ -657,7 +675,9 @@ class Audit:
         matches = () if self.register is None else self.register.matches
         entries = {match.payload: match for match in matches}
         if len(self.marks) < 2:  # the text as a whole is what its one mark was decoded from
-            payload = name_payload(decoded.bits, decoded.fields, self.candidates, level)
+            payload = name_payload(
+                decoded.bits, decoded.fields, self.candidates, level, layout=self.profile.fields
+            )
             own = self.marks[0] if self.marks else None
             return (
                 NamedMark(
@@ -677,7 +697,9 @@ class Audit:
             # Records of earlier versions hold weights of the strongest mark only.
             strongest = mark.bits == decoded.bits and mark.key == self.key.fingerprint
             candidates = mark.candidates or (self.candidates if strongest else ())
-            payload = name_payload(mark.bits, mark.fields, candidates, level)
+            payload = name_payload(
+                mark.bits, mark.fields, candidates, level, layout=self.profile.fields
+            )
             named.append(
                 NamedMark(
                     number=number,

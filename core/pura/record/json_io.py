@@ -37,6 +37,7 @@ _SUMMARY: Final = (
     "passages",
     "prompts",
     "prior",
+    "limits",
     "stopped",
     "rereading",
     "epochs",
@@ -58,6 +59,11 @@ _NAMED: Final[dict[str, dict[str, Any]]] = {
     "payloads_in_question": {
         "type": ["integer", "null"],
         "description": "The fewest payloads that together have the weight that identifies.",
+    },
+    "fields_outside": {
+        "type": ["array", "null"],
+        "items": {"type": "string"},
+        "description": "Fields that are identified and outside the limits that the profile states.",
     },
     "fields": _OF_FIELDS | {"additionalProperties": {"type": ["string", "null"]}},
     "fields_best": _OF_FIELDS | {"additionalProperties": {"type": "string"}},

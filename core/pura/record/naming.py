@@ -10,10 +10,10 @@ filed or looked up goes by it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from pura.scheme import FieldValue
+from pura.scheme import Field, FieldValue
 
 IDENTIFIED: Final = 0.99
 """Posterior from which a payload is identified, where a record's policy does not say."""
@@ -47,12 +47,14 @@ class NamedField:
         value: Its most probable value.
         posterior: Weight of all payloads with this value; None where the record holds no weights.
         identified: The value may be stated.
+        outside: It lies outside the limits that the profile states.
     """
 
     name: str
     value: FieldValue
     posterior: float | None
     identified: bool
+    outside: bool = False
 
     @property
     def text(self) -> str:
@@ -88,6 +90,11 @@ class NamedPayload:
         """The payload where it is identified, else None."""
         return self.best if self.identified else None
 
+    @property
+    def outside(self) -> tuple[str, ...]:
+        """Names of the fields that are identified and outside the profile's limits."""
+        return tuple(f.name for f in self.fields if f.identified and f.outside)
+
     def columns(self) -> dict[str, object]:
         """Return it as columns of a row: what is identified apart from what is most probable."""
         return {
@@ -95,6 +102,7 @@ class NamedPayload:
             "payload_best": self.best,
             "payload_posterior": self.posterior,
             "payloads_in_question": self.in_question,
+            "fields_outside": list(self.outside),
             "fields": {f.name: f.text if f.identified else None for f in self.fields},
             "fields_best": {f.name: f.text for f in self.fields},
             "fields_posterior": {f.name: f.posterior for f in self.fields},
@@ -178,6 +186,8 @@ def name_payload(
     fields: Sequence[FieldValue],
     candidates: Sequence[CandidateFacts],
     level: float,
+    *,
+    layout: Sequence[Field] = (),
 ) -> NamedPayload:
     """Decide what may be said of a payload.
 
@@ -187,7 +197,9 @@ def name_payload(
         candidates: Payloads with their weights, strongest first; empty where none are known. What
             is not listed counts against whatever is asked.
         level: Posterior from which a payload, or the value of a field, is identified.
+        layout: The fields with their limits.
     """
+    limited = {field.name: field for field in layout if field.limits}
     weights = {c.bits: c.posterior for c in candidates}
     posterior = weights.get(best, 0.0) if candidates else None
     total, count = 0.0, 0
@@ -202,8 +214,16 @@ def name_payload(
         in_question=count,
         more=bool(candidates) and total < level - _HAIR,
         weight=min(1.0, total),
-        fields=tuple(_field(place, value, candidates, level) for place, value in enumerate(fields)),
+        fields=tuple(
+            _limited(_field(place, value, candidates, level), limited.get(value.name))
+            for place, value in enumerate(fields)
+        ),
     )
+
+
+def _limited(named: NamedField, limit: Field | None) -> NamedField:
+    outside = limit is not None and not limit.admits(named.value.raw)
+    return replace(named, outside=True) if outside else named
 
 
 def _field(

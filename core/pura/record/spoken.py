@@ -114,7 +114,8 @@ def field_words(field: NamedField, language: str, written: str | None = None) ->
     """
     value = field.text if written is None else written
     if field.identified:
-        return _fill("field.identified", language, name=field.name, value=value)
+        key = "field.outside" if field.outside else "field.identified"
+        return _fill(key, language, name=field.name, value=value)
     if field.posterior is None:
         return _fill("field.unweighed", language, name=field.name, value=value)
     return _fill("field.in-question", language, name=field.name, value=value, post=field.posterior)

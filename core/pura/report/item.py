@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pura.base import numerals
 from pura.documents import c2pa
-from pura.record.audit import Audit
+from pura.record.audit import Audit, PriorFacts
 from pura.record.presented import said
 from pura.report.blocks import Block, bullets, facts, heading, note, paragraph
 from pura.report.findings import day, grouped, number
@@ -130,9 +130,28 @@ def _conditioning(audit: Audit, request: ReportRequest, labels: Labels) -> list[
 
 def _payload_weights(audit: Audit, labels: Labels) -> str:
     """Say what payloads weighed before the text was seen."""
-    prior = audit.prior
-    if prior is None:
-        return labels("payloads.alike")
+    prior, limits, said = audit.prior, audit.limits, []
+    if limits is not None:
+        stated = (
+            f"{field.name} {', '.join(field.limits)}"
+            for field in audit.profile.fields
+            if field.limits
+        )
+        said.append(
+            labels(
+                "payloads.limits",
+                weight=number(limits.weight, 2, labels),
+                limits="; ".join(stated),
+                share=number(-limits.log10_share, 1, labels),
+                alike=number(limits.log10_alike, 1, labels),
+            )
+        )
+    if prior is not None:
+        said.append(_issued_weights(prior, labels))
+    return " – ".join(said) or labels("payloads.alike")
+
+
+def _issued_weights(prior: PriorFacts, labels: Labels) -> str:
     return labels(
         "payloads.issued",
         weight=number(prior.weight, 2, labels),

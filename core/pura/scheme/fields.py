@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from pura.base.catalogue import Phrase, phrase
@@ -18,11 +19,19 @@ from pura.scheme.payload import Payload
 
 KINDS: Final = ("integer", "enumeration", "date", "version")
 _UNITS: Final = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1, "week": 604_800}
+_DAY_LENGTH: Final = len("2026-11-21")
 _DAY_UNITS: Final = ("day", "week")
 # Python's int() also takes blanks, underscores and the digits of other scripts.
 _WHOLE: Final = re.compile(r"[+-]?[0-9]+")
 _VERSION: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 _REQUIRED: Final = {"name", "bits", "kind"}
+_EVERYWHERE: Final = {"limits"}
+TODAY: Final = "today"
+"""In a limit of a date: the day of the audit."""
+MAX_RANGES: Final = 16  # that the limits of one field come to
+
+Ranges = tuple[tuple[int, int], ...]
+"""Stored numbers from the first to the last (inclusive) of each pair, ascending, with gaps."""
 _OPTIONAL: Final = {
     "integer": {"offset"},
     "enumeration": {"values"},
@@ -44,6 +53,9 @@ class Field:
         epoch: For dates: the moment that the bits 0…0 stand for, ISO 8601.
         unit: For dates: ``second``, ``minute``, ``hour``, ``day`` or ``week``.
         parts: For versions: the widths of its numbers, adding up to ``bits``.
+        limits: What can have been issued at most: values, and ranges ``FROM..TO`` of which either
+            end may be missing; a date may be ``today``. Empty admits everything. Limits are a prior
+            of the verifier (docs/evidence.md §3) and no part of a profile's fingerprint.
     """
 
     name: str
@@ -54,6 +66,7 @@ class Field:
     epoch: str = "2020-01-01"
     unit: str = "day"
     parts: tuple[int, ...] = ()
+    limits: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the field as it stands in a profile."""
@@ -67,7 +80,62 @@ class Field:
                 out |= {"epoch": self.epoch, "unit": self.unit}
             case "version":
                 out["parts"] = list(self.parts)
+        if self.limits:
+            out["limits"] = list(self.limits)
         return out
+
+    def on(self, day: dt.date) -> Field:
+        """Return the field with ``today`` in its limits written out."""
+        name = day.isoformat()
+        limits = tuple(
+            "..".join(name if end.strip() == TODAY else end for end in limit.split(".."))
+            for limit in self.limits
+        )
+        return replace(self, limits=limits)
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The stored numbers that the limits admit; ``today`` is the last day that fits.
+
+        Raises:
+            ProfileError: A limit is none, or they admit nothing.
+        """
+        if not self.limits:
+            return ((0, (1 << self.bits) - 1),)
+        found = sorted(filter(None, map(self._range, self.limits)))
+        joined: list[tuple[int, int]] = []
+        for first, last in found:
+            if joined and first <= joined[-1][1] + 1:
+                joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+            else:
+                joined.append((first, last))
+        if not joined:
+            raise _refuse(self.name, phrase("layout.limits-empty"))
+        if len(joined) > MAX_RANGES:
+            raise _refuse(self.name, phrase("layout.limits-many", most=MAX_RANGES))
+        return tuple(joined)
+
+    def admits(self, raw: int) -> bool:
+        """Whether a stored number lies within the limits."""
+        return any(first <= raw <= last for first, last in self.ranges)
+
+    def _range(self, limit: str) -> tuple[int, int] | None:
+        """Return the numbers of one limit; None where it ends before the first that there is."""
+        low, *rest = (end.strip() for end in limit.split(".."))
+        most = len(self.values) - 1 if self.kind == "enumeration" else (1 << self.bits) - 1
+        try:
+            if len(rest) > 1 or not limit.strip():
+                raise ValueError
+            high = rest[0] if rest else low
+            known = {"": (0, most)} | ({TODAY: (most, most)} if self.kind == "date" else {})
+            first = known[low][0] if low in known else _number(self, low)
+            last = known[high][1] if high in known else _number(self, high, end=True)
+        except (PayloadError, ValueError):
+            raise _refuse(self.name, phrase("layout.limit", limit=limit)) from None
+        if first > last and self.kind != "date":  # up to a day before the first: nothing yet
+            raise _refuse(self.name, phrase("layout.limit", limit=limit))
+        first, last = max(0, first), min(last, most)
+        return (first, last) if first <= last else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +176,7 @@ def _parse_field(entry: object, number: int) -> Field:
     kind, bits = entry["kind"], entry["bits"]
     if kind not in KINDS:
         raise _refuse(name, phrase("layout.kind", kind=f"{kind!r}", known=", ".join(KINDS)))
-    if unknown := entry.keys() - _REQUIRED - _OPTIONAL[kind]:
+    if unknown := entry.keys() - _REQUIRED - _EVERYWHERE - _OPTIONAL[kind]:
         raise _refuse(name, phrase("layout.unknown", entry=min(unknown)))
     if type(bits) is not int or not 1 <= bits <= 64:
         raise _refuse(name, phrase("layout.width"))
@@ -121,8 +189,12 @@ def _parse_field(entry: object, number: int) -> Field:
         epoch=_typed(entry, "epoch", str, "2020-01-01", name),
         unit=_typed(entry, "unit", str, "day", name),
         parts=tuple(_typed(entry, "parts", list, [], name)),
+        limits=tuple(_typed(entry, "limits", list, [], name)),
     )
     _check(field)
+    if not all(isinstance(limit, str) for limit in field.limits):
+        raise _refuse(name, phrase("layout.limits"))
+    _ = field.ranges  # refuses what is no limit
     return field
 
 
@@ -209,7 +281,8 @@ def pack(fields: Sequence[Field], values: Mapping[str, object]) -> Payload:
     return Payload(text=bits)
 
 
-def _number(field: Field, value: object) -> int:
+def _number(field: Field, value: object, *, end: bool = False) -> int:
+    """Return the stored number of a value; of a day in finer units its first, or its last."""
     try:
         match field.kind:
             case "integer":
@@ -219,6 +292,8 @@ def _number(field: Field, value: object) -> int:
             case "date":
                 text = value.isoformat() if isinstance(value, dt.date) else str(value)
                 gap = _parse_moment(text) - _parse_moment(field.epoch)
+                if end and len(text) == _DAY_LENGTH:
+                    gap += dt.timedelta(days=1, seconds=-1)
                 return gap // dt.timedelta(seconds=_UNITS[field.unit])
             case _:
                 return _version_number(field, str(value))

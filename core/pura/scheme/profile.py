@@ -6,6 +6,7 @@ and values out of range are refused with the field's name.
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -296,11 +297,51 @@ class Profile:
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hex digits over everything that changes a verification; names and notes do not."""
+        """16 hex digits over everything that marks or reads; names, notes and limits do not."""
         data = self.to_dict()
         for name in ("name", "note", "key", "key_epochs", "model"):
             data.pop(name, None)
+        if self.limited:  # what a verifier expects of a payload changes no mark
+            data["fields"] = [replace(field, limits=()).to_dict() for field in self.fields]
         return sha256(former(data, escaped=False))[:16]
+
+    @property
+    def limited(self) -> bool:
+        """Whether it says of any field what can have been issued at most."""
+        return any(field.limits for field in self.fields)
+
+    def on(self, day: dt.date) -> Profile:
+        """Return the profile with ``today`` in limits written out; fingerprint as before.
+
+        Raises:
+            ProfileError: The limits of a field admit nothing on that day.
+        """
+        if not self.limited:
+            return self
+        fields = tuple(field.on(day) for field in self.fields)
+        for field in fields:
+            _ = field.ranges  # refuses limits that admit nothing
+        return replace(self, fields=fields)
+
+    def with_limits(self, limits: Mapping[str, Sequence[str]]) -> Profile:
+        """Return the profile with other limits of its fields.
+
+        Args:
+            limits: By the name of a field; one that is not named has none.
+
+        Raises:
+            ProfileError: There is no such field, or a limit is none of it.
+        """
+        names = [field.name for field in self.fields]
+        for name in limits:
+            if name not in names:
+                raise ProfileError("profile.no-field", name=name, names=", ".join(names) or "–")
+        entries = [
+            replace(field, limits=()).to_dict()
+            | ({"limits": list(limits[field.name])} if limits.get(field.name) else {})
+            for field in self.fields
+        ]
+        return replace(self, fields=parse_layout(entries, self.payload_bits))
 
     def with_(self, **changes: Any) -> Profile:
         """Return a copy with some fields changed, checked like a new one."""

@@ -2,9 +2,10 @@
 
 Version 1 had no number and could leave out whatever had its default. Version 2 says its number,
 and spells every setting out. Version 3 may hold what stands before the text at the generator,
-version 4 that keys are those of a day, a week or a month, version 5 may be of a mark by others; a
-profile without that is still written as an earlier version, which earlier programs read. The number
-belongs to the file and not to the profile: all versions of one profile have the same fingerprint.
+version 4 that keys are those of a day, a week or a month, version 5 may be of a mark by others,
+version 6 may have limits of its fields; a profile without that is still written as an earlier
+version, which earlier programs read. The number belongs to the file and not to the profile: all
+versions of one profile have the same fingerprint.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import Any, Final
 
 from pura.base.errors import ProfileError
 
-VERSION: Final = 5
+VERSION: Final = 6
 FIELD: Final = "version"
 _SINCE: Final = {"chat_template": 3, "system_prompt": 3, "key_epochs": 4, "foreign": 5}
+_LIMITS_SINCE: Final = 6
 NOTES: Final = ("version-1",)
 """What may have been done to a file, by key; window and command line say it in their words."""
 
@@ -38,4 +40,6 @@ def migrate(data: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
 
 def least_version(data: dict[str, Any]) -> int:
     """Return the version as which a profile's entries are written: the least that holds them."""
+    if any("limits" in field for field in data.get("fields", ())):
+        return _LIMITS_SINCE
     return max((since for name, since in _SINCE.items() if name in data), default=2)

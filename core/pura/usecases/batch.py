@@ -241,6 +241,7 @@ def _settings(environment: Environment, setup: Setup) -> dict[str, Any]:
         "policy": policy_of(environment, setup).to_dict(),
         "register": version,
         "restore": setup.restore,
+        **({"limits": [f.limits for f in setup.profile.fields]} if setup.profile.limited else {}),
         **({"also": [one.fingerprint for one in setup.also]} if setup.also else {}),
         **({"weigh": True} if setup.weigh else {}),
     }

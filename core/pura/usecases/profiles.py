@@ -45,6 +45,8 @@ class CreateProfile:
         system_prompt: Text file with what fills ``{system}``.
         key_epochs: ``day``, ``week`` or ``month`` where texts are marked with a key of that time.
         layout: JSON file with the payload's fields.
+        limits: What can have been issued at most, by the name of a field; instead of what the
+            file says of it.
     """
 
     name: str | None = None
@@ -64,6 +66,7 @@ class CreateProfile:
     system_prompt: Path | None = None
     key_epochs: str | None = None
     layout: Path | None = None
+    limits: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +149,33 @@ def create_profile(environment: Environment, request: CreateProfile) -> ProfileD
         key_epochs=request.key_epochs,
         name=request.name,
     )
+    if request.limits:
+        stated = {one.name: one.limits for one in profile.fields}
+        profile = profile.with_limits(stated | dict(request.limits))
     name = None
     if request.name is not None and request.store:
         name = environment.profiles.save(request.name, profile)
     if request.output is not None:
         write_or_refuse(request.output, profile.to_json().encode(), ProfileError)
     return ProfileDone(profile=profile, name=name)
+
+
+def limit_profile(
+    environment: Environment, *, name: str, limits: Mapping[str, tuple[str, ...]]
+) -> ProfileDone:
+    """State what the fields of a stored profile can hold at most, in the place of what it says.
+
+    Args:
+        environment: Whose.
+        name: Of the profile.
+        limits: By the name of a field; one that is not named has none afterwards.
+
+    Raises:
+        ProfileError: There is no such profile or field, or a limit is none of it.
+    """
+    profile = environment.profiles.get(name).with_limits(limits)
+    stored = environment.profiles.save(name, profile, replace=True)
+    return ProfileDone(profile=profile, name=stored)
 
 
 def create_foreign(environment: Environment, request: CreateForeign) -> ProfileDone:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.record.audit import (
+    LimitsFacts,
     MarkFacts,
     PowerFacts,
     PriorFacts,
@@ -106,6 +107,7 @@ def findings(
     payload: NamedPayload | None = None,
     power: PowerFacts | None = None,
     prior: PriorFacts | None = None,
+    limits: LimitsFacts | None = None,
     register: RegisterFacts | None = None,
     marks: Sequence[MarkFacts] = (),
     more_marks: bool = False,
@@ -125,6 +127,7 @@ def findings(
             more.
         power: The table that the power comes from, or None.
         prior: How issued payloads entered the evidence, or None.
+        limits: How limits of the payload's fields did, or None.
         register: What the register says, or None when it was not asked.
         marks: The marks of the text; one is not worth a sentence of its own.
         more_marks: There may be more than these.
@@ -136,6 +139,7 @@ def findings(
     if circumstances.scheme != SCHEME:
         named: dict[str, str | int | float] = {"name": FOREIGN_NAMES[circumstances.scheme]}
         out.append(Sentence(key="foreign.scheme", values=named))
+    out += _limits(limits, payload)
     out += _prior(prior)
     if stopped is not None:
         out.append(_stopped(stopped))
@@ -263,6 +267,17 @@ def _measured(outcome: Outcome, power: PowerFacts | None) -> list[Sentence]:
         "date": power.date,
     }
     return [Sentence(key="note.power", values=values)]
+
+
+def _limits(limits: LimitsFacts | None, payload: NamedPayload | None) -> list[Sentence]:
+    """Say that limits were a prior, and what was found outside of them."""
+    if limits is None:
+        return []
+    out = [Sentence(key="note.limits", values={"w": limits.weight})]
+    if payload is not None and payload.outside:
+        names = ", ".join(payload.outside)
+        out.append(Sentence(key="payload.outside", values={"fields": names}))
+    return out
 
 
 def _prior(prior: PriorFacts | None) -> list[Sentence]:

@@ -57,6 +57,8 @@ class Policy:
         prior_none: Prior weight of "not in the register".
         register_prior: Part of the prior weight that the payloads of the register share, before
             the text is seen; 0 takes all payloads alike, 0.5 the issued ones for one half.
+        outside_limits: Part of the prior weight that all payloads share, where a profile has limits
+            of its fields; those within the limits share the rest (docs/evidence.md §3).
         draws: Redraws ``R`` of the redraw p-value; 0 leaves it out. More draws resolve smaller
             p-values and take longer; the bound does not need them.
         redraw: ``undecided``: phases are redrawn where evidence is there and the threshold is not
@@ -87,6 +89,7 @@ class Policy:
     single_weight: float = IDENTIFIED
     prior_none: float = 0.1
     register_prior: float = 0.0
+    outside_limits: float = 0.01
     draws: int = 999
     redraw: str = "undecided"
     stop_early: bool = False
@@ -125,6 +128,11 @@ class Policy:
         if not self.stop_early:
             return None
         return max(self.t_found, math.log10(self.lr_cap)) + self.prior_cost
+
+    @property
+    def limits_cost(self) -> float:
+        """log10 by which limits may lower the evidence of what is not within them."""
+        return -math.log10(self.outside_limits)
 
     @property
     def prior_cost(self) -> float:
@@ -307,6 +315,7 @@ RULES: Final[dict[str, Rule]] = {
     "single_weight": _number(LEAST_IDENTIFIED, 1.0),
     "prior_none": _number(0.001, 0.999),
     "register_prior": _number(0.0, 0.9),
+    "outside_limits": _number(1e-6, 0.5),
     "draws": _whole(0, MAX_DRAWS),
     "redraw": _one_of(*REDRAW_RULES),
     "stop_early": _yes_or_no(),

@@ -193,7 +193,7 @@ def test_the_summary_is_part_of_the_record() -> None:
         jsonschema.validate(whole, shipped)
     assert part.pop("schema") != whole["schema"]
     named = {"payload", "payload_best", "payload_posterior", "payloads_in_question", "marks"}
-    named |= {"fields", "fields_best", "fields_posterior"}
+    named |= {"fields", "fields_best", "fields_posterior", "fields_outside"}
     assert {k: part[k] for k in part.keys() - named} == {k: whole[k] for k in part.keys() - named}
     assert part["bits"][0]["llr"] == -2.5
 

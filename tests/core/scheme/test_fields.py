@@ -287,3 +287,55 @@ def test_a_field_that_stands_twice_is_named():
 def test_a_layout_is_a_list(bad):
     with pytest.raises(ProfileError, match="not a list"):
         parse_layout(bad, 8)
+
+
+@pytest.mark.parametrize(
+    ("field", "limits", "ranges"),
+    [
+        ({"kind": "integer", "bits": 8, "offset": 10}, ["..59", "100"], ((0, 49), (90, 90))),
+        ({"kind": "integer", "bits": 8}, ["1..3", "4..6", "5"], ((1, 6),)),
+        ({"kind": "enumeration", "bits": 4, "values": ["a", "b", "c"]}, [".."], ((0, 2),)),
+        (
+            {"kind": "enumeration", "bits": 4, "values": ["a", "b", "c"]},
+            ["a", "c"],
+            ((0, 0), (2, 2)),
+        ),
+        ({"kind": "date", "bits": 12, "epoch": "2024-01-01"}, ["2024-01-03..today"], ((2, 366),)),
+        ({"kind": "date", "bits": 8, "epoch": "2024-01-01"}, ["..today"], ((0, 255),)),
+        (
+            {"kind": "date", "bits": 16, "epoch": "2024-01-01", "unit": "hour"},
+            ["2024-01-02..2024-01-02"],
+            ((24, 47),),
+        ),
+        (
+            {"kind": "version", "bits": 6, "parts": [2, 4]},
+            ["1.0..1.3", "2.1"],
+            ((16, 19), (33, 33)),
+        ),
+    ],
+)
+def test_limits_are_numbers_that_are_stored(field, limits, ranges):
+    (one,) = parse_layout([{"name": "f", "limits": limits} | field], field["bits"])
+    assert one.on(dt.date(2025, 1, 1)).ranges == ranges
+    assert parse_layout([one.to_dict()], field["bits"]) == (one,)
+    assert [one.on(dt.date(2025, 1, 1)).admits(n) for n in (ranges[0][0], ranges[-1][1] + 1)] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("limit", ["x", "5..3", "1..2..3", "", "today", "300..400", 7])
+def test_what_is_no_limit_is_refused(limit):
+    with pytest.raises(ProfileError, match="“f”"):
+        parse_layout([{"name": "f", "bits": 8, "kind": "integer", "limits": [limit]}], 8)
+
+
+def test_limits_are_no_part_of_the_fingerprint_and_need_a_new_file():
+    plain = {"name": "f", "bits": 36, "kind": "integer"}
+    without = Profile.new(vocab_size=9, fields=[plain])
+    limited = Profile.new(vocab_size=9, fields=[plain | {"limits": ["..9"]}])
+    assert without.fingerprint == limited.fingerprint
+    assert (without.limited, limited.limited) == (False, True)
+    assert '"version": 2' in without.to_json()
+    assert '"version": 6' in limited.to_json()
+    assert Profile.from_json(limited.to_json()) == limited

@@ -26,6 +26,7 @@ BAD = {
     "epochs": [0, 401, 1.5, True],
     "signed": [1, "yes", None],
     "register_prior": [-0.1, 0.91, "0.5", True],
+    "outside_limits": [0.0, 0.6, "0.01", True],
     "draws": [-1, 100_000, 10.0],
     "redraw": ["sometimes", "", None, 1],
     "stop_early": ["yes", 1, None],

@@ -1,0 +1,163 @@
+"""What limits of payload fields are worth: the same readings with and without them.
+
+``python bench/limits.py --cache DIR`` prints the table of docs/study.md §15. The laws are held:
+entropies and intervals are those of texts that the built-in model wrote with a mark, read by it
+with their prompt as the source saw them, and without as a verifier does (``bench/calibration.py``
+makes and reads them). Phases and ring positions are simulated as in ``bench/every_mark.py``, so one
+reading carries any payload under any number of keys.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import numpy as np
+
+import _common
+from pura.decode import ExactDecision, Issuable, decide, default_model
+from pura.measure.cache import Cache
+from pura.measure.intervals import wilson
+from pura.scheme import Payload, Profile, Schedule, encode
+from pura.scheme.gray import sector_of
+
+SEED: Final = 286
+FOUND: Final = 6.0
+OUTSIDE: Final = 0.01
+LENGTHS: Final = (15, 20, 25, 30, 35, 40, 50, 60, 70)
+PROFILES: Final = {
+    "tbcc": Profile(payload_bits=36, code="tbcc", vocab_size=49_152),
+    "spc": Profile(payload_bits=36, blocks=4, vocab_size=49_152),
+}
+LIMITS: Final = {
+    "customers below 3,000 of 2^16, 1,000 days of 2^12, 12 versions of 2^8": (
+        (16, ((0, 2_999),)), (12, ((365, 1_364),)), (8, ((16, 21), (32, 37)))),
+    "customers below 2,000 of 2^18, 500 days of 2^12, 3 versions of 2^6": (
+        (18, ((0, 1_999),)), (12, ((365, 864),)), (6, ((9, 11),))),
+}  # fmt: skip
+
+
+def payload_within(rng: Any, fields: Any) -> Payload:
+    """Draw a payload that the limits admit, all alike."""
+    text = ""
+    for width, ranges in fields:
+        numbers = [n for a, b in ranges for n in range(a, b + 1)]
+        text += format(int(rng.choice(numbers)), f"0{width}b")
+    return Payload(text=text)
+
+
+def simulated(rng: Any, source: Any, seen: Any, payload: Payload | None, profile: Profile) -> Any:
+    """Return a text with the phases of a mark, as :func:`pura.decode.decide` takes it."""
+    length, size = profile.codeword_length, source["entropy_bits"].size
+    index, phase = rng.integers(0, length, size), rng.random(size)
+    thresholds = profile.entropy_thresholds_bits
+    if payload is not None:
+        word = encode(payload, profile)
+        arity = np.searchsorted(thresholds, source["entropy_bits"], side="right")
+        for t in np.flatnonzero(arity):
+            a = int(arity[t])
+            width = source["hi"][t] - source["lo"][t]
+            anchor = source["lo"][t] + rng.random() * width
+            bits = [int(word[(index[t] + j) % length]) for j in range(a)]
+            phase[t] = (anchor - (sector_of(bits) + 0.5) / (1 << a)) % 1.0
+    arity = np.searchsorted(thresholds, seen["entropy_bits"], side="right")
+    arity[: profile.context_window] = 0
+    token = np.flatnonzero(arity)
+    return Schedule(
+        token=token,
+        arity=arity[token],
+        phase=phase[token],
+        index=index[token],
+        gate=np.where(arity > 0, 0, 2).astype(np.uint8),
+    )
+
+
+def weigh(
+    plan: Schedule, seen: Any, first: int, profile: Profile, issuable: Issuable | None
+) -> tuple[ExactDecision, float]:
+    """Decode the first tokens; the decision, and the processor seconds that it took."""
+    start, count = time.process_time(), int(np.searchsorted(plan.token, first))
+    part = Schedule(
+        token=plan.token[:count],
+        arity=plan.arity[:count],
+        phase=plan.phase[:count],
+        index=plan.index[:count],
+        gate=plan.gate[:first],
+    )
+    arrays = (seen[name][:first] for name in ("entropy_bits", "lo", "hi"))
+    found = decide(
+        part, *arrays, profile, issuable=issuable, token_probability=seen["probability"][:first]
+    )
+    return found, time.process_time() - start
+
+
+def needed(shares: list[float], wanted: float) -> str:
+    """Return from which length on so many are found, read off between the lengths."""
+    for (a, x), (b, y) in zip(
+        zip(LENGTHS, shares, strict=True), zip(LENGTHS[1:], shares[1:], strict=True), strict=False
+    ):
+        if x < wanted <= y:
+            return f"{a + (b - a) * (wanted - x) / (y - x):.0f}"
+    return f"below {LENGTHS[0]}" if shares[0] >= wanted else f"above {LENGTHS[-1]}"
+
+
+def main() -> None:
+    """Simulate, decode, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cache", type=Path, required=True, help="folder with the readings")
+    parser.add_argument("--texts", type=int, default=64, help="of each code and limits")
+    args = parser.parse_args()
+    cache = Cache(args.cache)
+    _common.print_facts("Limits as prior", SEED)
+    print(f"likelihood table {default_model().fingerprint}\n")
+    for code, profile in PROFILES.items():
+        pair = [cache.get(f"reading.calibration-{code}.{who}.0.0") for who in ("prompt", "blind")]
+        for label, fields in LIMITS.items():
+            issuable = Issuable.of(fields, OUTSIDE)
+            bits = -issuable.log_share / math.log(2)
+            print(f"\n{code}; {label}: {bits:.1f} of 36 bits are excluded\n")
+            rows, found = [], []
+            for first in LENGTHS:
+                log10_e, right, spent = [], [], []
+                for number in range(args.texts):
+                    rng = np.random.default_rng([SEED, number])
+                    source, seen = (
+                        {name: rows[number % len(rows)] for name, rows in one.items()}
+                        for one in pair
+                    )
+                    payload = payload_within(rng, fields)
+                    plan = simulated(rng, source, seen, payload, profile)
+                    both = [weigh(plan, seen, first, profile, one) for one in (None, issuable)]
+                    log10_e.append([d.log10_e for d, _ in both])
+                    right.append([d.payload == payload for d, _ in both])
+                    spent.append([seconds for _, seconds in both])
+                e = np.array(log10_e)
+                hits = (e >= FOUND).mean(axis=0)
+                found.append(hits)
+                rows.append([
+                    str(first),
+                    " → ".join(f"{x:.1f}" for x in np.median(e, axis=0)),
+                    " → ".join(_share(h, args.texts) for h in hits),
+                    " → ".join(_share(h, args.texts) for h in np.mean(right, axis=0)),
+                    " → ".join(f"{x:.2f}" for x in np.median(spent, axis=0)),
+                ])  # fmt: skip
+            head = ["tokens", "log10 e", "e ≥ 10^6 %", "payload right %", "seconds"]
+            _common.print_table(head, rows)
+            for wanted in (0.5, 0.9):
+                tokens = [needed([f[i] for f in found], wanted) for i in (0, 1)]
+                print(f"{wanted:.0%} found from {tokens[0]} → {tokens[1]} tokens")
+
+
+def _share(share: float, texts: int) -> str:
+    low, high = wilson(round(share * texts), texts)
+    return f"{100 * share:.0f} ({100 * low:.0f}-{100 * high:.0f})"
+
+
+if __name__ == "__main__":
+    main()

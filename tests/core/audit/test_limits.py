@@ -1,0 +1,67 @@
+"""A real text whose profile states limits of its payload's fields, and one that lies outside."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+import pytest
+
+from pura.audit.run import audit_text
+from pura.record import json_io
+from pura.record.audit import Audit
+from pura.scheme import Profile, SecretKey
+from pura.words.sentences import fill
+
+pytestmark = pytest.mark.model
+
+
+def layout(bits: str, *, customers: str) -> list[dict[str, Any]]:
+    return [
+        {"name": "customer", "bits": 16, "kind": "integer", "limits": [customers]},
+        {"name": "day", "bits": 14, "kind": "date", "limits": ["2020-01-01..today", bits]},
+        {"name": "release", "bits": 6, "kind": "version", "parts": [2, 4]},
+    ]
+
+
+@pytest.fixture(scope="module")
+def read(builtin_model: Any, samples: dict[str, Any]) -> Any:
+    sample = samples["marked-tbcc"]
+    text = sample["texts"][0]["text"]
+
+    def audit(**more: Any) -> Audit:
+        profile = Profile.from_dict(sample["profile"] | more)
+        key = [(SecretKey.from_hex(sample["key_hex"]), None)]
+        return audit_text(text, model=builtin_model, keys=key, profile=profile)
+
+    return audit
+
+
+def test_limits_are_a_prior_and_what_is_outside_is_said(read: Any, samples: dict[str, Any]) -> None:
+    bits = samples["marked-tbcc"]["texts"][0]["payload"]
+    customer = int(bits[:16], 2)
+    day = (dt.date(2020, 1, 1) + dt.timedelta(days=int(bits[16:30], 2))).isoformat()
+    alone = read(fields=[one | {"limits": []} for one in layout(day, customers="..")])
+    within = read(fields=layout(day, customers=f"{customer}..{customer + 99}"))
+    outside = read(fields=layout(day, customers=f"{customer + 1}.."))
+    assert alone.limits is None
+    assert alone.profile.fingerprint == within.profile.fingerprint == outside.profile.fingerprint
+    assert within.profile.fields[1].limits[0] > "2020-01-01..2026"
+    share = within.limits.log10_share
+    assert within.evidence.log10_e - alone.evidence.log10_e == pytest.approx(-share, abs=0.2)
+    assert within.limits.log10_alike == pytest.approx(alone.evidence.log10_e, abs=0.05)
+    assert outside.evidence.log10_e - alone.evidence.log10_e == pytest.approx(-2, abs=0.2)
+    for audit in (alone, within, outside):
+        assert audit.payload is not None
+        assert audit.payload.bits == bits
+        named = ["customer"] if audit is outside else []
+        assert audit.to_dict().get("limits", {}).get("weight") == (None if audit is alone else 0.01)
+        row = json_io.summary(audit)
+        assert row["fields_outside"] == row["marks"][0]["fields_outside"] == named
+        for language, words in (("en", "outside the limits"), ("de", "außerhalb der Grenzen")):
+            said = [fill(one, language) for one in audit.presented.beside]
+            assert any(words in one for one in said) == bool(named)
+            lines = [one for mark in audit.presented.mark_lines(language) for one in mark]
+            assert any(words in one for one in lines) == bool(named)
+        assert json_io.from_json(json.dumps(audit.to_dict())).profile == audit.profile

@@ -30,14 +30,12 @@ from pura.scheme.gray import sector_of
 SEED: Final = 286
 FOUND: Final = 6.0
 OUTSIDE: Final = 0.01
-LENGTHS: Final = (15, 20, 25, 30, 35, 40, 50, 60, 70)
+LENGTHS: Final = (20, 25, 30, 35, 40, 50, 60)
 PROFILES: Final = {
     "tbcc": Profile(payload_bits=36, code="tbcc", vocab_size=49_152),
     "spc": Profile(payload_bits=36, blocks=4, vocab_size=49_152),
 }
 LIMITS: Final = {
-    "customers below 3,000 of 2^16, 1,000 days of 2^12, 12 versions of 2^8": (
-        (16, ((0, 2_999),)), (12, ((365, 1_364),)), (8, ((16, 21), (32, 37)))),
     "customers below 2,000 of 2^18, 500 days of 2^12, 3 versions of 2^6": (
         (18, ((0, 1_999),)), (12, ((365, 864),)), (6, ((9, 11),))),
 }  # fmt: skip
@@ -111,12 +109,14 @@ def main() -> None:
     """Simulate, decode, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder with the readings")
+    parser.add_argument("--code", choices=list(PROFILES), action="append", help="only this one")
     parser.add_argument("--texts", type=int, default=64, help="of each code and limits")
     args = parser.parse_args()
     cache = Cache(args.cache)
     _common.print_facts("Limits as prior", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
-    for code, profile in PROFILES.items():
+    for code in args.code or PROFILES:
+        profile = PROFILES[code]
         pair = [cache.get(f"reading.calibration-{code}.{who}.0.0") for who in ("prompt", "blind")]
         for label, fields in LIMITS.items():
             issuable = Issuable.of(fields, OUTSIDE)
@@ -137,6 +137,7 @@ def main() -> None:
                     log10_e.append([d.log10_e for d, _ in both])
                     right.append([d.payload == payload for d, _ in both])
                     spent.append([seconds for _, seconds in both])
+                print(f"{code}, {first} tokens", file=sys.stderr, flush=True)
                 e = np.array(log10_e)
                 hits = (e >= FOUND).mean(axis=0)
                 found.append(hits)

@@ -29,6 +29,7 @@ from pura.scheme.gray import sector_of
 
 SEED: Final = 286
 FOUND: Final = 6.0
+NULL_TOKENS: Final = 100
 OUTSIDE: Final = 0.01
 LENGTHS: Final = (20, 25, 30, 35, 40, 50, 60)
 PROFILES: Final = {
@@ -105,12 +106,28 @@ def needed(shares: list[float], wanted: float) -> str:
     return f"below {LENGTHS[0]}" if shares[0] >= wanted else f"above {LENGTHS[-1]}"
 
 
+def null(code: str, pair: Any, issuable: Issuable, runs: int) -> list[str]:
+    """Weigh readings under random phases: what another key says of them; a row of the table."""
+    values = []
+    for number in range(runs):
+        rng = np.random.default_rng([SEED, 1, number])
+        seen = {name: rows[number % len(rows)] for name, rows in pair[1].items()}
+        plan = simulated(rng, seen, seen, None, PROFILES[code])
+        found, _ = weigh(plan, seen, NULL_TOKENS, PROFILES[code], issuable)
+        values.append(found.log10_e)
+    e = 10.0 ** np.array(values)
+    error = e.std(ddof=1) / math.sqrt(e.size)
+    hits = [str(int((e >= level).sum())) for level in (10, 100, 1000)]
+    return [code, str(runs), f"{e.mean():.3f} ± {error:.3f}", *hits, f"{max(values):.2f}"]
+
+
 def main() -> None:
     """Simulate, decode, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cache", type=Path, required=True, help="folder with the readings")
     parser.add_argument("--code", choices=list(PROFILES), action="append", help="only this one")
     parser.add_argument("--texts", type=int, default=64, help="of each code and limits")
+    parser.add_argument("--null", type=int, default=0, help="random keys instead, so many")
     args = parser.parse_args()
     cache = Cache(args.cache)
     _common.print_facts("Limits as prior", SEED)
@@ -121,6 +138,10 @@ def main() -> None:
         for label, fields in LIMITS.items():
             issuable = Issuable.of(fields, OUTSIDE)
             bits = -issuable.log_share / math.log(2)
+            if args.null:
+                head = ["code", "keys", "mean e ± s.e.", "≥ 10", "≥ 100", "≥ 1000", "max log10 e"]
+                _common.print_table(head, [null(code, pair, issuable, args.null)])
+                continue
             print(f"\n{code}; {label}: {bits:.1f} of 36 bits are excluded\n")
             rows, found = [], []
             for first in LENGTHS:

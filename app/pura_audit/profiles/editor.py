@@ -70,7 +70,7 @@ class ProfileEditor(PlainDialog):
             if choice is not None
             else translate("ProfileEditor", "New profile")
         )
-        self.resize(980, 720)
+        self.resize(1080, 720)
         self.inputs = self._make_inputs()
         self.fields = FieldsTable(self._start.fields if self._start else ())
         self.about = label("", "", wrap=True)

@@ -50,9 +50,8 @@ class FieldsTable(QWidget):
         self.table.verticalHeader().setDefaultSectionSize(36)
         header = self.table.horizontalHeader()
         header.setHighlightSections(False)
-        header.resizeSection(1, 56)
-        header.resizeSection(2, 136)
-        header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for column, width in enumerate((86, 48, 120)):
+            header.resizeSection(column, width)
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
         header.setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         self.add = QPushButton(translate("ProfileEditor", "Add a field"))

@@ -372,11 +372,15 @@ def test_fields_are_laid_out_and_must_add_up(editor: ProfileEditor) -> None:
     bits = editor.inputs["payload_bits"].value()
     table = editor.fields.table
     table.item(0, 1).setText(str(bits - 4))
-    editor.fields.append({"name": "Kind", "bits": 4, "kind": "enumeration", "values": ["a", "b"]})
+    kind = {"name": "Kind", "bits": 4, "kind": "enumeration", "values": ["a", "b"]}
+    editor.fields.append(kind | {"limits": ["a", ".."]})
     editor.check()
     assert editor.fault.text() == ""
     assert [f.name for f in editor.profile().fields] == ["Field 1", "Kind"]
     assert editor.profile().fields[1].values == ("a", "b")
+    assert editor.profile().fields[1].limits == ("a", "..")
+    table.item(1, 4).setText("c")
+    assert "“c”" in editor.fault.text()
     editor.fields._drop()
     assert editor.fault.text() != ""
 

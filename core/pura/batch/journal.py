@@ -146,7 +146,8 @@ class Journal(Handle):
                 columns = json.loads(row if error is None else error)
                 # Tuples became lists on their way through JSON.
                 columns["passages"] = tuple(map(tuple, columns.get("passages", ())))
-                columns["marks_payloads"] = tuple(columns.get("marks_payloads", ()))
+                for name in ("marks_payloads", "fields_outside"):
+                    columns[name] = tuple(columns.get(name, ()))
                 mark = None if chosen is None else bool(chosen[number])
                 more = {"digest": digest, "chosen": mark}
                 yield Row.of(json.loads(source) | columns | more)

@@ -124,6 +124,7 @@ class Row:
         found = {field.name: getattr(self, field.name) for field in fields(self)}
         found["passages"] = [list(span) for span in self.passages]
         found["marks_payloads"] = list(self.marks_payloads)
+        found["fields_outside"] = list(self.fields_outside)
         return found
 
     def to_json(self) -> bytes:

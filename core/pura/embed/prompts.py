@@ -89,7 +89,7 @@ def prompt_ids(
     elif profile is not None and profile.chat_template is not None:
         ids = list(beginning_ids(model.tokenizer, profile, prompt))
     else:
-        ids = _opening(model) + tokenise(model.tokenizer, prompt).ids.tolist()
+        ids = opening_ids(model) + tokenise(model.tokenizer, prompt).ids.tolist()
     if not ids and model.bos_id is not None:
         ids = [model.bos_id]
     if not ids:
@@ -109,7 +109,8 @@ def end_ids(model: LanguageModel) -> frozenset[int]:
     return frozenset(found)
 
 
-def _opening(model: LanguageModel) -> list[int]:
+def opening_ids(model: LanguageModel) -> list[int]:
+    """Return the token that opens every document of a model, where its tokenizer puts one."""
     with tokenizing():
         added: list[int] = model.tokenizer("", add_special_tokens=True)["input_ids"]
     return [model.bos_id] if model.bos_id is not None and added[:1] == [model.bos_id] else []

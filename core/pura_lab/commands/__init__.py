@@ -238,6 +238,12 @@ def run(
             metavar="MODEL", help="Another model, which judges texts; left out: one of letters."
         ),
     ] = None,
+    attacker: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="Another model, which attacks texts; left out: the source."
+        ),
+    ] = None,
     model: ModelOption = None,
     device: DeviceOption = "auto",
     dtype: DtypeOption = "float32",
@@ -256,6 +262,7 @@ def run(
             model=model,
             cache=cache,
             judge=judge,
+            attacker=attacker,
         )
         for n in wanted
     ]

@@ -29,11 +29,13 @@ class Scale:
         texts: Texts a cell.
         full: Every cell, instead of those that show the shape.
         judge: The model that judges how good texts are; empty for one of letters.
+        attacker: The model that attacks texts; empty for the one that wrote them.
     """
 
     texts: int = 24
     full: bool = False
     judge: str = ""
+    attacker: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

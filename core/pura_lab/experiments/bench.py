@@ -19,7 +19,8 @@ import numpy.typing as npt
 from pura.base.canonical import canonical
 from pura.base.errors import InputError
 from pura.base.progress import Checkpoint, unstopped
-from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_many
+from pura.embed.prompts import opening_ids
+from pura.measure.attacks import ATTACKS, Attacked, Tools, attack_foreign, attack_many
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import corpus, prompts_of, sentences_of
@@ -52,7 +53,7 @@ SEED: Final = 20_261_122
 _ORDER: Final = blake2b(b"order of the vocabulary in experiments", digest_size=32).digest()
 _COLUMNS: Final = tuple(f.name for f in fields(TextReading))
 DROPPED: Final = (5, 10, 14, 18, 22, 26)
-"""Layers that the usual proxy lacks, of 30."""
+"""Layers that the usual proxy lacks, of 30; of other models a fifth too, in the same places."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,6 +103,7 @@ class Bench:
         cache: Where everything is kept.
         checkpoint: Called before every piece of work; may raise.
         judge: Another model, which judges texts.
+        attacker: Another model, which attacks texts; None lets the source do it.
 
     Attributes:
         ahead: So many texts of a corpus will be asked for; they are written side by side.
@@ -113,9 +115,11 @@ class Bench:
         cache: Cache,
         checkpoint: Checkpoint = unstopped,
         judge: LanguageModel | None = None,
+        attacker: LanguageModel | None = None,
     ) -> None:
         self.model = model
         self.judge = judge
+        self.attacker = attacker
         self.ahead = 0
         self._cache = cache
         self._checkpoint = checkpoint
@@ -131,20 +135,26 @@ class Bench:
     @cached_property
     def plain(self) -> Profile:
         """Says how texts are sampled and read; nothing else of it matters."""
-        return Profile(payload_bits=36, code="tbcc", vocab_size=self.model.vocab_size)
+        return Profile(
+            payload_bits=36,
+            code="tbcc",
+            vocab_size=self.model.vocab_size,
+            prefix="bos" if opening_ids(self.model) else "none",
+        )
 
     @cached_property
     def tools(self) -> Tools:
         """What attacks may use."""
-        return model_tools(
-            self.model, foreign=sentences_of(corpus("manual")), reference=self.verifier("proxy")
-        )
+        foreign = sentences_of(corpus("manual"))
+        if self.attacker is not None:
+            return model_tools(self.attacker, foreign=foreign)
+        return model_tools(self.model, foreign=foreign, reference=self.verifier("proxy"))
 
     def verifier(self, name: str) -> LanguageModel:
         """Return a verifier's model.
 
         Args:
-            name: ``same``, ``proxy`` (:data:`DROPPED` left out), ``drop-N``: N layers left out
+            name: ``same``, ``proxy`` (:func:`_dropped` left out), ``drop-N``: N layers left out
                 evenly, ``noise-X``: normal noise of X spreads, ``int-N``: weights rounded to N
                 bits, ``tuned-N``: after N steps on Python's manual. What is behind a ``+`` is not
                 of the model.
@@ -156,10 +166,10 @@ class Bench:
 
     def _made(self, kind: str) -> LanguageModel:
         what, _, value = kind.partition("-")
+        layers = self.model.network.config.num_hidden_layers
         if kind == "proxy":
-            return drop_layers(self.model, DROPPED)
+            return drop_layers(self.model, _dropped(layers))
         if what == "drop":
-            layers = self.model.network.config.num_hidden_layers
             lost = np.linspace(2, layers - 2, int(value)).round().astype(int)
             return drop_layers(self.model, lost.tolist())
         if what == "noise":
@@ -277,7 +287,7 @@ class Bench:
             if ATTACKS[attack].many is not None and text.file:
                 some = [t for t in self._texts.values() if t.file == text.file]
             dice = [self._dice([attack, params, t.ids.tolist()]) for t in some]
-            hits = attack_many(attack, [t.ids for t in some], dice, self.tools, **params)
+            hits = self._attack(attack, [t.ids for t in some], dice, params)
             for one, done in zip(some, hits, strict=True):
                 origin = np.zeros(0, np.int64) if done.origin is None else done.origin
                 rows = {"ids": [done.ids], "origin": [origin], "rate": [np.array([done.rate])]}
@@ -288,6 +298,26 @@ class Bench:
             ids=ids,
             origin=origin if origin.size == ids.size else None,
             rate=float(columns["rate"][0][0]),
+        )
+
+    def _attack(
+        self,
+        attack: str,
+        texts: Sequence[I64],
+        dice: Sequence[np.random.Generator],
+        params: Mapping[str, Any],
+    ) -> list[Attacked]:
+        if self.attacker is None:
+            return attack_many(attack, texts, dice, self.tools, **params)
+        tokenizer = self.model.tokenizer
+        return attack_foreign(
+            attack,
+            texts,
+            dice,
+            self.tools,
+            decode=lambda ids: decode(tokenizer, ids.tolist()),
+            tokenise=lambda text: tokenise(tokenizer, text).ids,
+            **params,
         )
 
     def reading(self, text: PlainText, ids: I64, verifier: str = "same") -> TextReading:
@@ -353,10 +383,16 @@ class Bench:
         return np.random.default_rng(int.from_bytes(_digest(what)[:8], "little"))
 
     def _hit(self, text: PlainText, attack: str, params: Mapping[str, Any]) -> str:
-        return self._name("attacked", [attack, dict(params), text.ids.tolist()])
+        by = [] if self.attacker is None else [self.attacker.fingerprint]
+        return self._name("attacked", [attack, dict(params), text.ids.tolist(), *by])
 
     def _name(self, kind: str, what: list[Any]) -> str:
         return f"{kind}.{_digest([self.model.fingerprint, SEED, *what]).hex()[:24]}"
+
+
+def _dropped(layers: int) -> list[int]:
+    some = np.linspace(0, len(DROPPED) - 1, max(1, layers // 5)).round().astype(int)
+    return sorted({DROPPED[n] * layers // 30 for n in some.tolist()})
 
 
 def _chosen(domain: str, first: int) -> list[str]:

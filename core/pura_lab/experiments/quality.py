@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from pura.measure.attacks.base import perplexity
+from pura.measure.attacks.base import log_likelihoods
 from pura.measure.attacks.local import model_tools
 from pura.measure.corpora import corpus
 from pura.measure.intervals import wilson
@@ -25,7 +25,8 @@ def quality(bench: Bench, cell: Cell, number: int) -> Row:
     """
     pair = [bench.written(mark, number) for mark in (str(cell["mark"]), "plain")]
     nats = [-float(text.log_p.mean()) for text in pair]
-    bits = [_judged(bench, text.text) for text in pair]
+    seen = [_judged(bench, text.text) for text in pair]
+    bits = [bits for bits, _ in seen]
     return {
         "perplexity": float(np.exp(nats[0])),
         "plain": float(np.exp(nats[1])),
@@ -36,18 +37,23 @@ def quality(bench: Bench, cell: Cell, number: int) -> Row:
         "texts": [text.text for text in pair],
         "ids": [text.ids.tolist() for text in pair],
         "log_p": [text.log_p.tolist() for text in pair],
+        **({"judge_log_p": [log_p for _, log_p in seen]} if bench.judge else {}),
     }
 
 
-def _judged(bench: Bench, text: str) -> float:
-    """Return what the judge needs for a text, bits a byte."""
+def _judged(bench: Bench, text: str) -> tuple[float, list[float]]:
+    """Return what the judge needs for a text, bits a byte, and its log probability of each token.
+
+    The judge of letters has no tokens; of the first token another one says nothing.
+    """
     if bench.judge is None:
-        return _letters().bits(text)
+        return _letters().bits(text), []
     tools = model_tools(bench.judge)
     assert tools.tokenise is not None
-    ids = tools.tokenise(text)
-    seen = perplexity(ids, tools)
-    return 0.0 if seen is None else float(np.log2(seen)) * (ids.size - 1) / len(text.encode())
+    log_p = log_likelihoods(tools.tokenise(text), tools)
+    if log_p is None:
+        return 0.0, []
+    return -float(log_p.sum() / np.log(2)) / len(text.encode()), log_p.tolist()
 
 
 def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
@@ -64,6 +70,8 @@ def telling_apart(rows: Sequence[Row]) -> dict[str, Number | float]:
         "transformer": telling.told_by_transformer(*both("ids")),
         "likelihood": telling.told_by_likelihood(*both("log_p")),
     }
+    if all("judge_log_p" in r and all(r["judge_log_p"]) for r in rows):
+        told["by_judge"] = telling.told_by_likelihood(*both("judge_log_p"))
     found: dict[str, Number | float] = {}
     for name, right in told.items():
         low, high = wilson(int(right.sum()), right.size)

@@ -77,6 +77,16 @@ def _adaptive(scale: Scale) -> Sequence[Cell]:
     return [*cells, *({"attack": "clean", "verifier": v} for v in others)]
 
 
+def _attackers(scale: Scale) -> Sequence[Cell]:
+    hits = ("substitute-plausible:0.1", "substitute-plausible:0.2", "infill:0.1", "infill:0.2")
+    more = ("substitute-plausible:0.3", "infill:0.3", "smoothing:0.28") if scale.full else ()
+    by = {"attacker": scale.attacker} if scale.attacker else {}
+    return [
+        {"attack": a, "code": "tbcc", "bits": 36, **by}
+        for a in ("clean", *hits, *more, "paraphrase")
+    ]
+
+
 def _quality(scale: Scale) -> Sequence[Cell]:
     more = ("pura-keys", "plain-again", "bimark", "stealthink", "mpac-2", "rsbh-2", "rsbh-3")
     marks = ("pura", "mpac-3", *more) if scale.full else ("pura", "mpac-3")
@@ -217,6 +227,17 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             most=64,
         ),
         _recovery(
+            "attackers",
+            "Attacks by a model, the source or another one",
+            "–",
+            _attackers,
+            Figure(x="attack", y=("found", "exact_match")),
+            "found",
+            "log10_e",
+            "edit_rate",
+            most=32,
+        ),
+        _recovery(
             "domains",
             "Kinds of text",
             "Figure 3",
@@ -232,10 +253,10 @@ EXPERIMENTS: Final[dict[str, Experiment]] = {
             paper="Table 2",
             cells=_quality,
             row=quality.quality,
-            figure=Figure(x="mark", y=("words", "transformer", "likelihood")),
+            figure=Figure(x="mark", y=("words", "transformer", "likelihood", "by_judge")),
             columns=(
                 *("perplexity", "plain", "nats", "judge_mark", "judge_plain", "judged"),
-                *("words", "transformer", "likelihood", "mmd_p"),
+                *("words", "transformer", "likelihood", "by_judge", "mmd_p"),
             ),
             pooled=quality.telling_apart,
         ),

@@ -60,6 +60,7 @@ class RunExperiment:
         model: The source; None takes the usual one.
         cache: Folder of texts and readings, which experiments share.
         judge: Another model, which judges how good texts are; None takes one of letters.
+        attacker: Another model, which attacks texts; None takes the source.
     """
 
     name: str
@@ -69,6 +70,7 @@ class RunExperiment:
     model: str | None = None
     cache: Path | None = None
     judge: str | None = None
+    attacker: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,11 +141,17 @@ def run_experiments(
         if cache not in benches:
             # Fetched first: a environment keeps the last one, which all experiments share.
             judge = environment.model(request.judge) if request.judge else None
+            attacker = environment.model(request.attacker) if request.attacker else None
             model = environment.model(request.model)
-            benches[cache] = Bench(model, Cache(cache), checkpoint, judge)
+            benches[cache] = Bench(model, Cache(cache), checkpoint, judge, attacker)
         experiment = EXPERIMENTS[request.name]
         texts = request.texts or (LARGE if request.full else SMALL)
-        scale = Scale(texts=texts, full=request.full, judge=request.judge or "")
+        scale = Scale(
+            texts=texts,
+            full=request.full,
+            judge=request.judge or "",
+            attacker=request.attacker or "",
+        )
         results = run(
             experiment,
             benches[cache],

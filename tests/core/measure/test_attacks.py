@@ -206,6 +206,7 @@ def test_copy_paste_reaches_its_share_and_keeps_the_own_sentences_in_order() -> 
 
 OTHERS = {
     "smoothing",
+    "infill",
     "synonyms",
     "spelling",
     "contractions",
@@ -398,3 +399,36 @@ def test_what_an_attack_did_is_measured() -> None:
         stress("sentence-shuffle", TEXT, PLAIN, seed=1, strength=0.1)
     with pytest.raises(AttackError, match="parameter"):
         stress("delete", TEXT, PLAIN, seed=1, spans=2)
+
+
+class Knows:
+    """A model of five words: any may follow any, but after 1, 1, 1 comes 4 for sure."""
+
+    def __init__(self) -> None:
+        self.seen: np.ndarray = np.zeros((0, 0), dtype=np.int64)
+
+    def __call__(self, tokens: np.ndarray) -> np.ndarray:
+        if not self.seen.size:
+            self.seen = np.zeros((tokens.size, 0), dtype=np.int64)
+        self.seen = np.concatenate([self.seen, tokens[:, None]], axis=1)
+        sure = (self.seen[:, -3:] == 1).all(axis=1) & (self.seen.shape[1] >= 3)
+        return np.where(sure[:, None], np.eye(1, 5, 4) * 30.0, np.zeros(5))
+
+    def go_on_as(self, rows: np.ndarray) -> None:
+        self.seen = self.seen[rows]
+
+
+def test_gaps_are_filled_with_a_view_to_what_follows() -> None:
+    ids = np.full(90, 4)
+    tools = replace(PLAIN, stepper=Knows)
+    filled = attack_ids("infill", ids, np.random.default_rng(2), tools, rate=0.1, tries=600)
+    changed = np.flatnonzero(filled.origin == -1)
+    gaps = np.split(filled.ids, np.flatnonzero(np.diff(filled.ids == 4)) + 1)
+    # Of 125 fillings one makes what follows certain; 600 tries find it each time.
+    assert [g.tolist() for g in gaps if g[0] != 4] == [[1, 1, 1]] * 3
+    assert changed.size == 9
+    dice = [np.random.default_rng(seed) for seed in (5, 2)]
+    beside = attack_many("infill", [ids[:50], ids], dice, tools, tries=600)
+    np.testing.assert_array_equal(beside[1].ids, filled.ids)  # as if it were alone
+    with pytest.raises(ValueError, match="fit"):
+        attack_ids("infill", ids, np.random.default_rng(2), tools, rate=0.5)

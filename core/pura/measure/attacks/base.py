@@ -31,7 +31,7 @@ class Attacked:
 
 
 class Writer(Protocol):
-    """A local model that follows instructions."""
+    """A local model that is asked for texts."""
 
     @property
     def name(self) -> str:
@@ -65,6 +65,9 @@ class Stepper(Protocol):
 
     def __call__(self, tokens: I64) -> npt.NDArray[np.floating]:
         """Take the next tokens, int64 [B], and return what they predict; logits [B, V]."""
+
+    def go_on_as(self, rows: I64) -> None:
+        """Let each text go on as another one: row ``b`` as row ``rows[b]``; int64 [B]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,12 +161,22 @@ def damage(before: tuple[str, I64], after: tuple[str, I64], tools: Tools) -> Dam
 
 def perplexity(ids: I64, tools: Tools) -> float | None:
     """Return the perplexity of a text from its second token on; None without a model or tokens."""
+    log_p = log_likelihoods(ids, tools)
+    return None if log_p is None else float(np.exp(-log_p.mean()))
+
+
+def log_likelihoods(ids: I64, tools: Tools) -> F64 | None:
+    """Return the log probability of each token but the first; float64 [L - 1], nats.
+
+    Returns:
+        None without a model, or with fewer than two tokens.
+    """
     if tools.propose is None or ids.size < 2:
         return None
-    logits = np.asarray(tools.propose(ids), dtype=np.float64)[1:]
-    top = logits.max(axis=1, keepdims=True)
-    log_z = top[:, 0] + np.log(np.exp(logits - top).sum(axis=1))
-    return float(np.exp(np.mean(log_z - logits[np.arange(ids.size - 1), ids[1:]])))
+    logits = np.asarray(tools.propose(ids)[1:], dtype=np.float64)
+    top = logits.max(axis=1)
+    log_z = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
+    return np.asarray(logits[np.arange(ids.size - 1), ids[1:]] - log_z)
 
 
 def _cosine(a: Counter[int], b: Counter[int]) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.base.errors import ModelError
+from pura.embed.prompts import opening_ids
 from pura.measure.attacks.base import F64, I64, Paraphraser, Tools
 from pura.measure.attacks.spelling import MYTHES, read_mythes
 from pura.model.tokenise import decode, tokenise, tokenizing
@@ -46,11 +47,10 @@ def model_tools(
         propose=lambda ids: logits_of(model, ids),
         foreign=tuple(foreign),
         stepper=lambda: ModelStepper(reference or model),
+        writer=ModelWriter(model),
         paraphraser=None if dipper is None else Seq2Seq(dipper, top_p=0.75),
         translators=tuple(Seq2Seq(folder) for folder in translators),
     )
-    if getattr(model.tokenizer, "chat_template", None):
-        tools = replace(tools, writer=ModelWriter(model))
     path = thesaurus or MYTHES
     if thesaurus is not None or path.is_file():
         tools = replace(tools, thesaurus=lambda word: read_mythes(path).get(word, ()))
@@ -58,41 +58,67 @@ def model_tools(
 
 
 def logits_of(model: LanguageModel, ids: I64) -> npt.NDArray[np.floating[Any]]:
-    """Return float32 [L, V]; row ``t`` predicts token ``t``, the first knows nothing."""
+    """Return float32 [L, V]; row ``t`` predicts token ``t``, the first knows nothing.
+
+    Where the model's tokenizer opens every document with a token, it is read before the text.
+    """
     import torch
 
     if ids.size < 2:
         return np.zeros((ids.size, model.vocab_size), dtype=np.float32)
-    fed = torch.from_numpy(np.ascontiguousarray(ids))[None, :-1].to(model.device.torch_device)
+    opening = opening_ids(model)
+    before = np.array([] if ids[:1].tolist() == opening else opening, dtype=np.int64)
+    fed = torch.from_numpy(np.concatenate([before, ids[:-1]]))[None].to(model.device.torch_device)
     with torch.inference_mode():
-        out = model.network(input_ids=fed, use_cache=False).logits[0].float().cpu().numpy()
-    out = out[:, : model.vocab_size]
-    return np.concatenate([np.zeros((1, out.shape[1]), dtype=out.dtype), out])
+        out = model.network(input_ids=fed, use_cache=False).logits[0, before.size :]
+    rows = out[:, : model.vocab_size].float().cpu().numpy()
+    return np.concatenate([np.zeros((1, rows.shape[1]), dtype=rows.dtype), rows])
 
 
 class ModelStepper:
     """A local model that is fed texts side by side, one token of each at a time."""
 
     def __init__(self, model: LanguageModel) -> None:
-        self._model, self._cache = model, None
+        self._model = model
+        self._cache: Any = None
 
     def __call__(self, tokens: I64) -> npt.NDArray[np.floating[Any]]:
         """Take the next tokens, int64 [B], and return what they predict; float32 [B, V]."""
         import torch
 
-        fed = torch.from_numpy(tokens)[:, None].to(self._model.device.torch_device)
+        fed = tokens[:, None]
+        if self._cache is None:
+            opening = np.array(opening_ids(self._model), dtype=np.int64)
+            fed = np.concatenate([np.tile(opening, (tokens.size, 1)), fed], axis=1)
         with torch.inference_mode():
-            out = self._model.network(input_ids=fed, past_key_values=self._cache, use_cache=True)
+            out = self._model.network(
+                input_ids=torch.from_numpy(fed).to(self._model.device.torch_device),
+                past_key_values=self._cache,
+                use_cache=True,
+                logits_to_keep=1,
+            )
         self._cache = out.past_key_values
         rows: npt.NDArray[np.floating[Any]] = out.logits[:, -1].float().cpu().numpy()
         return rows[:, : self._model.vocab_size]
 
+    def go_on_as(self, rows: I64) -> None:
+        """Let each text go on as another one; int64 [B]."""
+        import torch
+
+        if self._cache is not None:
+            self._cache.reorder_cache(torch.from_numpy(rows))
+
 
 class ModelWriter:
-    """A local instruct model that rewrites."""
+    """A local model that rewrites.
+
+    One without a chat template is no instruct model: it gets the request as the beginning of a
+    text that it continues, and what it writes is taken up to the first empty line.
+    """
 
     def __init__(self, model: LanguageModel) -> None:
         self._model = model
+        self._asked = bool(getattr(model.tokenizer, "chat_template", None))
 
     @property
     def name(self) -> str:
@@ -113,7 +139,8 @@ class ModelWriter:
         start = self.request(system, user)
         room = max(1, min(tokens, self._model.context_length - len(start)))
         made = generate(self._model, start, None, None, profile, tokens=room, seed=seed)
-        return made.text.strip()
+        text = made.text.strip()
+        return text if self._asked else text.partition("\n\n")[0]
 
     def log_likelihoods(self, system: str, user: str, answer: str) -> F64:
         """Return the log probability of each token of an answer; float64 [A], nats."""
@@ -126,6 +153,9 @@ class ModelWriter:
 
     def request(self, system: str, user: str) -> list[int]:
         """Return the tokens of a request, up to where the answer begins."""
+        if not self._asked:
+            plain = f"{system}\n\n{user}\n\nAnswer:\n"
+            return [*opening_ids(self._model), *tokenise(self._model.tokenizer, plain).ids.tolist()]
         talk = [{"role": "system", "content": system}, {"role": "user", "content": user}]
         with tokenizing():
             text = self._model.tokenizer.apply_chat_template(

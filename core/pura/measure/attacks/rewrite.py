@@ -20,6 +20,7 @@ from pura.measure.attacks.base import (
     Stepper,
     Tools,
     Writer,
+    count_of,
     damage,
     result,
 )
@@ -245,3 +246,83 @@ def smooth(
                 ids[t] = rng.choice(p.size, p=p)
                 origins[row][t] = t if ids[t] == texts[row][t] else -1
     return [result(*row) for row in zip(texts, out, origins, strict=True)]
+
+
+GAP: Final = 3
+"""Tokens that are filled at once."""
+AHEAD: Final = 4
+"""Tokens behind a gap by which its fillings are compared."""
+
+
+def infill(
+    texts: Sequence[I64],
+    rngs: Sequence[np.random.Generator],
+    *,
+    rate: float,
+    tries: int,
+    step: Stepper,
+) -> list[Attacked]:
+    """Cut gaps into texts and let another model fill them, with a view to both sides.
+
+    Left to right, a model fills each gap of three tokens several times from what stands before it;
+    the filling after which the next four tokens are likeliest stays. What stood there is no choice.
+
+    Args:
+        texts: int64 [L] each; the other model reads them side by side.
+        rngs: Randomness of each.
+        rate: Share of the tokens that lie in gaps, at most 3 of 7.
+        tries: Fillings a gap.
+        step: The other model; a fresh one.
+
+    Raises:
+        ValueError: So many gaps do not fit, or nothing is tried.
+    """
+    if tries < 1:
+        raise ValueError("a gap is filled at least once")
+    starts = [_gaps(ids.size, rate, rng) for ids, rng in zip(texts, rngs, strict=True)]
+    rows = [np.tile(ids, (tries, 1)) for ids in texts]
+    worth = [np.zeros(tries) for _ in texts]
+    for t in range(1, max((ids.size for ids in texts), default=0)):
+        last = [r[:, min(t, r.shape[1]) - 1] if r.size else np.zeros(tries, np.int64) for r in rows]
+        logits = np.asarray(step(np.concatenate(last))).reshape(len(texts), tries, -1)
+        goes_on = np.arange(len(texts) * tries).reshape(len(texts), tries)
+        chosen = False
+        for number, (ids, rng) in enumerate(zip(texts, rngs, strict=True)):
+            at = t - starts[number]
+            at = at[(at >= 0) & (at < GAP + AHEAD)]
+            if t >= ids.size or not at.size:
+                continue
+            row, place = rows[number], int(at[0])
+            log_p = logits[number] - logits[number].max(axis=1, keepdims=True)
+            log_p = log_p - np.log(np.exp(log_p).sum(axis=1, dtype=np.float64, keepdims=True))
+            if place < GAP:
+                heap = np.exp(log_p, dtype=np.float64).cumsum(axis=1)
+                drawn = rng.random(tries) * heap[:, -1]
+                row[:, t] = [np.searchsorted(h, d) for h, d in zip(heap, drawn, strict=True)]
+                continue
+            if place == GAP:
+                same = (row[:, t - GAP : t] == ids[t - GAP : t]).all(axis=1)
+                worth[number] = np.where(same, -np.inf, 0.0)
+            worth[number] += log_p[:, ids[t]]
+            if place == GAP + AHEAD - 1:
+                best = int(worth[number].argmax())
+                row[:] = row[best]
+                goes_on[number] = goes_on[number, best]
+                chosen = True
+        if chosen:
+            step.go_on_as(goes_on.ravel())
+    return [
+        result(ids, row[0], np.where(row[0] == ids, np.arange(ids.size), -1))
+        for ids, row in zip(texts, rows, strict=True)
+    ]
+
+
+def _gaps(size: int, rate: float, rng: np.random.Generator) -> I64:
+    """Return where gaps begin; each has room for what it is compared by, none is the beginning."""
+    count, width = round(count_of(size, rate) / GAP), GAP + AHEAD
+    free = size - 1 - count * width
+    if free < 0:
+        raise ValueError("so many gaps do not fit")
+    # What is left over is dealt out before, between and behind them.
+    spaces = np.sort(rng.integers(0, free + 1, count))
+    return np.asarray(1 + spaces + width * np.arange(count))

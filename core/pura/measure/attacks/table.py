@@ -129,6 +129,17 @@ def _smooth_many(
     return rewrite.smooth(texts, rngs, step=stepper(), **params)
 
 
+def _infill(ids: I64, rng: np.random.Generator, tools: Tools, **params: Any) -> Attacked:
+    return _infill_many([ids], [rng], tools, **params)[0]
+
+
+def _infill_many(
+    texts: Sequence[I64], rngs: Sequence[np.random.Generator], tools: Tools, **params: Any
+) -> list[Attacked]:
+    stepper = _need(tools.stepper, phrase("attack.propose"))
+    return rewrite.infill(texts, rngs, step=stepper(), **params)
+
+
 def _shuffle(text: str, rng: np.random.Generator, tools: Tools, **params: Any) -> str:
     return sentence_shuffle(text, rng, **params)
 
@@ -255,6 +266,14 @@ ATTACKS: Final[dict[str, Attack]] = {
             many=_smooth_many,
             strength="rate",
             params={"rate": 0.28},
+        ),
+        Attack(
+            name="infill",
+            label="gaps filled by a model",
+            tokens=_infill,
+            many=_infill_many,
+            strength="rate",
+            params={"rate": 0.1, "tries": 4},
         ),
         Attack(name="paraphrase", label="paraphrase", text=_paraphrase, rewrites=True),
         Attack(
@@ -408,6 +427,36 @@ def attack_many(
         return attack.many(texts, rngs, tools, **every)
     pairs = zip(texts, rngs, strict=True)
     return [attack_ids(name, ids, rng, tools, **params) for ids, rng in pairs]
+
+
+def attack_foreign(
+    name: str,
+    texts: Sequence[I64],
+    rngs: Sequence[np.random.Generator],
+    tools: Tools,
+    *,
+    decode: Callable[[I64], str],
+    tokenise: Callable[[str], I64],
+    **params: Any,
+) -> list[Attacked]:
+    """Run an attack by a model that has other tokens: it reads the texts, and so is it read.
+
+    Args:
+        name: Of the table.
+        texts: int64 [L] each, tokens of the model under attack.
+        rngs: Randomness of each.
+        tools: The attacker's; decode and tokenise always.
+        decode: Those tokens to text.
+        tokenise: Text to those tokens.
+        **params: Replace the attack's defaults.
+
+    Raises:
+        AttackError: As :func:`attack_ids`.
+    """
+    spell, read = _both_ways(tools)
+    hits = attack_many(name, [read(decode(ids)) for ids in texts], rngs, tools, **params)
+    pairs = zip(texts, hits, strict=True)
+    return [result(ids, tokenise(spell(hit.ids)), None) for ids, hit in pairs]
 
 
 def attack_text(

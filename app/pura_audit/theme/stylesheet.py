@@ -172,10 +172,10 @@ QProgressBar::chunk { background: $accent; border-radius: 2px; }
 
 QSplitter::handle { background: transparent; }
 QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; border: none; }
-.QScrollArea, QTextBrowser, QFileDialog QListView#sidebar, QFileDialog QToolButton {
+.QScrollArea, QTextBrowser, QFileDialog QAbstractItemView, QFileDialog QToolButton {
   border: 2px solid transparent; border-radius: 6px;
 }
-.QScrollArea:focus, QTextBrowser:focus, QFileDialog QListView#sidebar:focus,
+.QScrollArea:focus, QTextBrowser:focus, QFileDialog QAbstractItemView:focus,
 QFileDialog QToolButton:focus { border: 2px solid $accent; }
 QScrollBar:vertical { background: transparent; width: 12px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 12px; margin: 0; }

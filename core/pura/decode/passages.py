@@ -89,7 +89,7 @@ def log_anywhere(young: F64) -> F64:
     return np.asarray(np.log((1 - _ETA) * young.mean(axis=0) + _ETA))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class FoundPassage:
     """A passage that is there by a statement of its own.
 

@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pura.decode.exact import decide
 from pura.decode.marks import payload_posterior
-from pura.decode.passages import SCALES, best_path, fixed_windows
+from pura.decode.passages import SCALES, best_path, find_passages, fixed_windows
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
 from pura.decode.windows import codeword_scores, codeword_windows, window_potentials
@@ -202,3 +203,22 @@ def test_a_short_piece_repeats_the_payload_of_a_passage(tbcc, text_maker):
     (mark,) = decide(*text.arrays(), tbcc).marks
     assert mark.payload == payload
     assert len(mark.ranges) == 1
+
+
+def test_passages_that_by_themselves_carry_what_the_other_was_found_with(
+    tbcc, text_maker, monkeypatch
+):
+    """Seen on edited texts: the search names two passages the wrong way round."""
+    rng = np.random.default_rng(5)
+    first, second = (Payload.from_bits(rng.integers(0, 2, 36).astype(np.uint8)) for _ in range(2))
+    text, _ = joined(text_maker, rng, tbcc, [(200, first), (60, None), (200, second)])
+
+    def exchanged(*args, **options):
+        found = find_passages(*args, **options)
+        one, other = found.passages
+        return replace(
+            found, passages=(replace(one, bits=other.bits), replace(other, bits=one.bits))
+        )
+
+    monkeypatch.setattr("pura.decode.exact.find_passages", exchanged)
+    assert [mark.payload for mark in decide(*text.arrays(), tbcc).marks] == [first, second]

@@ -1,6 +1,6 @@
 # PURA Audit. Every target works from a fresh clone.
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-fast coverage check format audit fuzz bench sweeps reproduce \
+.PHONY: help install demo test test-all test-fast coverage check format audit fuzz bench sweeps reproduce \
   reproduce-small screenshots size translations \
   wheel package packages release site clean system system-tests system-package
 # pip, apt and the tests would get into each other's way.
@@ -35,11 +35,16 @@ demo: install ## Mark a text with the built-in model, audit it, open the window 
 # Run once more with a desktop's fonts: whatever measures or draws.
 LOOKED_AT := tests/app/workbench tests/app/theme tests/app/test_accessibility.py \
   tests/app/reports/test_report_dialog.py
-test: system-tests install check size ## Set up, check the style, run all tests
+SHARED_OUT := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+test: DAILY := -m "not weekly"
+test test-all: system-tests install check size
 	@FONTCONFIG_FILE=$(CURDIR)/tests/data/bare-fonts.conf PURA_TEST_FONTS=bare \
-	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	  $(BIN)/python -m pytest -q $(SHARED_OUT) $(DAILY)
 	@env -u FONTCONFIG_FILE PURA_TEST_FONTS=desktop \
-	  $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(LOOKED_AT)
+	  $(BIN)/python -m pytest -q $(SHARED_OUT) $(DAILY) $(LOOKED_AT)
+
+test: ## Set up, check the style, run the tests
+test-all: ## The same with what is statistical, trains, packages or needs an X server
 
 # Left out: whatever loads a model, opens a window or runs a whole command, and the rooms whose tests
 # start children or write much: model, embed, documents, keys, register, report, caselog, measure, lab, usecases.
@@ -49,7 +54,7 @@ test-fast: install ## The quick tests of scheme, decoders, record, words and ver
 	  $(FAST:%=tests/core/%) tests/test_house.py
 
 coverage: system-tests install ## All tests once more, and which lines they never reach
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --cov --cov-report=term:skip-covered
+	@$(BIN)/python -m pytest -q $(SHARED_OUT) --cov --cov-report=term:skip-covered
 
 check: install ## Style, types, import arrows
 	@$(BIN)/ruff check .

@@ -48,6 +48,7 @@ BUILTIN = "smollm2-135m"
 SMALL = "small"
 
 
+@pytest.hookimpl(tryfirst=True)  # the plugin that shares tests out reads the groups in its own
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what reads with the model, and put the longest first, so that no worker ends late.
 
@@ -65,6 +66,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.get_closest_marker("model") is None,
         )
     )
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Groups that the plugin lost would cost minutes, and nobody would see it."""
+    if getattr(session.config.option, "loadgroup", False):
+        for item in session.items:
+            if item.get_closest_marker("xdist_group") and "@" not in item.nodeid:
+                raise pytest.UsageError(f"{item.nodeid}: pytest-xdist does not know its group")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

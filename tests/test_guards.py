@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 TESTS = Path(__file__).parent
 BROKEN = {
     "thread": (
@@ -50,6 +52,7 @@ BROKEN = {
 SOUND = "import os\ndef test_it():\n    assert 'DBUS_SESSION_BUS_ADDRESS' not in os.environ\n"
 
 
+@pytest.mark.weekly
 def test_each_guard_fails_the_test_that_breaks_it_and_no_other(tmp_path: Path) -> None:
     """One run under the project's own settings and fixtures, in a process of its own."""
     for name, source in {"sound": SOUND, **{n: s for n, (s, _) in BROKEN.items()}}.items():

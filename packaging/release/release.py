@@ -105,7 +105,7 @@ def main() -> None:
         return
     os.environ["SOURCE_DATE_EPOCH"] = git("log", "-1", "--format=%ct")
     python = str(ROOT / ".venv" / "bin" / "python")
-    step("tests and style", "make", "test")
+    step("tests and style", "make", "test-all")
     step("the site", "make", "site")
     step("files in the hands of the version before", python, "packaging/release/before.py")
     step("packages", "make", "packages")

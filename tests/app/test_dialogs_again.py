@@ -53,6 +53,7 @@ def use(dialog: QDialog) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_every_dialog_again_and_again(
     window: Any, audit: Audit, every_dialog: Any, qtbot: Any
 ) -> None:

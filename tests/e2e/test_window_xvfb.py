@@ -30,6 +30,7 @@ pytestmark = [
         "/usr/libexec/at-spi-bus-launcher",
     ),
     pytest.mark.slow,
+    pytest.mark.weekly,
     # The library leaves its connection to the collector when a collection stays locked.
     pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
 ]

@@ -337,6 +337,7 @@ def test_runs():
     assert runs(np.zeros(0), 1) == ()
 
 
+@pytest.mark.weekly
 def test_markov_holds_on_real_text_under_random_keys(builtin_model, tbcc):
     """A text by people, read once for 60 random keys: the evidence never outruns its bound.
 

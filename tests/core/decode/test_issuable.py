@@ -120,6 +120,7 @@ def test_short_passages_within_and_outside_are_found(tbcc, text_maker):
     assert mark.payload == OUTSIDE
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @BOTH
 def test_mean_e_is_one_where_it_can_be_seen(profile, text_maker):

@@ -58,6 +58,7 @@ def read(key: SecretKey, text: np.ndarray, prompt: list[int]) -> tuple[np.ndarra
     return entropy, lo, hi
 
 
+@pytest.mark.weekly
 @pytest.mark.slow
 @pytest.mark.parametrize("left_out", [True, False])
 def test_mean_e_with_a_marked_prompt(left_out: bool) -> None:

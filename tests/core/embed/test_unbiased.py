@@ -176,6 +176,7 @@ def mean_surprisal(model: LanguageModel, texts: list[Any]) -> np.ndarray:
     return surprisal
 
 
+@pytest.mark.weekly
 @pytest.mark.model
 def test_marked_and_plain_texts(small_model: LanguageModel) -> None:
     """48 marked texts, each with its own key, against 48 plain ones: the same surprisal.

@@ -35,6 +35,7 @@ class Rewriter:
         raise NotImplementedError
 
 
+@pytest.mark.weekly
 @pytest.mark.model
 def test_attackers_learn_from_surrogate_keys_and_from_rewards(small_model: Any) -> None:
     profile = Profile(payload_bits=12, code="tbcc", vocab_size=small_model.vocab_size)

@@ -58,7 +58,8 @@ from pura.scheme import Profile, Schedule, SecretKey, contexts_before, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
-from pura.verdict.power import Asked, Claim, claim, likelihood_of
+from pura.verdict.power import Asked
+from pura.verdict.power_claim import Claim, claim, likelihood_of
 from pura.words.sentence import Sentence, sentence
 
 if TYPE_CHECKING:

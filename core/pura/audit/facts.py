@@ -18,7 +18,7 @@ from pura.record.audit import (
     TransformFacts,
 )
 from pura.scheme import SecretKey
-from pura.verdict.power import Claim
+from pura.verdict.power_claim import Claim
 from pura.version import __version__
 from pura.words.sentence import sentence
 

@@ -15,7 +15,7 @@ from pura.usecases.environment import Environment
 from pura.usecases.power import tables_of
 from pura.usecases.reports import WrittenFile, refuse_replacing
 from pura.verdict.policy import load_policy
-from pura.verdict.power import shipped_power
+from pura.verdict.power_claim import shipped_power
 
 
 @dataclass(frozen=True, kw_only=True)

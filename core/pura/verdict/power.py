@@ -12,50 +12,22 @@ reached the threshold. What is used is never the share itself but its lower conf
 found it takes 59 of them to show a power of 0.95. Where nothing was measured the power is None,
 and the outcome is "too little evidence", never "no mark".
 
-Format of the file::
-
-    {"schema": "pura-power/1", "level": 0.95,
-     "conditions": {"source": …, "models": [fingerprints], "seed": …},
-     "entries": [{"code": "tbcc", "payload_bits": 36, "threshold": 6.0, "prompt": false,
-                  "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
-                  "entropy_thresholds_bits": [1.0, 3.0, 5.0],
-                  "usable": [20, 40, …], "found": [3, 55, …], "texts": [64, 64, …],
-                  "text_usable": 1400}]}
-
-``usable[i]`` is the lower end of a class, which reaches up to the next one. ``text_usable`` may be
-left out: the texts were marked from end to end. So may ``edit``: the texts were not edited. Entries
-of edited texts are there to be read by people; no outcome rests on them.
-
-An organisation measures tables of its own (:mod:`pura.measure.power`, docs/power.md); its policy
-names those that count. Their conditions, and those of shipped tables measured the same way, hold
-more than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
-``kinds`` of texts, ``likelihood``, ``texts``, ``date``. A table whose measurement learnt a
-likelihood table holds that too, as ``likelihood`` beside the entries.
+What a text may be told of it is :mod:`pura.verdict.power_claim`; how a table is read,
+:mod:`pura.verdict.power_json`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from pura.base.canonical import canonical, sha256
-from pura.base.catalogue import Phrase, phrase
-from pura.base.decoder import READ, DecodeError, Decoder, later
-from pura.base.errors import PolicyError
-from pura.base.files import open_regular
-from pura.base.resources import resource
-from pura.base.strict import read_json
+from pura.base.decoder import READ, Decoder, later
 from pura.scheme import Profile
 
 if TYPE_CHECKING:
     from pura.decode.model import LikelihoodModel
 
-SCHEMA: Final = "pura-power/1"
-MAX_BYTES: Final = 1 << 22
 PROSE: Final = "English"
 """Of what the texts were where a table does not say it."""
 
@@ -312,40 +284,6 @@ class PowerTable:
         )
 
 
-def likelihood_of(
-    tables: Sequence[PowerTable], profile: Profile, reader: str
-) -> LikelihoodModel | None:
-    """Return the likelihood table that weighs texts of a profile, where one was learnt for them.
-
-    It follows from policy, profile and model, never from a text (docs/evidence.md §3).
-
-    Args:
-        tables: The power tables that the policy names, in its order; the first that fits counts.
-        profile: What the texts may be marked with.
-        reader: Fingerprint of the model that reads.
-
-    Returns:
-        None for the shipped one.
-    """
-    for table in tables:
-        if (
-            table.likelihood is not None
-            and reader in table.models
-            and profile.model in table.conditions.get("generators", [reader])
-            and table.suits(profile, "")
-            and any(
-                (entry.sampling, entry.entropy_thresholds_bits)
-                == (
-                    (profile.temperature, profile.top_k, profile.top_p),
-                    profile.entropy_thresholds_bits,
-                )
-                for entry in table.entries
-            )
-        ):
-            return table.likelihood
-    return None
-
-
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """A text under audit, as far as the power depends on it.
@@ -371,111 +309,6 @@ class Asked:
     likelihood: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claim:
-    """What may be said of how often marked texts like the one at hand are found.
-
-    Attributes:
-        power: Share of them, as a lower limit; None where nothing was measured.
-        needed: Usable positions in a row that it speaks of; see :meth:`PowerTable.run`.
-        table: The table behind it; None where there is none.
-        own: It is one that the policy names, none of those that ship.
-    """
-
-    power: float | None = None
-    needed: int | None = None
-    table: PowerTable | None = None
-    own: bool = False
-
-
-def claim(own: Sequence[PowerTable], asked: Asked, power: float) -> Claim:
-    """Return what the tables allow to be said of a text.
-
-    Tables of the organisation go before those that ship, since they were measured under its own
-    conditions. Where several speak of the text, the weakest counts: the text does not say which of
-    their conditions it was written under (a chat or a plain prompt, say).
-
-    Args:
-        own: The tables that the policy names.
-        asked: The text and the conditions of its audit.
-        power: How often marked texts must be found to say so.
-    """
-
-    def strength(made: Claim) -> tuple[float, float]:
-        needed = math.inf if made.needed is None else made.needed
-        return -needed, made.power or 0.0
-
-    for tables, are_own in ((own, True), (shipped_power(), False)):
-        claims = [_claim(table, asked, power, own=are_own) for table in tables]
-        claims = [made for made in claims if made.power is not None]
-        if claims:
-            return min(claims, key=strength)
-    return Claim()
-
-
-def _claim(table: PowerTable, asked: Asked, power: float, *, own: bool) -> Claim:
-    reached, needed = table.run(asked, power)
-    if reached is None:
-        return Claim()
-    return Claim(power=reached, needed=needed, table=table, own=own)
-
-
-def length_found(
-    tables: Sequence[PowerTable], profile: Profile, threshold: float, power: float
-) -> int | None:
-    """Return how many usable positions in a row a power takes, the prompt being unknown.
-
-    Of several tables that were measured under a profile's settings the weakest counts.
-
-    Args:
-        tables: Where to look.
-        profile: Code, payload, sampling, gate, context rules, template.
-        threshold: log10 of the evidence that counts as found.
-        power: Share of marked texts that must be found.
-
-    Returns:
-        None when it was not measured, or not reached.
-    """
-    found = [
-        table.needed(profile, threshold, power, prompt_known=False)
-        for table in tables
-        if table.suits(profile, "")
-        and table.power(0, profile, threshold, prompt_known=False) is not None
-    ]
-    reached = [usable for usable in found if usable is not None]
-    return max(reached) if found and len(reached) == len(found) else None
-
-
-@cache
-def shipped_power() -> tuple[PowerTable, ...]:
-    """Return the tables that ship with the program, the study's first.
-
-    Raises:
-        PolicyError: One cannot be read or is damaged.
-    """
-    tables = [load_power(path) for path in sorted(resource("power").glob("*.json"))]
-    return tuple(sorted(tables, key=lambda table: table.name))
-
-
-def load_power(path: Path) -> PowerTable:
-    """Read a power table.
-
-    Raises:
-        PolicyError: The file cannot be read or is damaged; the entry is named.
-    """
-    try:
-        with open_regular(path) as file:
-            text = file.read(MAX_BYTES + 1)
-        data = read_json(text) if len(text) <= MAX_BYTES else None
-    except OSError as error:
-        number = error.errno
-        why = phrase("reason.system", why=number) if number else phrase("reason.absent")
-        raise PolicyError("power.read", name=path.name, why=why) from None
-    except (ValueError, RecursionError):
-        raise PolicyError("power.json") from None
-    return parse_power(data)
-
-
 def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
     """Return the one-sided lower confidence limit of a share (Clopper and Pearson 1934).
 
@@ -491,69 +324,3 @@ def lower_limit(found: int, texts: int, level: float = 0.95) -> float:
     from scipy.special import betaincinv  # late: the window starts without it
 
     return float(betaincinv(found, texts - found + 1, 1 - level))
-
-
-def _refuse(what: Phrase) -> PolicyError:
-    return PolicyError("power.damaged", what=what)
-
-
-def parse_power(data: object) -> PowerTable:
-    """Read a power table from parsed JSON.
-
-    Raises:
-        PolicyError: It is damaged; the entry is named.
-    """
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise _refuse(phrase("power.schema", schema=SCHEMA))
-    level, entries, conditions = (data.get(k) for k in ("level", "entries", "conditions"))
-    if not isinstance(level, float) or not 0.5 <= level < 1:
-        raise _refuse(phrase("power.level"))
-    if not isinstance(entries, list) or not isinstance(conditions, dict):
-        raise _refuse(phrase("power.lacks"))
-    likelihood = None
-    if "likelihood" in data:
-        from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
-
-        try:
-            likelihood = LikelihoodModel.from_dict(data["likelihood"])
-        except LikelihoodError:
-            raise _refuse(phrase("power.likelihood")) from None
-        if likelihood.fingerprint != conditions.get("likelihood"):
-            raise _refuse(phrase("power.likelihood"))
-    models = conditions.get("models", [])
-    if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
-        raise _refuse(phrase("power.models"))
-    return PowerTable(
-        entries=tuple(_parse_entry(entry, i + 1, level) for i, entry in enumerate(entries)),
-        models=tuple(models),
-        conditions=conditions,
-        fingerprint=_fingerprint(data),
-        likelihood=likelihood,
-    )
-
-
-def _fingerprint(data: object) -> str:
-    try:
-        return sha256(canonical(data))
-    except (ValueError, RecursionError):
-        raise PolicyError("power.json") from None
-
-
-def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
-    try:
-        if isinstance(entry, dict) and "level" in entry:
-            raise DecodeError(phrase("what.unknown"), "level")
-        data = {**entry, "level": level} if isinstance(entry, dict) else entry
-        parsed = _DECODER.decode(PowerEntry, data)
-    except DecodeError as error:
-        where = error.below(f"entries[{number - 1}]")
-        raise _refuse(phrase("power.place", where=where, what=error.what)) from None
-    if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
-        raise _refuse(phrase("power.columns", number=number))
-    if parsed.usable[0] < 0 or any(
-        low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
-    ):
-        raise _refuse(phrase("power.classes", number=number))
-    if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
-        raise _refuse(phrase("power.found", number=number))
-    return parsed

@@ -1,6 +1,6 @@
 """Power tables that an organisation measured: the sealed file, and the folder that keeps it.
 
-The file holds the table as :mod:`pura.verdict.power` reads it, its SHA-256 in canonical form, and,
+The file holds the table (:mod:`pura.verdict.power_json`), its SHA-256 in canonical form, and,
 where somebody signed it, a signature over that number. A policy names a table by the number, so
 what a policy relies on cannot be altered unseen, signed or not; the signature tells others who
 answers for it (:mod:`pura.usecases.power` checks it). ::
@@ -24,7 +24,8 @@ from pura.base.catalogue import phrase
 from pura.base.errors import PolicyError, naming
 from pura.base.files import read_bounded, write_or_refuse
 from pura.base.strict import read_json
-from pura.verdict.power import MAX_BYTES, PowerTable, parse_power
+from pura.verdict.power import PowerTable
+from pura.verdict.power_json import MAX_BYTES, parse_power
 
 SCHEMA: Final = "pura-power-file/1"
 SHORT: Final = 16

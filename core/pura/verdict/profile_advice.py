@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pura.scheme import Profile
-from pura.verdict.power import length_found, shipped_power
+from pura.verdict.power_claim import length_found, shipped_power
 
 # Share of the tokens that carry bits: 179 of 200, measured with the built-in model at temperature 1
 # (docs/study.md §2). Larger models leave fewer.

@@ -1,0 +1,137 @@
+"""Power tables as JSON.
+
+Format of the file::
+
+    {"schema": "pura-power/1", "level": 0.95,
+     "conditions": {"source": …, "models": [fingerprints], "seed": …},
+     "entries": [{"code": "tbcc", "payload_bits": 36, "threshold": 6.0, "prompt": false,
+                  "sampling": {"temperature": 1.0, "top_k": 0, "top_p": 1.0},
+                  "entropy_thresholds_bits": [1.0, 3.0, 5.0],
+                  "usable": [20, 40, …], "found": [3, 55, …], "texts": [64, 64, …],
+                  "text_usable": 1400}]}
+
+``usable[i]`` is the lower end of a class, which reaches up to the next one. ``text_usable`` may be
+left out: the texts were marked from end to end. So may ``edit``: the texts were not edited. Entries
+of edited texts are there to be read by people; no outcome rests on them.
+
+An organisation measures tables of its own (:mod:`pura.measure.power`, docs/power.md); its policy
+names those that count. Their conditions, and those of shipped tables measured the same way, hold
+more than the study's: ``name``, ``generators`` where another model wrote the texts than reads them,
+``kinds`` of texts, ``likelihood``, ``texts``, ``date``. A table whose measurement learnt a
+likelihood table holds that too, as ``likelihood`` beside the entries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pura.base.canonical import canonical, sha256
+from pura.base.catalogue import Phrase, phrase
+from pura.base.decoder import DecodeError, Decoder, later
+from pura.base.errors import PolicyError
+from pura.base.files import open_regular
+from pura.base.strict import read_json
+from pura.verdict.power import PowerEntry, PowerTable
+
+SCHEMA: Final = "pura-power/1"
+MAX_BYTES: Final = 1 << 22
+_DECODER: Final = Decoder()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PowerJson:
+    schema: str
+    level: float
+    conditions: dict[str, Any]
+    entries: tuple[Any, ...]
+    likelihood: Any = later(None)
+
+
+def load_power(path: Path) -> PowerTable:
+    """Read a power table.
+
+    Raises:
+        PolicyError: The file cannot be read or is damaged; the entry is named.
+    """
+    try:
+        with open_regular(path) as file:
+            text = file.read(MAX_BYTES + 1)
+        data = read_json(text) if len(text) <= MAX_BYTES else None
+    except OSError as error:
+        number = error.errno
+        why = phrase("reason.system", why=number) if number else phrase("reason.absent")
+        raise PolicyError("power.read", name=path.name, why=why) from None
+    except (ValueError, RecursionError):
+        raise PolicyError("power.json") from None
+    return parse_power(data)
+
+
+def _refuse(what: Phrase) -> PolicyError:
+    return PolicyError("power.damaged", what=what)
+
+
+def parse_power(data: object) -> PowerTable:
+    """Read a power table from parsed JSON.
+
+    Raises:
+        PolicyError: It is damaged; the entry is named.
+    """
+    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
+        raise _refuse(phrase("power.schema", schema=SCHEMA))
+    try:
+        whole = _DECODER.decode(_PowerJson, data)
+    except DecodeError as error:
+        raise _refuse(phrase("power.place", where=error.where, what=error.what)) from None
+    if not 0.5 <= whole.level < 1:
+        raise _refuse(phrase("power.level"))
+    likelihood = None
+    if whole.likelihood is not None:
+        from pura.decode.model import LikelihoodError, LikelihoodModel  # late: few tables hold one
+
+        try:
+            likelihood = LikelihoodModel.from_dict(whole.likelihood)
+        except LikelihoodError:
+            raise _refuse(phrase("power.likelihood")) from None
+        if likelihood.fingerprint != whole.conditions.get("likelihood"):
+            raise _refuse(phrase("power.likelihood"))
+    models = whole.conditions.get("models", [])
+    if not isinstance(models, list) or not all(isinstance(m, str) for m in models):
+        raise _refuse(phrase("power.models"))
+    return PowerTable(
+        entries=tuple(
+            _parse_entry(entry, i + 1, whole.level) for i, entry in enumerate(whole.entries)
+        ),
+        models=tuple(models),
+        conditions=whole.conditions,
+        fingerprint=_fingerprint(data),
+        likelihood=likelihood,
+    )
+
+
+def _fingerprint(data: object) -> str:
+    try:
+        return sha256(canonical(data))
+    except (ValueError, RecursionError):
+        raise PolicyError("power.json") from None
+
+
+def _parse_entry(entry: object, number: int, level: float) -> PowerEntry:
+    try:
+        if isinstance(entry, dict) and "level" in entry:
+            raise DecodeError(phrase("what.unknown"), "level")
+        data = {**entry, "level": level} if isinstance(entry, dict) else entry
+        parsed = _DECODER.decode(PowerEntry, data)
+    except DecodeError as error:
+        where = error.below(f"entries[{number - 1}]")
+        raise _refuse(phrase("power.place", where=where, what=error.what)) from None
+    if not len(parsed.usable) == len(parsed.found) == len(parsed.texts) > 0:
+        raise _refuse(phrase("power.columns", number=number))
+    if parsed.usable[0] < 0 or any(
+        low >= high for low, high in zip(parsed.usable, parsed.usable[1:], strict=False)
+    ):
+        raise _refuse(phrase("power.classes", number=number))
+    if any(not 0 <= f <= n for f, n in zip(parsed.found, parsed.texts, strict=True)):
+        raise _refuse(phrase("power.found", number=number))
+    return parsed

@@ -1,6 +1,7 @@
 """The case log: what was done, by whom, and when; only ever added to (docs/caselog.md)."""
 
-from pura.caselog.cases import Case, Item, Note, Query, Review, find_case, list_cases, read_case
+from pura.caselog.case import Case, Item, Note, Review
+from pura.caselog.cases import Query, find_case, list_cases, read_case
 from pura.caselog.entries import ACTIONS, Draft, Entry, action_words
 from pura.caselog.erasing import erase, erase_person, move_out
 from pura.caselog.events import CUSTODY, HOUSE, Event, record_event

@@ -1,167 +1,15 @@
-"""Cases as people see them, made of the entries of the log; nothing here writes."""
+"""The cases of a log, made of its entries; nothing here writes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
 
-from pura.base.catalogue import Value, catalogue
 from pura.base.errors import CaseLogError
 from pura.caselog.absence import Erasure, Place, erasures, kept_places, missing, people_of
+from pura.caselog.case import FINISHED, RECORD_OF, REVIEWS, Case, Item, Note, Review
 from pura.caselog.entries import Entry
 from pura.caselog.log import CaseLog
-from pura.words.sentences import title
-
-FINISHED: Final = ("examination-finished", "examination-repeated")
-RECORD_OF: Final = "record-"
-"""Before an audit's identifier: its record without the text, kept beside the erasure of that."""
-MOST_NAMED: Final = 5
-REVIEWS: Final = {"finding-confirmed": "confirmed", "finding-disputed": "disputed"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Note:
-    """A note.
-
-    Attributes:
-        time: When, UTC.
-        who: Whose; None when the name was erased.
-        text: What it says; None when it was erased.
-    """
-
-    time: str
-    who: str | None
-    text: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Review:
-    """What a second person made of a finding.
-
-    Attributes:
-        state: ``confirmed`` or ``disputed``.
-        time: When, UTC.
-        who: Who; None when the name was erased.
-        recomputed: What was recomputed; None when it was erased.
-        words: What was said about it.
-    """
-
-    state: str
-    time: str
-    who: str | None
-    recomputed: str | None
-    words: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Item:
-    """A saved audit.
-
-    Attributes:
-        id: The audit's identifier.
-        case: The case's.
-        entry: The entry that saved it.
-        run: Which examination of the same bytes in this case, from 1.
-        verdict: Its outcome.
-        mode: ``keep``, ``seal`` or ``leave-out``: what became of the text.
-        auditor: Who saved it; None when the name was erased.
-        examined: When the text was examined, UTC.
-        examined_by: Identifier of the person who examined it.
-        examiner: That person's name; None when it was erased.
-        name: Of the file; None when it was erased.
-        sha256: Of its bytes; None when it was erased.
-        log10_e: The evidence; None when it was erased.
-        payload: The decoded payload's bits; None when it was erased.
-        marks: How many marks the text carries, as far as the entry says.
-        more_marks: There may be more: a limit was reached.
-        record: Beside which entry the record is kept, under which name; None when it is gone.
-        review: What the last reviewer made of it; None when nobody has looked.
-        erased: How the record came to be erased; None when it is there, or no entry says so.
-        missing: The record is not there, and no entry says that it was erased.
-    """
-
-    id: str
-    case: str
-    entry: Entry
-    run: int
-    verdict: str
-    mode: str
-    auditor: str | None
-    examined: str
-    examined_by: str
-    examiner: str | None
-    name: str | None
-    sha256: str | None
-    log10_e: float | None
-    payload: str | None
-    record: tuple[Entry, str] | None
-    marks: int = 1
-    more_marks: bool = False
-    review: Review | None = None
-    erased: Erasure | None = None
-    missing: bool = False
-
-    def headline(self, language: str) -> str:
-        """Return the outcome in words, as the record's own headline says it."""
-        return title(self.verdict, language, self.marks, at_least=self.more_marks)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Case:
-    """A case.
-
-    Attributes:
-        id: Its identifier.
-        name: Its name; None when it was erased.
-        opened: When, UTC.
-        changed: Time of its newest entry, UTC.
-        auditor: Who opened it; None when the name was erased.
-        tags: Its tags.
-        notes: Its notes, oldest first.
-        items: The saved audits, oldest first; those that were moved to another case are gone.
-        held: A hold forbids erasing.
-        closed: It takes nothing more until it is opened again.
-        imported: Identifier of the log it came from; empty for one of this log.
-        failures: Examinations that failed.
-        missing: What its entries commit to, and is neither there nor erased by an entry; where
-            there is anything, the case is incomplete.
-    """
-
-    id: str
-    name: str | None
-    opened: str
-    changed: str
-    auditor: str | None
-    tags: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
-    items: tuple[Item, ...] = ()
-    held: bool = False
-    closed: bool = False
-    imported: str = ""
-    failures: int = 0
-    missing: tuple[Place, ...] = ()
-
-    def incomplete(self, language: str = "en") -> str:
-        """Say what is missing; empty where nothing is."""
-        if not self.missing:
-            return ""
-        named = [f"{field} ({seq})" for _, seq, field in self.missing[:MOST_NAMED]]
-        named += ["…"] if len(self.missing) > MOST_NAMED else []
-        values: dict[str, Value] = {"count": len(self.missing), "what": ", ".join(named)}
-        return catalogue("caselog-check").fill("case.incomplete", language, values)
-
-    def item(self, item: str) -> Item:
-        """Return an audit by its identifier or the beginning of it.
-
-        Raises:
-            CaseLogError: There is none, or several.
-        """
-        found = [one for one in self.items if one.id.startswith(item)] if item else []
-        if len(found) != 1:
-            key = "caselog.audit-ambiguous" if found else "caselog.no-audit"
-            raise CaseLogError(key, count=len(found), audit=item[:40], code="case-log-unknown")
-        return found[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,16 +49,15 @@ def find_case(log: CaseLog, name: str) -> Case | None:
     Raises:
         CaseLogError: Several have this name.
     """
-    cases = list_cases(log)
-    wanted = name.strip().casefold()
-    found = [c for c in cases if c.name is not None and c.name.casefold() == wanted]
+    names, wanted = case_names(log), name.strip().casefold()
+    found = [case for case, name in names.items() if name and name.casefold() == wanted]
     if not found and len(wanted) >= 8:
-        found = [c for c in cases if c.id.startswith(wanted)]
+        found = [case for case in names if case.startswith(wanted)]
     if len(found) > 1:
         raise CaseLogError(
             "caselog.case-ambiguous", count=len(found), name=name[:80], code="case-log-ambiguous"
         )
-    return found[0] if found else None
+    return read_case(log, found[0]) if found else None
 
 
 def case_names(log: CaseLog) -> dict[str, str | None]:
@@ -235,59 +82,83 @@ def read_case(log: CaseLog, case: str) -> Case:
     return _Reader(log).read(entries)
 
 
-@dataclass
 class _Reader:
-    """Walks over the entries of a case once."""
+    """Walks over the entries of one case, in their order, and gathers what they say.
 
-    log: CaseLog
-    names: dict[str, str | None] = field(default_factory=dict)
-    records: dict[str, tuple[Entry, str]] = field(default_factory=dict)
+    Args:
+        log: Where they stand.
+    """
+
+    def __init__(self, log: CaseLog) -> None:
+        self.log = log
+        self.names: dict[str, str | None] = {}
+        self.records: dict[str, tuple[Entry, str]] = {}
+        self.items: dict[str, Item] = {}
+        self.notes: list[Note] = []
+        self.name: str | None = None
+        self.tags: tuple[str, ...] = ()
+        self.held = self.closed = False
+        self.failures = 0
 
     def read(self, entries: Sequence[Entry]) -> Case:
+        """Return the case that the entries, oldest first, are those of."""
         opened = entries[0]
-        state: dict[str, Any] = {"tags": (), "name": None}
-        notes: list[Note] = []
-        items: dict[str, Item] = {}
-        failures = 0
         for entry in entries:
-            action = entry.action
-            if action in ("case-opened", "case-renamed"):
-                state["name"] = self.log.kept(entry, "name")
-                if action == "case-opened" and (text := self.log.kept(entry, "notes")):
-                    notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
-            if action in ("case-opened", "tags-set") and "tags" in entry.kept:
-                state["tags"] = tuple(self.log.kept(entry, "tags") or ())
-            if action == "note-added":
-                text = self.log.kept(entry, "text")
-                notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
-            elif action in FINISHED:
-                items[entry.item] = self.item(entry)
-            elif action in REVIEWS and entry.item in items:
-                items[entry.item] = replace(items[entry.item], review=self._review(entry))
-            elif action == "kept-erased":
-                self._move_records(entry, items)
-            elif action in ("hold-set", "hold-lifted"):
-                state["held"] = action == "hold-set"
-            elif action in ("case-closed", "case-reopened"):
-                state["closed"] = action == "case-closed"
-            elif action == "examination-failed":
-                failures += 1
-        self._reviewed_elsewhere(opened.case, items)
-        gone = self._gone(entries, items)
+            self._take(entry)
+        self._reviewed_elsewhere(opened.case)
+        gone = self._gone(entries)
         return Case(
             id=opened.case,
+            name=self.name,
             opened=opened.time,
             changed=entries[-1].time,
             auditor=self._who(opened.actor),
-            notes=tuple(notes),
-            items=tuple(items.values()),
+            tags=self.tags,
+            notes=tuple(self.notes),
+            items=tuple(self.items.values()),
+            held=self.held,
+            closed=self.closed,
             imported="" if opened.log == self.log.id else opened.log,
-            failures=failures,
+            failures=self.failures,
             missing=gone,
-            **state,
         )
 
-    def _gone(self, entries: Sequence[Entry], items: dict[str, Item]) -> tuple[Place, ...]:
+    def _take(self, entry: Entry) -> None:
+        match entry.action:
+            case "case-opened":
+                self.name = self.log.kept(entry, "name")
+                self._note(entry, "notes")
+                self._tag(entry)
+            case "case-renamed":
+                self.name = self.log.kept(entry, "name")
+            case "tags-set":
+                self._tag(entry)
+            case "note-added":
+                self._note(entry, "text", always=True)
+            case "kept-erased":
+                self._move_records(entry)
+            case "hold-set" | "hold-lifted":
+                self.held = entry.action == "hold-set"
+            case "case-closed" | "case-reopened":
+                self.closed = entry.action == "case-closed"
+            case "examination-failed":
+                self.failures += 1
+            case action if action in FINISHED:
+                self.items[entry.item] = self.item(entry)
+            case action if action in REVIEWS and entry.item in self.items:
+                reviewed = replace(self.items[entry.item], review=self._review(entry))
+                self.items[entry.item] = reviewed
+
+    def _note(self, entry: Entry, field: str, *, always: bool = False) -> None:
+        text = self.log.kept(entry, field)
+        if text or always:
+            self.notes.append(Note(time=entry.time, who=self._who(entry.actor), text=text))
+
+    def _tag(self, entry: Entry) -> None:
+        if "tags" in entry.kept:
+            self.tags = tuple(self.log.kept(entry, "tags") or ())
+
+    def _gone(self, entries: Sequence[Entry]) -> tuple[Place, ...]:
         """Return what is missing; say of each record that is not there how that came."""
         there = kept_places(self.log, entries)
         around = list(entries)
@@ -298,11 +169,11 @@ class _Reader:
         if all((e.log, e.seq, name) in there for e in around for name in e.kept):
             return ()
         erased = erasures(around, self.log.id)
-        for item in list(items.values()):
+        for item in list(self.items.values()):
             if item.record is None:
                 entry, name = self.records.get(item.id, (item.entry, "record"))
                 by = erased.get((entry.log, entry.seq, name))
-                items[item.id] = replace(
+                self.items[item.id] = replace(
                     item, missing=by is None, erased=None if by is None else self._erasure(by)
                 )
         return missing(around, there, erased)
@@ -357,32 +228,32 @@ class _Reader:
             words=self.log.kept(entry, "words"),
         )
 
-    def _reviewed_elsewhere(self, case: str, items: dict[str, Item]) -> None:
+    def _reviewed_elsewhere(self, case: str) -> None:
         """Take over what was said of audits while another case had them."""
         for entry in self.log.acts(*REVIEWS):
-            item = items.get(entry.item)
+            item = self.items.get(entry.item)
             if entry.case != case and item is not None and item.review is None:
-                items[item.id] = replace(item, review=self._review(entry))
+                self.items[item.id] = replace(item, review=self._review(entry))
 
-    def _move_records(self, entry: Entry, items: dict[str, Item]) -> None:
+    def _move_records(self, entry: Entry) -> None:
         """After a text was erased, the record without it is kept beside the erasure.
 
         An audit that another case has taken is here no more.
         """
         if "moved" in entry.facts:
-            items.pop(entry.item, None)
+            self.items.pop(entry.item, None)
         gone = {
             (row["log"], row["seq"]) for row in entry.facts["erased"] if row["field"] == "sealed"
         }
-        for one in list(items.values()):
+        for one in list(self.items.values()):
             if (one.entry.log, one.entry.seq) in gone:
-                items[one.id] = replace(one, mode="leave-out")
+                self.items[one.id] = replace(one, mode="leave-out")
         for name in entry.kept:
-            item = items.get(name.removeprefix(RECORD_OF))
+            item = self.items.get(name.removeprefix(RECORD_OF))
             if name.startswith(RECORD_OF) and item is not None:
                 record = self._record(entry, name)
                 self.records[item.id] = (entry, name)
-                items[item.id] = replace(item, mode="leave-out", record=record)
+                self.items[item.id] = replace(item, mode="leave-out", record=record)
 
     def _who(self, person: str) -> str | None:
         if person not in self.names:

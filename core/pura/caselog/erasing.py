@@ -6,7 +6,7 @@ from typing import Any
 
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import FINISHED, RECORD_OF
+from pura.caselog.case import FINISHED, RECORD_OF
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.keeping import held, worded
 from pura.caselog.log import CaseLog, Person

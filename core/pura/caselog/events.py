@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import FINISHED
+from pura.caselog.case import FINISHED
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.keeping import living, worded
 from pura.caselog.log import CaseLog, Person

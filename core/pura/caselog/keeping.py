@@ -8,7 +8,8 @@ from typing import Final
 
 from pura.base.errors import CaseLogError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import Case, Item, read_case
+from pura.caselog.case import Case, Item
+from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft
 from pura.caselog.log import CaseLog, Person
 

@@ -36,7 +36,8 @@ from pura.caselog.absence import (
     told_missing,
 )
 from pura.caselog.canonical import SALT_BYTES, START, commitment, entry_hash, pack
-from pura.caselog.cases import RECORD_OF, Case, read_case
+from pura.caselog.case import RECORD_OF, Case
+from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, Entry, parse
 from pura.caselog.log import CaseLog, Person, insert, keep
 from pura.caselog.saving import unpack_record

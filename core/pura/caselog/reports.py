@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from pura.base import numerals
-from pura.caselog.cases import Case, Item, read_case
+from pura.caselog.case import Case, Item
+from pura.caselog.cases import read_case
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.log import CaseLog, Person
 from pura.caselog.saving import REPORT_ACTIONS, record_report

@@ -9,7 +9,8 @@ from typing import Any, Final
 from pura.base.catalogue import phrase
 from pura.base.errors import CaseLogError, PuraError
 from pura.caselog.canonical import pack
-from pura.caselog.cases import FINISHED, Item, item_of
+from pura.caselog.case import FINISHED, Item
+from pura.caselog.cases import item_of
 from pura.caselog.entries import Draft, Entry
 from pura.caselog.keeping import MAX_NAME, living, worded
 from pura.caselog.log import CaseLog, Person

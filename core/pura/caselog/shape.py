@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from pura.caselog.canonical import unpack
-from pura.caselog.cases import FINISHED, RECORD_OF
+from pura.caselog.case import FINISHED, RECORD_OF
 from pura.caselog.entries import ACTIONS, ROLES, Entry
 from pura.caselog.saving import REPORT_ACTIONS, TEXT_MODES
 from pura.verdict.outcome import VERDICTS

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
-from pura.caselog.cases import FINISHED, REVIEWS
+from pura.caselog.case import FINISHED, REVIEWS
 from pura.caselog.entries import Entry
 from pura.caselog.log import CaseLog
 from pura.caselog.saving import REPORT_ACTIONS

@@ -38,7 +38,8 @@ from pura.caselog import (
     standings,
     workstation,
 )
-from pura.caselog.cases import FINISHED, case_names, item_of
+from pura.caselog.case import FINISHED
+from pura.caselog.cases import case_names, item_of
 from pura.caselog.deposit import deposits_in, lay_down
 from pura.caselog.keeping import held
 from pura.caselog.package import MAX_FILE

@@ -204,6 +204,12 @@ class ReportFileError(PuraError):
     code = "report-file"
 
 
+class ServeError(PuraError):
+    """The service cannot be run, or a question cannot be taken, as asked."""
+
+    code = "serve"
+
+
 class Cancelled(BaseException):
     """The user asked to stop.
 

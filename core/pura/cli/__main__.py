@@ -47,6 +47,11 @@ _COMMANDS: Final = (
         "Audit many texts into one file of rows, and put such files together.",
     ),
     (
+        "serve",
+        "serve:app",
+        "A detector that others may ask, over HTTP, until this program is ended.",
+    ),
+    (
         "selftest",
         "selftest:selftest",
         "Recompute every test vector; then try to get out of the cage for others' files.",

@@ -23,6 +23,11 @@ HEADINGS: Final = {
         "page.output": "output form records fdr force by_outcome as_json _language",
         "page.work": "jobs engine shard journal",
     },
+    "serve": {
+        "page.means": "profile key key_file model device dtype policy",
+        "page.listening": "listen certificate certificate_key without_tls proxy",
+        "page.answers": "anyone per_day per_day_block release name contact languages",
+    },
 }
 """Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
 EXAMPLES: Final = {
@@ -101,6 +106,10 @@ EXAMPLES: Final = {
     "report sign": "report.pdf signed.pdf --certificate desk.p12",
     "report verify": "signed.pdf",
     "selftest": "",
+    "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
+    "serve token list": "",
+    "serve token new": "'City paper' --role trusted",
+    "serve token revoke": "'City paper'",
     "verify": "letter.docx --profile house --key newsroom",
 }
 """What stands after the words of each command in its example."""

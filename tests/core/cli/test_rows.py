@@ -64,6 +64,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     pura("key", "new", "house", "--in-file")
     pura("register", "add", "0" * 36, "--profile", "house.json", "--who", "A.")
     pura("caselog", "new", "Thesis", "--auditor", "Anna")
+    pura("serve", "token", "new", "City paper")
     texts = [TextResult(tokens=9, usable=5, log10_e=7.0, matched=True, bits_right=1.0)]
     one = share(1, 1)
     fitness = ProxyFitness(
@@ -103,6 +104,7 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
         pura("caselog", "show", "Thesis", "--json"),
         pura("caselog", "verify", "--json"),
         pura("batch", "summary", "found.jsonl", "--json", codes=(1,)),
+        pura("serve", "token", "list", "--json"),
     ]
     assert len(rows(audit)) == 1  # a fault of the set-up is no fault of each text
     seen = {row["schema"] for text in said for row in rows(text)}

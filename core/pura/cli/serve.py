@@ -1,0 +1,235 @@
+"""``pura serve``: a detector that others may ask, and the tokens they ask with."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from pura.base.errors import ServeError
+from pura.cli.common import (
+    DeviceOption,
+    DtypeOption,
+    KeyFile,
+    KeyName,
+    ModelOption,
+    PolicyOption,
+    environment,
+    find_keys,
+    load_profile,
+    stored_profiles,
+)
+from pura.cli.terminal import RowsInto, notes, out, say, write_row
+from pura.cli.tree import App
+
+if TYPE_CHECKING:
+    from pura.serve.tokens import TokenFile
+
+_NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "datasketch")
+
+app = App()
+token = App("Tokens that the detector is asked with.")
+app.add_typer(token, name="token")
+
+
+@app.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    profile: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            envvar="PURA_PROFILE",
+            help="Profile: a file or a stored name.",
+            autocompletion=stored_profiles,
+            show_default=False,
+        ),
+    ] = "",
+    key: KeyName = None,
+    key_file: KeyFile = None,
+    model: ModelOption = None,
+    device: DeviceOption = "auto",
+    dtype: DtypeOption = "float32",
+    policy: PolicyOption = None,
+    listen: Annotated[
+        str, typer.Option(metavar="ADDRESS:PORT", help="Where to listen.")
+    ] = "127.0.0.1:8080",
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS: the certificate, PEM.")
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS: its key, PEM.")
+    ] = None,
+    without_tls: Annotated[
+        bool, typer.Option("--without-tls", help="Listen on other than loopback without TLS.")
+    ] = False,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS", help="Believe forwarded headers of this address or network."
+        ),
+    ] = None,
+    anyone: Annotated[
+        bool, typer.Option("--anyone", help="Whoever has no token may ask, as the public.")
+    ] = False,
+    per_day: Annotated[
+        int, typer.Option(min=0, help="Checks of a day of the public in all; 0: no limit.")
+    ] = 2000,
+    per_day_block: Annotated[
+        int,
+        typer.Option(min=0, help="Checks of a day of the public from one block of addresses."),
+    ] = 200,
+    release: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Tell trusted askers this field of the payload."),
+    ] = None,
+    name: Annotated[str, typer.Option(help="What the detector calls itself.")] = "",
+    contact: Annotated[str, typer.Option(help="Whom to write to about it.")] = "",
+    languages: Annotated[
+        list[str] | None,
+        typer.Option("--validated", metavar="LANGUAGE", help="Validated for this language."),
+    ] = None,
+) -> None:
+    """A detector that others may ask, over HTTP, until this program is ended."""
+    if context.invoked_subcommand is not None:
+        return
+    refuse_missing()
+    if not profile:
+        raise typer.BadParameter(say("serve.profile"), param_hint="--profile")
+    from dataclasses import replace
+
+    from pura.serve.app import create_app
+    from pura.serve.log import Log
+    from pura.serve.reader import Reader
+    from pura.serve.server import Listen, logged, server
+    from pura.serve.settings import Protection, Settings
+    from pura.usecases.audits import Setup
+
+    where = Listen.parsed(
+        listen,
+        certificate=certificate,
+        key=certificate_key,
+        plain=without_tls,
+        proxies=tuple(proxy or ()),
+    )
+    where.refuse()
+    settings = Settings(
+        name=name,
+        contact=contact,
+        languages=tuple(languages or ()),
+        anyone=anyone,
+        release=tuple(release or ()),
+        protection=replace(Protection(), per_day_public=per_day, per_day_block=per_day_block),
+    )
+    limits = settings.limits
+    at = environment(device, dtype)
+    try:
+        used = load_profile(at, profile, foreign=True)
+        setup = Setup(
+            profile=used,
+            keys=tuple(find_keys(at, key, key_file, used)),
+            model=model,
+            policy=policy,
+        )
+        log = Log()
+        with (
+            logged(log),
+            Reader(
+                at, setup, text_s=limits.text_s, long_characters=limits.long_characters
+            ) as reader,
+        ):
+            made = create_app(at, reader, settings, log=log)
+            notes.print(say("serve.listens", address=listen))
+            server(made, where, limits).run()
+    finally:
+        at.session_keys.wipe()
+
+
+@token.command("new")
+def new(
+    name: Annotated[str, typer.Argument(help="Whom it is for.")],
+    role: Annotated[str, typer.Option(help="public, trusted or internal.")] = "public",
+    per_day: Annotated[
+        int | None, typer.Option(min=1, help="Checks of a day that it is good for.")
+    ] = None,
+    expires: Annotated[
+        str, typer.Option(metavar="DATE", help="Last day on which it is good, e.g. 2027-11-30.")
+    ] = "",
+) -> None:
+    """Make a token and print it; it cannot be shown again."""
+    from datetime import date
+
+    from pura.serve.roles import PER_DAY, Role
+
+    if role not in {one.value for one in Role}:
+        known = ", ".join(one.value for one in Role)
+        raise typer.BadParameter(say("choose", known=known), param_hint="--role")
+    if expires:
+        try:
+            expires = date.fromisoformat(expires).isoformat()
+        except ValueError:
+            raise typer.BadParameter(say("serve.date"), param_hint="--expires") from None
+    as_role = Role(role)
+    limit = PER_DAY[as_role] if per_day is None else per_day
+    made = _tokens().new(name, as_role, per_day=limit, expires=expires)
+    notes.print(say("serve.token", name=name))
+    out.print(made)
+
+
+@token.command("list")
+def list_(
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    _rows: RowsInto = None,
+) -> None:
+    """List tokens; the tokens themselves are not kept."""
+    for one in _tokens().list():
+        row = {
+            "id": one.id,
+            "name": one.name,
+            "role": one.role,
+            "per_day": one.per_day,
+            "made": one.made,
+            "expires": one.expires,
+            "revoked": one.revoked,
+        }
+        if as_json:
+            write_row(row, "token")
+            continue
+        state = "revoked" if one.revoked else "expires" if one.expires else "good"
+        out.print(
+            say(
+                f"serve.token-{state}",
+                id=one.id,
+                name=one.name,
+                role=one.role,
+                count=one.per_day,
+                day=(one.revoked or one.expires)[:10],
+            )
+        )
+
+
+@token.command("revoke")
+def revoke(name: Annotated[str, typer.Argument(help="Its name or identifier.")]) -> None:
+    """Make a token good for nothing, also for a service that runs."""
+    gone = _tokens().revoke(name)
+    out.print(say("serve.token-gone", name=gone.name))
+
+
+def refuse_missing() -> None:
+    """Refuse to go on where the extra is not installed.
+
+    Raises:
+        ServeError: A part is missing.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise ServeError("serve.missing", name=", ".join(missing), code="usage")
+
+
+def _tokens() -> TokenFile:
+    from pura.serve.settings import Places
+    from pura.serve.tokens import TokenFile
+
+    return TokenFile(Places.of(environment().paths).tokens)

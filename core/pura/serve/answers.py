@@ -1,0 +1,211 @@
+"""What is answered, by role: from the record of an audit to what the asker gets of it."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pura.base.canonical import canonical, sha256
+from pura.base.catalogue import catalogue
+from pura.record.audit import Audit
+from pura.record.json_io import to_json
+from pura.record.naming import NamedMark
+from pura.serve.roles import Role
+from pura.serve.settings import Protection
+from pura.serve.sketches import Salt, Sketch
+from pura.usecases.audits import Audited
+from pura.verdict.policy import Policy
+from pura.words.sentence import Sentence
+from pura.words.sentences import fill, findings
+
+MARKED: Final = "marked"
+NO_STATEMENT: Final = "no-statement"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A stretch of the text that carries a mark, in characters.
+
+    Attributes:
+        start: First character.
+        end: Character after the last.
+    """
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """What trusted askers are told of a mark.
+
+    Attributes:
+        places: Where it stands.
+        fields: Fields of its payload that are identified and released, by name.
+    """
+
+    places: tuple[Place, ...]
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one asker is answered; it is in no language yet.
+
+    Attributes:
+        role: Whose answer it is.
+        verdict: For the public ``marked`` or ``no-statement``; for others the outcome.
+        sha256: Of the bytes that were asked about.
+        tokens: Of the text; 0 where it was not read, and for the public.
+        created: When it was read, ISO 8601.
+        policy: Name and version of the policy, and SHA-256 of its canonical JSON.
+        headline: The outcome in a few words; None for the public.
+        strength: The word of the verbal scale, English; empty for the public, and where nothing
+            was read.
+        supports: What it supports: ``mark`` or ``no-mark``; empty where the strength is.
+        sentences: The answer in words, without numbers for trusted askers.
+        marks: See there.
+        record: The whole record, JSON, packed; None unless the asker is internal.
+        statement: The signed statement; empty where none is made.
+    """
+
+    role: Role
+    verdict: str
+    sha256: str = ""
+    tokens: int = 0
+    created: str = ""
+    policy: dict[str, Any] | None = None
+    headline: Sentence | None = None
+    strength: str = ""
+    supports: str = ""
+    sentences: tuple[Sentence, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    record: bytes | None = None
+    statement: str = ""
+
+    def shown(self, language: str) -> dict[str, Any]:
+        """Return the answer as JSON in a language."""
+        if self.role is Role.PUBLIC:
+            return {
+                "verdict": self.verdict,
+                "headline": say(f"answer.{self.verdict}", language),
+                "meaning": say(f"answer.{self.verdict}-means", language),
+            }
+        shown: dict[str, Any] = {
+            "verdict": self.verdict,
+            "headline": "" if self.headline is None else fill(self.headline, language),
+            "strength": say_scale(self.strength, language),
+            "supports": self.supports,
+            "meaning": " ".join(fill(one, language) for one in self.sentences),
+            "sha256": self.sha256,
+            "created": self.created,
+            "policy": self.policy,
+            "marks": [
+                {
+                    "places": [{"start": p.start, "end": p.end} for p in mark.places],
+                    "fields": mark.fields,
+                }
+                for mark in self.marks
+            ],
+        }
+        if self.statement:
+            shown["statement"] = self.statement
+        if self.record is not None:
+            shown["record"] = json.loads(zlib.decompress(self.record))
+        return shown
+
+
+def say(key: str, language: str, **values: Any) -> str:
+    """Return a text of the volume ``serve``."""
+    return catalogue("serve").fill(key, language, values)
+
+
+def say_scale(word: str, language: str) -> str:
+    """Return a word of the verbal scale, which records hold in English, in a language."""
+    return findings().retold("scale", word, language) if word else ""
+
+
+def threshold(policy: Policy, protection: Protection, salt: Salt, sketch: Sketch) -> float:
+    """Return the log10 of the evidence from which the public is told of a mark.
+
+    It is at least that of the policy and the margin; what is added on top belongs to the text and
+    is known to nobody without the salt.
+    """
+    return policy.t_found + protection.margin + protection.wobble * salt.share(sketch)
+
+
+def public(found: Audited | None, *, above: float, least_tokens: int) -> Answer:
+    """Return what the public is told: that a text is marked, or nothing.
+
+    Args:
+        found: The finding; None where there is none.
+        above: See :func:`threshold`.
+        least_tokens: Shorter texts get no answer.
+    """
+    marked = (
+        found is not None
+        and found.error is None
+        and found.audit.verdict == "mark"
+        and found.audit.input.tokens >= least_tokens
+        and found.audit.evidence.log10_e >= above
+    )
+    return repeated(marked=marked)
+
+
+def repeated(*, marked: bool) -> Answer:
+    """Return the public's answer."""
+    return Answer(role=Role.PUBLIC, verdict=MARKED if marked else NO_STATEMENT)
+
+
+def full(found: Audited, role: Role, release: tuple[str, ...]) -> Answer:
+    """Return what trusted and internal askers are told.
+
+    Args:
+        found: The finding.
+        role: Trusted or internal.
+        release: Fields of payloads that trusted askers are told.
+    """
+    audit = found.audit
+    examined = found.error is None
+    internal = role is Role.INTERNAL
+    presented = audit.presented
+    return Answer(
+        role=role,
+        verdict=audit.verdict,
+        sha256=audit.input.sha256,
+        tokens=audit.input.tokens,
+        created=audit.created,
+        policy=policy_facts(audit.policy),
+        headline=presented.headline,
+        strength=audit.evidence.scale_word if examined else "",
+        supports=("mark" if audit.evidence.log10_e >= 0 else "no-mark") if examined else "",
+        sentences=presented.answer if internal else (),
+        marks=tuple(
+            Mark(
+                places=tuple(Place(start=p.start, end=p.end) for p in mark.passages),
+                fields=_fields(mark, None if internal else release),
+            )
+            for mark in audit.named_marks
+        ),
+        record=_packed(audit) if internal else None,
+    )
+
+
+def policy_facts(policy: dict[str, object]) -> dict[str, Any]:
+    """Return what names a policy."""
+    digest = sha256(canonical(policy))
+    return {"name": policy.get("name"), "version": policy.get("version"), "sha256": digest}
+
+
+def _fields(mark: NamedMark, release: tuple[str, ...] | None) -> dict[str, str]:
+    return {
+        one.name: one.text
+        for one in mark.payload.fields
+        if one.identified and (release is None or one.name in release)
+    }
+
+
+def _packed(audit: Audit) -> bytes:
+    return zlib.compress(to_json(audit).encode())

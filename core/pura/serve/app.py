@@ -1,0 +1,115 @@
+"""The application: routes, errors and bounds around one service."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from pura.base.errors import PuraError
+from pura.serve import routes, shapes
+from pura.serve.guard import Guard
+from pura.serve.log import Log
+from pura.serve.problems import RefusalError, problem
+from pura.serve.reader import Reader
+from pura.serve.service import Service, Sign
+from pura.serve.settings import Places, Settings
+from pura.serve.sketches import Salt
+from pura.serve.store import Store
+from pura.serve.tokens import TokenFile
+from pura.usecases.environment import Environment
+from pura.version import __version__
+
+
+def create_app(
+    environment: Environment,
+    reader: Reader,
+    settings: Settings,
+    *,
+    log: Log | None = None,
+    sign: Sign | None = None,
+) -> FastAPI:
+    """Return the application.
+
+    Args:
+        environment: Where cases are saved.
+        reader: Reads texts; it is open.
+        settings: How the service is run.
+        log: Gets the lines about what was done.
+        sign: Makes the statement of answers to trusted and internal askers.
+    """
+    places = Places.of(environment.paths)
+    log = log or Log()
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        store = Store(places.store)
+        service = Service(
+            reader=reader,
+            settings=settings,
+            tokens=TokenFile(places.tokens),
+            store=store,
+            salt=Salt.of(places.salt),
+            log=log,
+            sign=sign,
+        )
+        app.state.service, app.state.environment = service, environment
+        app.state.limiter = routes.limiter()
+        service.forget()
+        try:
+            yield
+        finally:
+            service.close()
+
+    app = FastAPI(
+        title="PURA",
+        version=__version__,
+        lifespan=life,
+        docs_url=None,  # its pages load scripts from elsewhere
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+    )
+    app.include_router(routes.router)
+    app.add_exception_handler(PuraError, _refused)
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _refused)
+    app.add_exception_handler(Exception, _refused)
+    app.add_middleware(Guard, limits=settings.limits)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # as FastAPI says
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, object]:
+    """Describe the interface, with what is read by hand."""
+    if app.openapi_schema is None:
+        schema = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        question = shapes.Question.model_json_schema(ref_template="#/components/schemas/{model}")
+        schema["components"]["schemas"]["Question"] = question
+        schema["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+        schema["security"] = [{"token": []}, {}]
+        app.openapi_schema = schema
+    return app.openapi_schema
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer an error as a problem."""
+    if isinstance(error, HTTPException):
+        error = (
+            RefusalError("serve.method", code="serve-method")
+            if error.status_code == 405
+            else RefusalError("serve.unknown", code="serve-unknown")
+        )
+    elif isinstance(error, RequestValidationError):
+        error = RefusalError("serve.form", code="serve-request")
+    elif not isinstance(error, PuraError):
+        error = RefusalError("serve.fault", kind=type(error).__name__, code="serve-fault")
+    service: Service | None = getattr(request.app.state, "service", None)
+    if service is not None:
+        service.metrics.refused.labels(error.code).inc()
+    return problem(request, error)

@@ -1,0 +1,69 @@
+"""What stands before every address: how much comes in, how slowly, and which headers go out."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pura.serve.problems import RefusalError
+from pura.serve.settings import Limits
+
+_HEADERS: Final = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+}
+"""Of every answer; a page says for itself what it may load."""
+
+
+class Guard:
+    """Bounds what a request may bring, and adds headers to what is answered.
+
+    Args:
+        app: What is behind.
+        limits: See there.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        self._app, self._limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self._limits.body_s
+        size, whole = 0, False
+
+        async def bounded() -> Message:
+            nonlocal size, whole
+            if whole:  # what comes now is that the asker has gone
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise RefusalError("serve.slow", code="serve-slow") from None
+            size += len(message.get("body", b""))
+            if size > self._limits.body_bytes:
+                raise RefusalError(
+                    "serve.large", most=self._limits.body_bytes >> 20, code="serve-large"
+                )
+            whole = message["type"] != "http.request" or not message.get("more_body", False)
+            return message
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self._app(scope, bounded, with_headers)

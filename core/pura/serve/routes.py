@@ -1,0 +1,314 @@
+"""The addresses: checks, the detector, and what those who run it look at."""
+
+from __future__ import annotations
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import ValidationError
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect, Request
+
+from pura.base.errors import InputError
+from pura.documents import Document, choose, endings, from_text, read_data
+from pura.serve import answers, shapes
+from pura.serve.problems import MEDIA, RefusalError, language_of
+from pura.serve.reader import Kept
+from pura.serve.roles import Asker, Role
+from pura.serve.service import WAITING, Check, Service
+from pura.usecases.environment import Environment
+from pura.version import __version__
+
+_BEAT_S: Final = 0.05
+_FIELDS: Final = 3
+_FIELD_BYTES: Final = 1000
+_FILES_AT_ONCE: Final = 2
+_PROBLEM: Final[dict[str, Any]] = {"model": shapes.Problem, "content": {MEDIA: {}}}
+_PROBLEMS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(
+    (400, 401, 403, 408, 413, 415, 422, 429, 503), _PROBLEM
+)
+_FOUND: Final[dict[int | str, dict[str, Any]]] = {401: _PROBLEM, 404: _PROBLEM}
+_BODY: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/Question"}},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {
+                        "file": {
+                            "type": "string",
+                            "contentMediaType": "application/octet-stream",
+                            "description": "A file of any format that is read.",
+                        },
+                        "part": {
+                            "type": "string",
+                            "description": "Which of several texts of the file.",
+                        },
+                        "case": {"type": "string", "description": "As of a text."},
+                    },
+                }
+            },
+        },
+    }
+}
+
+router = APIRouter()
+
+
+class _InMemory(MultiPartParser):
+    """Files of a form stay in memory: none is ever written to disk."""
+
+    spool_max_size = 1 << 40
+
+
+def service_of(request: Request) -> Service:
+    """Return the service that a request is for."""
+    found: Service = request.app.state.service
+    return found
+
+
+def asker_of(request: Request) -> Asker:
+    """Return who asks.
+
+    Raises:
+        RefusalError: Nobody who may.
+    """
+    return service_of(request).asker(request.headers.get("authorization"), address_of(request))
+
+
+def address_of(request: Request) -> str:
+    """Return from where somebody asks."""
+    return "" if request.client is None else request.client.host
+
+
+async def ended(request: Request, check: Check) -> bool:
+    """Wait as long as an answer may come with the question; drop it where the asker goes away.
+
+    Returns:
+        False where nobody is there any more.
+    """
+    service = service_of(request)
+    until = asyncio.get_running_loop().time() + service.settings.limits.at_once_s
+    while not check.ended.is_set():
+        if await request.is_disconnected():
+            service.drop(check)
+            return False
+        left = until - asyncio.get_running_loop().time()
+        if left <= 0:
+            break
+        try:
+            async with asyncio.timeout(min(left, _BEAT_S)):
+                await check.ended.wait()
+        except TimeoutError:
+            continue
+    return True
+
+
+async def document_of(data: bytes, name: str, part: str, limiter: CapacityLimiter) -> Document:
+    """Read a file in the cage and return its one text.
+
+    Raises:
+        InputError: It cannot be read, or holds several texts of which none was named.
+    """
+    extraction = await to_thread.run_sync(lambda: read_data(data, name=name), limiter=limiter)
+    found = choose(extraction, (part,) if part else ())
+    if len(found) != 1:
+        names = ", ".join(f"“{one.part}”" for one in found[:12])
+        raise InputError("serve.parts", count=len(found), names=names, code="input-part")
+    return found[0]
+
+
+@router.post(
+    "/v1/checks",
+    response_model=shapes.Check,
+    response_model_exclude_none=True,
+    status_code=HTTPStatus.OK,
+    responses={202: {"model": shapes.Check}, **_PROBLEMS},
+    openapi_extra=_BODY,
+    tags=["checks"],
+)
+async def ask(request: Request) -> Response:
+    """Ask whether a text is marked; the answer comes now, or later under the id."""
+    service, asker = service_of(request), asker_of(request)
+    service.admit(asker)
+    try:
+        document, case = await _asked(request)
+    except ClientDisconnect:
+        return Response(status_code=HTTPStatus.NO_CONTENT)  # nobody is there to read it
+    keep = None if case is None else _keeping(request, asker, case)
+    check = service.ask(asker, address_of(request), document, keep=keep)
+    if not await ended(request, check):
+        return Response(status_code=HTTPStatus.NO_CONTENT)
+    status = HTTPStatus.ACCEPTED if check.state == WAITING else HTTPStatus.OK
+    return _shown(request, check, status, {"Location": f"/v1/checks/{check.id}"})
+
+
+@router.get(
+    "/v1/checks/{identifier}",
+    response_model=shapes.Check,
+    response_model_exclude_none=True,
+    responses=_FOUND,
+    tags=["checks"],
+)
+async def look(request: Request, identifier: str) -> Response:
+    """Fetch the answer of a check."""
+    check = service_of(request).check(asker_of(request), identifier)
+    return _shown(request, check, HTTPStatus.OK, {})
+
+
+@router.delete(
+    "/v1/checks/{identifier}", status_code=HTTPStatus.NO_CONTENT, responses=_FOUND, tags=["checks"]
+)
+async def drop(request: Request, identifier: str) -> Response:
+    """Forget a check; one that is not read yet is read no more."""
+    service = service_of(request)
+    service.drop(service.check(asker_of(request), identifier))
+    return Response(status_code=HTTPStatus.NO_CONTENT)
+
+
+@router.get("/v1/detector", response_model=shapes.Detector, tags=["detector"])
+async def detector(request: Request) -> JSONResponse:
+    """Say what is detected, what an answer means, and what holds of false findings."""
+    language = language_of(request)
+    shown = described(service_of(request), language)
+    return JSONResponse(shown, headers={"Content-Language": language, "Vary": "Accept-Language"})
+
+
+@router.get("/healthz", response_class=PlainTextResponse, tags=["operation"])
+async def healthz() -> str:
+    """Whether the process answers."""
+    return "ok"
+
+
+@router.get(
+    "/readyz",
+    response_class=PlainTextResponse,
+    responses={503: {"content": {"text/plain": {}}}},
+    tags=["operation"],
+)
+async def readyz(request: Request) -> PlainTextResponse:
+    """Whether checks are taken: the model is loaded, and the service does not end."""
+    if service_of(request).draining:
+        return PlainTextResponse("draining", status_code=HTTPStatus.SERVICE_UNAVAILABLE)
+    return PlainTextResponse("ready")
+
+
+@router.get(
+    "/metrics",
+    response_class=PlainTextResponse,
+    responses={401: _PROBLEM, 403: _PROBLEM},
+    tags=["operation"],
+)
+async def metrics(request: Request) -> Response:
+    """Counters for Prometheus; for internal askers."""
+    if asker_of(request).role is not Role.INTERNAL:
+        raise RefusalError("serve.role", code="serve-role")
+    return Response(service_of(request).metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+def described(service: Service, language: str) -> dict[str, Any]:
+    """Return what there is to know of the detector, in a language."""
+    settings, policy = service.settings, service.policy
+    protection, limits = settings.protection, settings.limits
+    one = 10.0 ** -(policy.t_found + protection.margin)
+    questions = protection.per_day_public or None
+    return {
+        "name": settings.name or "PURA",
+        "version": __version__,
+        "contact": settings.contact,
+        "detects": answers.say("detects", language),
+        "least_tokens": protection.least_tokens,
+        "languages": list(settings.languages),
+        "formats": list(endings()),
+        "answers": {
+            name: {
+                "headline": answers.say(f"answer.{name}", language),
+                "meaning": answers.say(f"answer.{name}-means", language),
+            }
+            for name in (answers.MARKED, answers.NO_STATEMENT)
+        },
+        "anyone": settings.anyone,
+        "most_bytes": limits.body_bytes,
+        "most_characters": limits.characters[Role.PUBLIC],
+        "per_day_block": protection.per_day_block or None,
+        "repeats_days": protection.memory_days,
+        "policy": answers.policy_facts(policy.to_dict()),
+        "false_findings": {
+            "one": one,
+            "questions": questions,
+            "any_of_a_day": None if questions is None else min(1.0, one * questions),
+            "meaning": answers.say("false-findings", language),
+        },
+    }
+
+
+def _shown(
+    request: Request, check: Check, status: HTTPStatus, headers: dict[str, str]
+) -> JSONResponse:
+    language = language_of(request)
+    check.fetched |= check.state != WAITING
+    headers = {"Content-Language": language, "Vary": "Accept-Language", **headers}
+    return JSONResponse(check.shown(language), status_code=status, headers=headers)
+
+
+async def _asked(request: Request) -> tuple[Document, str | None]:
+    """Read the text of a question, and the case that takes it."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "application/json":
+        try:
+            question = shapes.Question.model_validate_json(await request.body())
+        except ValidationError as error:
+            where = ".".join(str(one) for one in error.errors()[0]["loc"]) or "text"
+            raise RefusalError("serve.request", field=where[:40], code="serve-request") from None
+        return from_text(question.text, name=question.name), question.case
+    if kind != "multipart/form-data":
+        raise RefusalError("serve.media", code="serve-media")
+    try:
+        form = await _InMemory(
+            request.headers,
+            request.stream(),
+            max_files=1,
+            max_fields=_FIELDS,
+            max_part_size=_FIELD_BYTES,
+        ).parse()
+    except MultiPartException:
+        raise RefusalError("serve.form", code="serve-request") from None
+    file = form.get("file")
+    if file is None or isinstance(file, str):
+        raise RefusalError("serve.request", field="file", code="serve-request")
+    part, case = (form.get(name) for name in ("part", "case"))
+    document = await document_of(
+        await file.read(),
+        file.filename or "file",
+        part if isinstance(part, str) else "",
+        request.app.state.limiter,
+    )
+    return document, case if isinstance(case, str) and case else None
+
+
+def _keeping(request: Request, asker: Asker, case: str) -> Kept:
+    """Return what saves a finding to a case, before it is answered."""
+    if asker.role is not Role.INTERNAL:
+        raise RefusalError("serve.role", code="serve-role")
+    at: Environment = request.app.state.environment
+
+    def keep(found: Any) -> None:
+        from pura.usecases.cases import SaveTo, saving_run
+
+        with saving_run(at, SaveTo(case=case, auditor=asker.name)) as run:
+            run.save(found.audit)
+
+    return keep
+
+
+def limiter() -> CapacityLimiter:
+    """Return what bounds how many files are read at once."""
+    return CapacityLimiter(_FILES_AT_ONCE)

@@ -1,0 +1,178 @@
+"""Running the application: where it listens, its certificate, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import logging
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pura.base.errors import ServeError
+from pura.serve.log import Log, OthersHandler
+from pura.serve.service import Service
+from pura.serve.settings import Limits
+
+_BEAT_S: Final = 0.05
+_KEEP_ALIVE_S: Final = 5
+_MOST_PORT: Final = 65_535
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listen:
+    """Where the service listens.
+
+    Attributes:
+        host: Address or name.
+        port: 0 takes one that is free.
+        certificate: PEM file of the certificate and those above it; None: no TLS.
+        key: PEM file of its key.
+        plain: Listen on other than loopback without TLS.
+        proxies: Addresses and networks whose forwarded headers are believed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    certificate: Path | None = None
+    key: Path | None = None
+    plain: bool = False
+    proxies: tuple[str, ...] = ()
+
+    @classmethod
+    def parsed(cls, where: str, **others: Any) -> Listen:
+        """Read ``host:port``.
+
+        Raises:
+            ServeError: It is none, or a proxy is no address.
+        """
+        host, _, port = where.rpartition(":")
+        host = host.removeprefix("[").removesuffix("]")
+        if not host or not port.isdecimal() or int(port) > _MOST_PORT:
+            raise ServeError("serve.listen", code="usage")
+        for proxy in others.get("proxies", ()):
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise ServeError("serve.proxy", name=proxy, code="usage") from None
+        return cls(host=host, port=int(port), **others)
+
+    def refuse(self) -> None:
+        """Refuse to listen where others could listen in.
+
+        Raises:
+            ServeError: It is not loopback, and neither TLS nor the explicit word was given; or
+                certificate and key do not come together.
+        """
+        if (self.certificate is None) != (self.key is None):
+            raise ServeError("serve.tls-pair", code="usage")
+        try:
+            here = ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            here = self.host == "localhost"
+        if not (here or self.plain or self.certificate):
+            raise ServeError("serve.tls", code="usage")
+
+
+class Hurried(H11Protocol):
+    """A connection that has to bring the head of its first request soon."""
+
+    header_s = Limits().header_s
+
+    def connection_made(self, transport: Any) -> None:
+        """Take a connection."""
+        super().connection_made(transport)
+        self._late = self.loop.call_later(self.header_s, self._give_up)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let a connection go."""
+        self._late.cancel()
+        super().connection_lost(exc)
+
+    def _give_up(self) -> None:
+        begun: object = self.cycle
+        if begun is None and not self.transport.is_closing():
+            self.transport.close()
+
+
+class OrderlyServer(uvicorn.Server):
+    """Ends in order: takes nothing new, lets what runs end, and says so meanwhile."""
+
+    _ending: asyncio.Task[None] | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin to end; the second time, end."""
+        if self._ending is not None or sig == signal.SIGINT:
+            super().handle_exit(sig, frame)
+            return
+        self._loop.call_soon_threadsafe(self._begin)
+
+    async def serve(self, sockets: list[Any] | None = None) -> None:
+        """Serve until something asks for the end."""
+        self._loop = asyncio.get_running_loop()
+        await super().serve(sockets)
+
+    def _begin(self) -> None:
+        if self._ending is None:
+            self._ending = asyncio.get_running_loop().create_task(self._drain())
+
+    async def _drain(self) -> None:
+        app: Any = self.config.app
+        service: Service = app.state.service
+        service.draining = True
+        service.log("draining", pending=service.pending)
+        until = time.monotonic() + service.settings.limits.drain_s
+        while service.pending and time.monotonic() < until:
+            await asyncio.sleep(_BEAT_S)
+        service.log("ends", pending=service.pending)
+        self.should_exit = True
+
+
+def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
+    """Return the server of an application.
+
+    Raises:
+        ServeError: It would listen where others could listen in.
+    """
+    listen.refuse()
+    protocol = type("Hurried", (Hurried,), {"header_s": limits.header_s})
+    return OrderlyServer(
+        uvicorn.Config(
+            app,
+            host=listen.host,
+            port=listen.port,
+            ssl_certfile=listen.certificate,
+            ssl_keyfile=listen.key,
+            proxy_headers=bool(listen.proxies),
+            forwarded_allow_ips=list(listen.proxies),
+            http=protocol,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            limit_concurrency=limits.connections,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=_KEEP_ALIVE_S,
+        )
+    )
+
+
+@contextmanager
+def logged(log: Log) -> Iterator[None]:
+    """Have what libraries log written in lines of ours, without their words."""
+    handler, root = OthersHandler(log), logging.getLogger()
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)

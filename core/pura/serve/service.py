@@ -1,0 +1,391 @@
+"""The service behind the addresses: who may ask, what was asked, what was answered.
+
+It runs in the thread of the event loop; texts are read in those of the :class:`Reader`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pura.base.errors import PuraError
+from pura.documents import Document
+from pura.serve import answers
+from pura.serve.answers import Answer
+from pura.serve.log import Log
+from pura.serve.metrics import Metrics
+from pura.serve.problems import RefusalError, details
+from pura.serve.reader import Found, Kept, Reader, Work
+from pura.serve.roles import Asker, Role
+from pura.serve.settings import Settings
+from pura.serve.sketches import Salt, Sketch
+from pura.serve.store import Remembered, Store
+from pura.serve.tokens import TokenFile
+from pura.verdict.policy import Policy, default_policy
+
+WAITING: Final = "waiting"
+DONE: Final = "done"
+FAILED: Final = "failed"
+_ID_BYTES: Final = 24
+_ALL: Final = b"all"
+_V4_BLOCK: Final = 24
+_V6_BLOCK: Final = 48
+_SHORTEST_WAIT_S: Final = 1.0
+_LONGEST_WAIT_S: Final = 600.0
+
+Sign = Callable[[Answer], str]
+"""Makes the signed statement of an answer."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Check:
+    """One question and what became of it.
+
+    Attributes:
+        id: Unguessable; who has it and the right token gets the answer.
+        asker: Who asked.
+        size: Bytes that were asked about.
+        begun: When, by the clock of the loop.
+        state: ``waiting``, ``done`` or ``failed``.
+        answer: What is answered.
+        error: Why there is no answer.
+        ended: Set when it is no longer waiting.
+        ended_at: When that was; 0 before.
+        fetched: The asker was given the answer.
+        gone: The asker wants it no more.
+        tokens: Of the text, for the log.
+        work: What is being read for it; None of one that waits for another's answer.
+        sketch: Of a text that the public asked about.
+        followers: Checks that get this one's answer.
+    """
+
+    id: str
+    asker: Asker
+    size: int
+    begun: float
+    state: str = WAITING
+    answer: Answer | None = None
+    error: PuraError | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    ended_at: float = 0.0
+    fetched: bool = False
+    gone: bool = False
+    tokens: int = 0
+    work: Work | None = None
+    sketch: Sketch | None = None
+    followers: list[Check] = field(default_factory=list)
+
+    def shown(self, language: str) -> dict[str, Any]:
+        """Return it as JSON in a language."""
+        shown: dict[str, Any] = {"id": self.id, "status": self.state}
+        if self.answer is not None:
+            shown["answer"] = self.answer.shown(language)
+        if self.error is not None:
+            shown["problem"] = details(self.error, language)
+        return shown
+
+
+class Service:
+    """Takes questions and gives answers. One thread: that of the event loop.
+
+    Args:
+        reader: Reads texts.
+        settings: How it is run.
+        tokens: Who may ask.
+        store: What it remembers.
+        salt: Under which that is hashed.
+        log: Told of every check.
+        sign: Makes the statement of answers to trusted and internal askers.
+        now: The clock of days.
+    """
+
+    def __init__(
+        self,
+        *,
+        reader: Reader,
+        settings: Settings,
+        tokens: TokenFile,
+        store: Store,
+        salt: Salt,
+        log: Log,
+        sign: Sign | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.settings, self.metrics, self.log = settings, Metrics(), log
+        self.draining = False
+        self._reader, self._tokens, self._store, self._salt = reader, tokens, store, salt
+        self._sign, self._now = sign, now
+        self._checks: dict[str, Check] = {}
+        self._later: set[asyncio.TimerHandle] = set()
+
+    @property
+    def policy(self) -> Policy:
+        """The decision rule that texts are read by."""
+        policy = self._reader.setup.policy
+        return policy if isinstance(policy, Policy) else default_policy()
+
+    @property
+    def pending(self) -> int:
+        """Checks that wait, and answers that nobody has fetched."""
+        return sum(1 for one in self._checks.values() if not one.fetched)
+
+    def asker(self, authorization: str | None, address: str) -> Asker:
+        """Return who asks.
+
+        Args:
+            authorization: The header; None where there is none.
+            address: Of who asks.
+
+        Raises:
+            RefusalError: The token is none, or there is none and one is needed.
+        """
+        if authorization is None:
+            if not self.settings.anyone:
+                raise RefusalError("serve.no-token", code="serve-auth")
+            block = self._block(address)
+            limit = self.settings.protection.per_day_block
+            return Asker(
+                token=f"block:{block.hex()}", name="public", role=Role.PUBLIC, per_day=limit
+            )
+        kind, _, token = authorization.partition(" ")
+        found = self._tokens.asker(token.strip()) if kind.lower() == "bearer" else None
+        if found is None:
+            raise RefusalError("serve.bad-token", code="serve-auth")
+        return found
+
+    def admit(self, asker: Asker) -> None:
+        """Refuse a question for which there is no room, before its text is read from the wire.
+
+        Raises:
+            RefusalError: There is no room, or the service ends.
+        """
+        limits = self.settings.limits
+        if self.draining:
+            raise RefusalError("serve.draining", code="serve-draining", again_s=limits.drain_s)
+        self._tidy()
+        full = (
+            self._reader.waiting >= limits.waiting
+            or self._reader.characters >= limits.waiting_characters
+            or self._reader.waiting_of(asker.token) >= limits.waiting_each
+            or len(self._checks) >= limits.kept
+        )
+        if full:
+            raise RefusalError("serve.busy", code="serve-busy", again_s=self._wait_s())
+
+    def ask(
+        self, asker: Asker, address: str, document: Document, *, keep: Kept | None = None
+    ) -> Check:
+        """Take a question.
+
+        Args:
+            asker: Who asks.
+            address: From where.
+            document: The text.
+            keep: Saves the finding before it is answered.
+
+        Raises:
+            RefusalError: The text is too long, a budget is used up, or there is no room.
+        """
+        most = self.settings.limits.characters[asker.role]
+        if len(document.text) > most:
+            raise RefusalError("serve.long", most=most, code="serve-large")
+        self.admit(asker)
+        self._spend(asker, address)
+        check = Check(
+            id=secrets.token_urlsafe(_ID_BYTES),
+            asker=asker,
+            size=document.size_bytes,
+            begun=time.monotonic(),
+        )
+        self._checks[check.id] = check
+        if asker.role is Role.PUBLIC and not self._is_new(check, document):
+            return check
+        self._put(check, document, keep)
+        return check
+
+    def check(self, asker: Asker, identifier: str) -> Check:
+        """Return a check of an asker.
+
+        Raises:
+            RefusalError: There is none; whether another asker has it is not said.
+        """
+        self._tidy()
+        found = self._checks.get(identifier)
+        if found is None or found.asker.token != asker.token or found.gone:
+            raise RefusalError("serve.unknown", code="serve-unknown")
+        return found
+
+    def drop(self, check: Check) -> None:
+        """Forget a check; where it was not read yet its place is free."""
+        check.gone = check.fetched = True
+        if check.state != WAITING:
+            self._checks.pop(check.id, None)
+        elif check.work is not None and not any(not one.gone for one in check.followers):
+            self._reader.cancel(check.work)
+
+    def forget(self) -> None:
+        """Drop what is past from what is remembered."""
+        self._store.forget(now=self._now())
+
+    def close(self) -> None:
+        """Let go of what is remembered."""
+        for handle in self._later:
+            handle.cancel()
+        self._store.close()
+
+    def _block(self, address: str) -> bytes:
+        try:
+            there = ipaddress.ip_address(address)
+        except ValueError:
+            there = ipaddress.IPv4Address(0)
+        mapped = getattr(there, "ipv4_mapped", None)
+        there = mapped or there
+        size = _V4_BLOCK if there.version == 4 else _V6_BLOCK
+        block = ipaddress.ip_network((there, size), strict=False)
+        return self._salt.digest(str(block).encode(), b"block")
+
+    def _spend(self, asker: Asker, address: str) -> None:
+        """Take the check off the budgets of token, address block and all."""
+        budgets = [(asker.token.encode(), asker.per_day)]
+        if asker.role is Role.PUBLIC:
+            protection = self.settings.protection
+            budgets += [
+                (who, limit)
+                for who, limit in (
+                    (b"block:" + self._block(address).hex().encode(), protection.per_day_block),
+                    (_ALL, protection.per_day_public),
+                )
+                if limit
+            ]
+        kept = {who: limit for who, limit in budgets if limit}
+        now = self._now()
+        if self._store.spend(list(kept.items()), now=now) is not None:
+            midnight = datetime.combine(
+                now.astimezone(UTC).date() + timedelta(days=1), datetime.min.time(), UTC
+            )
+            again = (midnight - now).total_seconds()
+            raise RefusalError("serve.budget", code="serve-budget", again_s=again)
+
+    def _is_new(self, check: Check, document: Document) -> bool:
+        """Give a text of the public the answer of one that it resembles; False where there is."""
+        protection = self.settings.protection
+        sketch = self._salt.sketch(document.text)
+        if protection.memory_days:
+            for other in self._checks.values():
+                asked = other.sketch
+                if (
+                    asked is not None
+                    and other.state == WAITING
+                    and not other.gone
+                    and sketch.resemblance(asked) >= protection.resemblance
+                ):
+                    other.followers.append(check)
+                    return False
+            known = self._store.recall(sketch, resemblance=protection.resemblance, now=self._now())
+            if known is not None:
+                # As long as the first took: how fast it comes must not say that somebody asked.
+                self._after(known.seconds, check, answers.repeated(marked=known.marked))
+                return False
+        check.sketch = sketch
+        return True
+
+    def _after(self, seconds: float, check: Check, answer: Answer) -> None:
+        def end() -> None:
+            self._later.discard(handle)
+            self._end(check, answer)
+
+        handle = asyncio.get_running_loop().call_later(seconds, end)
+        self._later.add(handle)
+
+    def _put(self, check: Check, document: Document, keep: Kept | None) -> None:
+        loop = asyncio.get_running_loop()
+
+        def done(found: Found) -> None:
+            try:
+                loop.call_soon_threadsafe(self._found, check, found)
+            except RuntimeError:  # the loop is closed: nobody waits any more
+                return
+
+        check.work = Work(document=document, asker=check.asker.token, done=done, keep=keep)
+        self._reader.put(check.work)
+        self.metrics.waiting.set(self._reader.waiting)
+
+    def _found(self, check: Check, found: Found) -> None:
+        """Answer a check, and those that wait for its answer."""
+        self.metrics.waiting.set(self._reader.waiting)
+        check.work = None
+        if found is None:
+            cut = RefusalError("serve.cut", code="serve-cut")
+            for one in (check, *check.followers):
+                self._end(one, None, cut)
+            return
+        if isinstance(found, PuraError):
+            for one in (check, *check.followers):
+                self._end(one, None, found)
+            return
+        check.tokens = found.audit.input.tokens
+        if check.asker.role is not Role.PUBLIC:
+            answer = answers.full(found, check.asker.role, self.settings.release)
+            self._end(check, self._signed(answer))
+            return
+        protection, sketch = self.settings.protection, check.sketch
+        assert sketch is not None  # every text of the public has one
+        above = answers.threshold(self.policy, protection, self._salt, sketch)
+        answer = answers.public(found, above=above, least_tokens=protection.least_tokens)
+        if protection.memory_days:
+            self._store.remember(
+                sketch,
+                Remembered(
+                    marked=answer.verdict == answers.MARKED,
+                    seconds=round(time.monotonic() - check.begun, 3),
+                ),
+                days=protection.memory_days,
+                now=self._now(),
+            )
+        for one in (check, *check.followers):
+            self._end(one, answer)
+
+    def _signed(self, answer: Answer) -> Answer:
+        return answer if self._sign is None else replace(answer, statement=self._sign(answer))
+
+    def _end(self, check: Check, answer: Answer | None, error: PuraError | None = None) -> None:
+        check.answer, check.error = answer, error
+        check.state = FAILED if answer is None else DONE
+        check.ended_at = time.monotonic()
+        check.sketch, check.followers = None, []
+        check.ended.set()
+        seconds = check.ended_at - check.begun
+        role = check.asker.role.value
+        end = "gone" if check.gone else check.state
+        self.metrics.checks.labels(role, end).inc()
+        self.metrics.seconds.labels(role).observe(seconds)
+        self.log(
+            "check",
+            token=check.asker.name,
+            role=role,
+            bytes=check.size,
+            tokens=check.tokens,
+            verdict=answer.verdict if answer is not None else error.code if error else "",
+            seconds=round(seconds, 3),
+        )
+        if check.gone:
+            self._checks.pop(check.id, None)
+        self.metrics.kept.set(len(self._checks))
+
+    def _tidy(self) -> None:
+        """Forget answers that were kept long enough."""
+        before = time.monotonic() - self.settings.limits.kept_s
+        for one in [c for c in self._checks.values() if 0 < c.ended_at < before]:
+            del self._checks[one.id]
+        self.metrics.kept.set(len(self._checks))
+
+    def _wait_s(self) -> float:
+        """Return about how long those that wait will take."""
+        expected = self._reader.characters * self._reader.seconds_a_character
+        return min(max(expected, _SHORTEST_WAIT_S), _LONGEST_WAIT_S)

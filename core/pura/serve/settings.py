@@ -1,0 +1,127 @@
+"""What the operator decides: limits, budgets, and what is said of the detector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pura.base.paths import Paths
+from pura.serve.roles import PER_DAY, Role
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Where the service keeps what it keeps.
+
+    Attributes:
+        tokens: Hashes of tokens.
+        salt: The secret under which sketches and addresses are hashed.
+        store: Sketches of texts that were asked before, and budgets (SQLite).
+    """
+
+    tokens: Path
+    salt: Path
+    store: Path
+
+    @classmethod
+    def of(cls, paths: Paths) -> Places:
+        """Return the places of a user."""
+        folder = paths.config / "serve"
+        return cls(
+            tokens=folder / "tokens.json",
+            salt=folder / "salt",
+            store=paths.data / "serve.sqlite3",
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protection:
+    """What keeps the service from being an oracle; each can be switched off to measure it.
+
+    Attributes:
+        margin: log10 by which the evidence has to lie above the policy's threshold before the
+            public is told of a mark.
+        wobble: log10 that is added on top, from none of it to all, by a keyed function of the text.
+        least_tokens: Shorter texts get no answer.
+        memory_days: How long a text that resembles an earlier one gets that one's answer; 0: never.
+        resemblance: From which share of common word shingles on texts resemble each other.
+        per_day_public: Checks of a day in all that the public may ask for; 0: no limit.
+        per_day_block: Checks of a day from one block of addresses; 0: no limit.
+    """
+
+    margin: float = 1.0
+    wobble: float = 1.0
+    least_tokens: int = 200
+    memory_days: int = 30
+    resemblance: float = 0.5
+    per_day_public: int = 2000
+    per_day_block: int = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """What the service takes.
+
+    Attributes:
+        body_bytes: Of one request.
+        body_s: Seconds within which a request has to be there.
+        characters: Of one text, by role.
+        waiting: Checks that wait, in all.
+        waiting_characters: Characters of all texts that wait.
+        waiting_each: Checks that wait of one asker.
+        kept: Answers that are kept to be fetched.
+        kept_s: Seconds for which they are.
+        at_once_s: Seconds within which an answer comes with the question.
+        text_s: Seconds that one text may be read.
+        drain_s: Seconds that running checks get when the service ends.
+        connections: Open connections.
+        header_s: Seconds within which the head of a request has to be there.
+        long_characters: Texts from here on are read in the gaps between shorter ones.
+    """
+
+    body_bytes: int = 8 << 20
+    body_s: float = 30.0
+    characters: dict[Role, int] = field(
+        default_factory=lambda: {
+            Role.PUBLIC: 100_000,
+            Role.TRUSTED: 500_000,
+            Role.INTERNAL: 2_000_000,
+        }
+    )
+    waiting: int = 256
+    waiting_characters: int = 8_000_000
+    waiting_each: int = 64
+    kept: int = 4096
+    kept_s: float = 600.0
+    at_once_s: float = 1.5
+    text_s: float = 600.0
+    drain_s: float = 30.0
+    connections: int = 512
+    header_s: float = 10.0
+    long_characters: int = 16_384
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the service is run.
+
+    Attributes:
+        name: Of the detector, for people.
+        contact: Whom to write to; an address of mail or a page.
+        languages: Of texts that the detector was validated for; empty: nothing was said.
+        anyone: Whoever has no token may ask as the public.
+        release: Fields of an identified payload that trusted askers are told.
+        protection: See there.
+        limits: See there.
+    """
+
+    name: str = ""
+    contact: str = ""
+    languages: tuple[str, ...] = ()
+    anyone: bool = False
+    release: tuple[str, ...] = ()
+    protection: Protection = Protection()
+    limits: Limits = Limits()
+
+
+__all__ = ["PER_DAY", "Limits", "Places", "Protection", "Settings"]

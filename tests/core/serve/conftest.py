@@ -1,0 +1,132 @@
+"""A detector with the small model: the application in this process, asked without a network."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pura.base.paths import user_paths
+from pura.keys import KeyRef
+from pura.scheme import Profile, SecretKey
+from pura.usecases.audits import Setup
+from pura.usecases.environment import Environment
+
+if importlib.util.find_spec("fastapi") is None:
+    words = "not installed: the extra serve (make install)"
+    if os.environ.get("CI") == "true":
+        raise RuntimeError(words)
+    pytest.skip(words, allow_module_level=True)
+
+from starlette.testclient import TestClient
+
+from pura.serve.app import create_app
+from pura.serve.log import Log
+from pura.serve.reader import Reader
+from pura.serve.roles import Role
+from pura.serve.settings import Limits, Places, Protection, Settings
+from pura.serve.tokens import TokenFile
+
+OPEN = Settings(
+    name="House",
+    anyone=True,
+    protection=Protection(least_tokens=50, margin=0.0, wobble=0.0),
+    limits=Limits(at_once_s=60.0),
+)
+"""Short texts are answered, at once, and as an audit would."""
+
+
+@pytest.fixture
+def at(small_model: Any, sample_key: SecretKey) -> Environment:
+    """An environment of this test alone, with the small model and the sample's key."""
+    return Environment(
+        paths=user_paths(),
+        device="cpu",
+        lent_model=small_model,
+        lent_keys={sample_key.fingerprint: sample_key},
+    )
+
+
+@pytest.fixture
+def setup(small_samples: dict[str, Any], sample_key: SecretKey) -> Setup:
+    """The sample's key and profile."""
+    return Setup(
+        keys=(KeyRef(fingerprint=sample_key.fingerprint),),
+        profile=Profile.from_dict(small_samples["marked-tbcc"]["profile"]),
+    )
+
+
+@pytest.fixture
+def marked(small_samples: dict[str, Any]) -> list[str]:
+    """Marked texts."""
+    return [one["text"] for one in small_samples["marked-tbcc"]["texts"]]
+
+
+@pytest.fixture
+def plain(small_samples: dict[str, Any]) -> str:
+    """A text without a mark."""
+    return str(small_samples["plain"]["texts"][0]["text"])
+
+
+@pytest.fixture
+def said() -> io.StringIO:
+    """What the service logs."""
+    return io.StringIO()
+
+
+@pytest.fixture
+def token(at: Environment) -> Callable[..., dict[str, str]]:
+    """Make a token and return the header that carries it."""
+
+    def make(role: Role, name: str = "", per_day: int = 1000) -> dict[str, str]:
+        kept = TokenFile(Places.of(at.paths).tokens)
+        made = kept.new(name or role.value, role, per_day=per_day)
+        return {"Authorization": f"Bearer {made}"}
+
+    return make
+
+
+@pytest.fixture
+def detector(
+    at: Environment, setup: Setup, said: io.StringIO
+) -> Iterator[Callable[..., TestClient]]:
+    """Start the application: ``detector(limits={...}, protection={...}, anyone=False)``."""
+    with ExitStack() as held:
+
+        def start(
+            limits: dict[str, Any] | None = None,
+            protection: dict[str, Any] | None = None,
+            **settings: Any,
+        ) -> TestClient:
+            used = replace(
+                OPEN,
+                limits=replace(OPEN.limits, **(limits or {})),
+                protection=replace(OPEN.protection, **(protection or {})),
+                **settings,
+            )
+            reader = held.enter_context(
+                Reader(
+                    at,
+                    setup,
+                    text_s=used.limits.text_s,
+                    long_characters=used.limits.long_characters,
+                )
+            )
+            made = create_app(at, reader, used, log=Log(said))
+            return held.enter_context(
+                TestClient(made, raise_server_exceptions=False, client=("192.0.2.7", 1))
+            )
+
+        yield start
+
+
+def kept_bytes(folder: Path) -> bytes:
+    """Return the bytes of every file of a folder."""
+    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

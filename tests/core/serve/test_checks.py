@@ -1,0 +1,94 @@
+"""What each role is answered, and what none is told."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from pura.serve.roles import Role
+
+Start = Callable[..., Any]
+Token = Callable[..., dict[str, str]]
+
+
+def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
+    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
+
+
+def test_the_public_is_told_of_a_mark_or_nothing_and_never_a_number(
+    detector: Start, marked: list[str], plain: str
+) -> None:
+    client = detector()
+    found, nothing, short = (ask(client, text) for text in (marked[0], plain, "Too short."))
+    assert [one.status_code for one in (found, nothing, short)] == [200] * 3
+    assert found.json()["answer"]["verdict"] == "marked"
+    assert nothing.json()["answer"] == short.json()["answer"]
+    for one in (found, nothing, short):
+        shown = one.json()
+        assert set(shown) == {"id", "status", "answer"}
+        assert set(shown["answer"]) == {"verdict", "headline", "meaning"}
+        assert not re.search(r"\d", json.dumps(shown["answer"]))
+
+
+def test_trusted_askers_get_places_and_released_fields_and_internal_ones_the_record(
+    detector: Start, token: Token, marked: list[str]
+) -> None:
+    client = detector(anyone=False)
+    trusted, internal = token(Role.TRUSTED), token(Role.INTERNAL)
+    told = ask(client, marked[0], trusted).json()["answer"]
+    assert told["verdict"] == "mark"
+    assert told["strength"] == "extremely strong"
+    assert told["supports"] == "mark"
+    [place] = told["marks"][0]["places"]
+    assert 0 <= place["start"] < place["end"] <= len(marked[0])
+    assert "record" not in told
+    assert told["meaning"] == ""
+    whole = ask(client, marked[0], internal).json()["answer"]
+    assert whole["record"]["schema"] == "pura-audit/1"
+    assert whole["record"]["verdict"] == "mark"
+    german = client.post(
+        "/v1/checks",
+        json={"text": marked[0]},
+        headers=trusted | {"Accept-Language": "fr;q=0.9, de-AT"},
+    )
+    assert german.json()["answer"]["strength"] == "äußerst stark"
+    assert german.headers["content-language"] == "de"
+
+
+def test_a_check_belongs_to_its_token(detector: Start, token: Token, plain: str) -> None:
+    client = detector()
+    one, other = token(Role.TRUSTED, "one"), token(Role.INTERNAL, "other")
+    place = f"/v1/checks/{ask(client, plain, one).json()['id']}"
+    assert client.get(place, headers=one).status_code == 200
+    for headers in (other, {}):
+        assert client.get(place, headers=headers).status_code == 404
+        assert client.delete(place, headers=headers).status_code == 404
+    assert client.delete(place, headers=one).status_code == 204
+    assert client.get(place, headers=one).status_code == 404
+    assert client.get("/v1/checks/AAAA", headers=one).json()["code"] == "serve-unknown"
+
+
+def test_the_detector_says_what_it_is(detector: Start) -> None:
+    client = detector(contact="desk@example.org")
+    shown = client.get("/v1/detector", headers={"Accept-Language": "de"}).json()
+    assert shown["contact"] == "desk@example.org"
+    assert shown["answers"]["marked"]["headline"] == "Von diesem System markiert"
+    bound = shown["false_findings"]
+    assert bound["any_of_a_day"] == bound["one"] * bound["questions"]
+    assert client.get("/healthz").text == "ok"
+    assert client.get("/readyz").text == "ready"
+    assert client.get("/metrics").status_code == 403
+
+
+def test_the_log_holds_lines_of_json_and_no_text(
+    detector: Start, token: Token, plain: str, said: io.StringIO
+) -> None:
+    client = detector()
+    ask(client, plain, token(Role.TRUSTED, "City paper"))
+    [line] = [json.loads(one) for one in said.getvalue().splitlines()]
+    assert (line["event"], line["token"], line["role"]) == ("check", "City paper", "trusted")
+    assert line["bytes"] == len(plain.encode())
+    assert line["tokens"] > 50

@@ -1,0 +1,244 @@
+"""What the service takes: how much, how long, and what happens to those who wait."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pura.documents import from_text
+from pura.serve.reader import Line, Work
+from pura.serve.roles import Role
+from pura.usecases.audits import Prepared
+
+Start = Callable[..., Any]
+Token = Callable[..., dict[str, str]]
+
+
+def ask(client: Any, text: str, headers: dict[str, str] | None = None, **more: Any) -> Any:
+    return client.post("/v1/checks", json={"text": text, **more}, headers=headers or {})
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Nothing is read before it is opened."""
+    opened, read = threading.Event(), Prepared.audit_many
+
+    def held(self: Prepared, items: Any, *, checkpoint: Callable[[], None], **more: Any) -> Any:
+        while not opened.wait(0.01):
+            checkpoint()
+        return read(self, items, checkpoint=checkpoint, **more)
+
+    monkeypatch.setattr(Prepared, "audit_many", held)
+    yield opened
+    opened.set()
+
+
+def test_a_queue_is_bounded_and_who_waits_is_told_how_long(
+    detector: Start, token: Token, gate: threading.Event
+) -> None:
+    client = detector(limits={"at_once_s": 0.0, "waiting": 3, "waiting_each": 2})
+    one, other = token(Role.TRUSTED, "one"), token(Role.TRUSTED, "other")
+    places = [ask(client, f"Text {n}.", one) for n in range(4)]
+    # The first is being read; one may have two more that wait, and all three.
+    assert [place.status_code for place in places] == [202, 202, 202, 429]
+    assert int(places[3].headers["retry-after"]) >= 1
+    assert ask(client, "Text.", other).status_code == 202
+    assert ask(client, "Text.", other).json()["code"] == "serve-busy"
+    # One that is asked about no more frees its place.
+    place = places[1].headers["location"]
+    assert client.get(place, headers=one).json() == {
+        "id": places[1].json()["id"],
+        "status": "waiting",
+    }
+    assert client.delete(place, headers=one).status_code == 204
+    assert client.get(place, headers=one).status_code == 404
+    assert ask(client, "Text.", other).status_code == 202
+    gate.set()
+    kept = places[2].headers["location"]
+    while client.get(kept, headers=one).json()["status"] == "waiting":
+        pass
+    assert client.get(kept, headers=one).json()["status"] == "done"
+
+
+def test_the_second_of_two_that_resemble_each_other_waits_for_the_first(
+    detector: Start, gate: threading.Event, marked: list[str], said: io.StringIO
+) -> None:
+    client = detector(limits={"at_once_s": 0.0})
+    places = [ask(client, text).headers["location"] for text in (marked[0], f"{marked[0]} More.")]
+    gate.set()
+    for place in places:
+        while (found := client.get(place).json())["status"] == "waiting":
+            pass
+        assert found["answer"]["verdict"] == "marked"
+    read = [json.loads(line)["tokens"] for line in said.getvalue().splitlines()]
+    assert [tokens > 0 for tokens in read] == [True, False]
+
+
+def test_a_text_that_takes_too_long_and_a_fault_are_answered_and_cost_no_other(
+    detector: Start, token: Token, plain: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Prepared.audit_many
+
+    def faulty(self: Prepared, items: Any, *, checkpoint: Callable[[], None], **more: Any) -> Any:
+        for item in items:
+            if "endless" in item.document.text:
+                while True:
+                    checkpoint()
+            if "broken" in item.document.text:
+                raise ValueError(item.document.text)
+        return read(self, items, checkpoint=checkpoint, **more)
+
+    monkeypatch.setattr(Prepared, "audit_many", faulty)
+    client, header = detector(limits={"text_s": 1.0}), token(Role.TRUSTED)
+    late = ask(client, "An endless text.", header).json()
+    assert (late["status"], late["problem"]["code"]) == ("failed", "serve-time")
+    broken = ask(client, "A broken text.", header).json()
+    assert broken["problem"]["title"].endswith("(ValueError).")
+    assert "broken" not in json.dumps(broken)
+    assert ask(client, "Fine.", header).json()["status"] == "done"
+
+
+def test_askers_take_turns_and_texts_are_taken_together() -> None:
+    line = Line(3, 1000)
+    works = [
+        Work(document=from_text(f"{who} {n}", name="t"), asker=who, done=lambda _: None)
+        for who, n in (("a", 1), ("a", 2), ("a", 3), ("b", 1), ("c", 1))
+    ]
+    for work in works:
+        line.put(work)
+    assert [work.document.text for work in line.take()] == ["a 1", "b 1", "c 1"]
+    assert line.drop(works[1])
+    assert not line.drop(works[1])
+    assert (line.count, line.characters, line.waiting("a")) == (1, 3, 1)
+    assert line.take() == [works[2]]
+    line.end()
+    assert line.take() == []
+
+
+def test_a_long_text_does_not_hold_up_short_ones_and_reads_the_same(
+    detector: Start, token: Token, marked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The long one is held until a short one is answered, which took its turn in between."""
+    client, header = detector(limits={"long_characters": 500}), token(Role.INTERNAL)
+    alone = ask(client, marked[0], header).json()["answer"]["record"]
+    answered, begun, read = threading.Event(), threading.Event(), Prepared.audit_many
+
+    def held(self: Prepared, items: Any, **more: Any) -> Any:
+        if len(items[0].document.text) > 500:
+            begun.set()
+            assert answered.wait(60)
+        return read(self, items, **more)
+
+    monkeypatch.setattr(Prepared, "audit_many", held)
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(ask(client, marked[0], header).json()))
+    thread.start()
+    assert begun.wait(60)
+    assert ask(client, marked[1][:400], header).json()["status"] == "done"
+    answered.set()
+    thread.join(60)
+    assert found[0]["answer"]["record"]["tokens"] == alone["tokens"]
+
+
+def test_who_goes_away_while_waiting_frees_the_place(
+    detector: Start, gate: threading.Event, said: io.StringIO
+) -> None:
+    client = detector()
+    body = json.dumps({"text": "Somebody asked and left."}).encode()
+    messages = [{"type": "http.request", "body": body}, {"type": "http.disconnect"}]
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            assert message["status"] == 204
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/v1/checks",
+        "raw_path": b"/v1/checks",
+        "root_path": "",
+        "scheme": "http",
+        "query_string": b"",
+        "headers": [(b"content-type", b"application/json")],
+        "client": ("192.0.2.8", 1),
+        "server": ("test", 80),
+        "http_version": "1.1",
+    }
+    client.portal.call(client.app, scope, receive, send)
+    service = client.app.state.service
+    while service._checks:
+        client.portal.call(asyncio.sleep, 0.01)
+    [line] = [json.loads(one) for one in said.getvalue().splitlines()]
+    assert (line["verdict"], service.pending) == ("serve-cut", 0)
+
+
+def test_what_is_too_much_is_refused_in_the_words_of_the_tool(
+    detector: Start, token: Token
+) -> None:
+    client = detector(limits={"body_bytes": 200_000, "characters": dict.fromkeys(Role, 1000)})
+    german = {"Accept-Language": "de"}
+    large = client.post("/v1/checks", json={"text": "a" * 300_000}, headers=german)
+    assert large.status_code == 413
+    assert large.json()["title"].startswith("Die Anfrage ist größer als")
+    assert large.json()["type"] == "urn:pura:problem:serve-large"
+    long = ask(client, "a" * 2000, german)
+    assert (long.status_code, long.json()["title"]) == (
+        413,
+        "Der Text ist länger als 1000 Zeichen.",
+    )
+    for body, kind, code in (
+        (b"{", "application/json", "serve-request"),
+        (b'{"text": 7}', "application/json", "serve-request"),
+        (b'{"text": "a", "more": 1}', "application/json", "serve-request"),
+        (b"\xff\xfe", "application/json", "serve-request"),
+        (b"a=b", "application/x-www-form-urlencoded", "serve-media"),
+        (b"", "", "serve-media"),
+        (b"--x\r\n\r\n", "multipart/form-data", "serve-request"),
+        (b"--x\r\n" * 100, "multipart/form-data; boundary=x", "serve-request"),
+    ):
+        told = client.post("/v1/checks", content=body, headers={"Content-Type": kind} | german)
+        assert (told.status_code // 100, told.json()["code"]) == (4, code), body
+        assert told.json()["detail"]
+    many = b"".join(
+        b'--x\r\nContent-Disposition: form-data; name="a%d"\r\n\r\nb\r\n' % n for n in range(2000)
+    )
+    told = client.post(
+        "/v1/checks",
+        content=many + b"--x--\r\n",
+        headers={"Content-Type": "multipart/form-data; boundary=x"},
+    )
+    assert told.json()["code"] == "serve-request"
+    for method, path, status in (
+        ("PUT", "/v1/checks", 405),
+        ("GET", "/v1/../../etc/passwd", 404),
+        ("GET", "/v1/checks/..%2f..%2fsalt", 404),
+        ("GET", "/docs", 404),
+    ):
+        told = client.request(method, path, headers=german)
+        assert (told.status_code, told.headers["content-type"]) == (
+            status,
+            "application/problem+json",
+        )
+    assert (
+        client.post("/v1/checks", json={"text": "a"}, headers={"Authorization": "Bearer x"}).json()[
+            "code"
+        ]
+        == "serve-auth"
+    )
+    assert ask(client, "a", token(Role.TRUSTED), case="1").status_code == 403
+    crossed = client.options(
+        "/v1/checks",
+        headers={"Origin": "https://else.example", "Access-Control-Request-Method": "POST"},
+    )
+    assert not [name for name in crossed.headers if name.startswith("access-control")]
+    assert crossed.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in crossed.headers["content-security-policy"]

@@ -1,4 +1,4 @@
-"""What keeps the detector from being an oracle: resembling texts, budgets, a threshold of its own."""
+"""What keeps the detector from being an oracle: resembling texts, budgets, its threshold."""
 
 from __future__ import annotations
 

@@ -5431,6 +5431,10 @@ Anteil {share:text}</translation>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
+    <message>
+        <source>This begins when the audits are done.</source>
+        <translation>Das beginnt, wenn die Prüfungen fertig sind.</translation>
+    </message>
 </context>
 <context>
     <name>Stress</name>

@@ -303,7 +303,8 @@ class Jobs(QObject):
     """The window's queues, a thread each: a preview must not wait until an audit is over.
 
     Attributes:
-        model: Whatever needs the model, the keyring or the stores.
+        model: Whatever reads with the model: audits and measurements.
+        stores: Keys, models, profiles, bundles, signatures; none of it waits for an audit.
         files: Walks folders and reads files: a disk may be slow.
         cases: Works on the case log: another program may hold it for seconds.
         reports: Makes and draws reports.
@@ -313,6 +314,7 @@ class Jobs(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.model = JobQueue("model", self)
+        self.stores = JobQueue("stores", self)
         self.files = JobQueue("files", self)
         self.cases = JobQueue("cases", self)
         self.reports = JobQueue("reports", self)
@@ -328,7 +330,7 @@ class Jobs(QObject):
         if self._closed:
             return True
         self._closed = True
-        queues = (self.files, self.model, self.installs, self.reports, self.cases)
+        queues = (self.files, self.model, self.stores, self.installs, self.reports, self.cases)
         for queue in queues:
             queue.stop()
         ended = [queue.wait(timeout_ms) for queue in queues]

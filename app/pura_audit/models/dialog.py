@@ -153,7 +153,7 @@ class ModelsDialog(StoreDialog):
                 checkpoint=context.checkpoint,
             ),
             words=_installed,
-            installs=True,
+            at="installs",
         )
 
     def _verify(self) -> None:
@@ -165,6 +165,7 @@ class ModelsDialog(StoreDialog):
                 environment, name=name, progress=context.progress, checkpoint=context.checkpoint
             ),
             words=_unchanged,
+            at="model",
         )
 
     def ask_place(self, kind: str) -> QDialog:
@@ -192,7 +193,7 @@ class ModelsDialog(StoreDialog):
                 checkpoint=context.checkpoint,
             ),
             words=_installed,
-            installs=True,
+            at="installs",
             # What was said of one model must not stand unseen in the record of the next.
             then=lambda _: self.licence.clear(),
         )
@@ -221,7 +222,7 @@ class ModelsDialog(StoreDialog):
 
     def _remove(self, name: str) -> None:
         environment = self.session.environment
-        self.begin(lambda _: remove_model(environment, name=name), words=_removed)
+        self.begin(lambda _: remove_model(environment, name=name), words=_removed, at="model")
 
     def ask_fitness(self) -> QDialog | None:
         """Open the page that measures the chosen model."""

@@ -157,6 +157,7 @@ class FitnessDialog(WorkingDialog):
                 environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.show_result,
+            at="model",
         )
 
     def show_result(self, found: ProxyFitness) -> None:

@@ -172,6 +172,7 @@ class PowerDialog(WorkingDialog):
             self.begin(
                 lambda context: estimate_power(environment, request, checkpoint=context.checkpoint),
                 then=self._say_time,
+                at="model",
             )
 
     def _say_time(self, seconds: float) -> None:
@@ -187,6 +188,7 @@ class PowerDialog(WorkingDialog):
                 environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.measured.emit,
+            at="model",
         )
 
     def _progressed(self, progress: Progress) -> None:

@@ -185,7 +185,11 @@ class ReportCheckDialog(PlainDialog):
         self.checked = None
         self._clear()
         restyle(self.summary, "role", "reading")
-        self.summary.setText(translate("ReportCheck", "Checking …"))
+        self.summary.setText(
+            translate("Stores", "This begins when the audits are done.")
+            if rerun and self._session.busy
+            else translate("ReportCheck", "Checking …")
+        )
         self._job = self._session.do(
             lambda context: check_report(
                 environment,
@@ -197,6 +201,8 @@ class ReportCheckDialog(PlainDialog):
             ),
             self._ended,
             self,
+            started=lambda: self.summary.setText(translate("ReportCheck", "Checking …")),
+            at="model" if rerun else "stores",
         )
         self._refresh()
 

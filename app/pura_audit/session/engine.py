@@ -1,6 +1,7 @@
-"""What stands behind the queue of the model: the user's keys, models and profiles, and audits.
+"""What stands behind the queues of the model and the stores: keys, models, profiles, and audits.
 
-Used in that queue's thread only; torch is imported here, after the window is up.
+The catalogue is made in the thread of the stores, all else in that of the model; torch is imported
+here, after the window is up.
 """
 
 from __future__ import annotations

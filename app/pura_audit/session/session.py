@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
@@ -559,7 +559,7 @@ class Session(QObject):
 
     @property
     def environment(self) -> Environment:
-        """Where the use cases work; for the thread of the model only."""
+        """Where the use cases work; its model belongs to the thread of the model."""
         return self._engine.environment
 
     def do(
@@ -570,7 +570,8 @@ class Session(QObject):
         *,
         words: Callable[[T], str] | None = None,
         progressed: Callable[[Progress], None] | None = None,
-        installs: bool = False,
+        started: Callable[[], None] | None = None,
+        at: Literal["stores", "model", "installs"] = "stores",
     ) -> Job:
         """Do something to keys, models, profiles, register or reports; see :meth:`JobQueue.do`.
 
@@ -582,7 +583,9 @@ class Session(QObject):
             owner: Whoever asks; once it is gone, the status line says what went wrong.
             words: What the status line says of it when it is done.
             progressed: Told how far it is.
-            installs: It fetches or adds a model, which keeps nothing else waiting.
+            started: Called when its turn comes.
+            at: Whom it waits for: ``model`` for whatever reads with the model or takes its files
+                away, ``installs`` for what fetches or adds one, ``stores`` for all the rest.
         """
 
         def ended(outcome: Outcome[T]) -> None:
@@ -598,8 +601,16 @@ class Session(QObject):
             if progressed is not None and isValid(owner):
                 progressed(progress)
 
-        queue = self.jobs.installs if installs else self.jobs.model
-        return queue.do(work, ended, self, progressed=told)
+        def begun() -> None:
+            if started is not None and isValid(owner):
+                started()
+
+        queues = {
+            "stores": self.jobs.stores,
+            "model": self.jobs.model,
+            "installs": self.jobs.installs,
+        }
+        return queues[at].do(work, ended, self, started=begun, progressed=told)
 
     @property
     def installing(self) -> bool:
@@ -655,7 +666,7 @@ class Session(QObject):
 
     def look_around(self) -> None:
         """Find keys, models and profiles."""
-        self.jobs.model.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
+        self.jobs.stores.do(lambda _: self._engine.catalogue(), self._catalogued, self, aside=True)
 
     def _catalogued(self, outcome: Outcome[Catalogue]) -> None:
         if not isinstance(outcome, Done):

@@ -234,6 +234,7 @@ class StressDialog(WorkingDialog):
                 environment, request, progress=context.progress, checkpoint=context.checkpoint
             ),
             then=self.show_tries,
+            at="model",
         )
 
     def _progressed(self, progress: Progress) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -61,7 +61,7 @@ class WorkingDialog(FittedDialog):
         *,
         words: Callable[[T], str] | None = None,
         then: Callable[[T], None] | None = None,
-        installs: bool = False,
+        at: Literal["stores", "model", "installs"] = "stores",
     ) -> None:
         """Hand a use case over.
 
@@ -69,7 +69,7 @@ class WorkingDialog(FittedDialog):
             work: The use case.
             words: What is said of it when it is done.
             then: Gets what came of it when it is done.
-            installs: As for :meth:`Session.do`.
+            at: As for :meth:`Session.do`; where audits run before it, that is said.
         """
 
         def ended(outcome: Outcome[T]) -> None:
@@ -77,10 +77,11 @@ class WorkingDialog(FittedDialog):
             if then is not None and isinstance(outcome, Done):
                 then(outcome.result)
 
-        self.say("")
+        waits = at == "model" and self.session.busy
+        self.say(translate("Stores", "This begins when the audits are done.") if waits else "")
         self._show_progress(0.0)
         self._job = self.session.do(
-            work, ended, self, words=words, progressed=self._progressed, installs=installs
+            work, ended, self, words=words, progressed=self._progressed, started=self._begun, at=at
         )
         self.refresh_buttons()
 
@@ -108,6 +109,9 @@ class WorkingDialog(FittedDialog):
         if share is not None:
             self.bar.setRange(0, 1000 if share > 0 else 0)
             self.bar.setValue(round(1000 * share))
+
+    def _begun(self) -> None:
+        self.say("")
 
     def _stop(self) -> None:
         if self._job is not None:

@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import sys
+import threading
 from contextlib import closing
 from typing import Any, Final, Protocol
 
@@ -82,13 +83,15 @@ class Keyring:
         self._backend = backend
         self._is_service = type(backend).__module__ == "keyring.backends.SecretService"
         self.title = title
+        self._one = threading.Lock()  # each request to the service has a connection of its own
 
     def state(self) -> State:
         """Say what state the keyring is in, without bringing up a prompt where that is possible."""
         try:
             if self._is_service:
                 return watched(_secret_service_state)
-            self._backend.get_password(SERVICE, "state")
+            with self._one:
+                self._backend.get_password(SERVICE, "state")
         except Exception as error:
             return classify(error)
         return State.READY
@@ -128,7 +131,10 @@ class Keyring:
             return result
 
         try:
-            return watched(call) if self._is_service else call()
+            if self._is_service:
+                return watched(call)
+            with self._one:
+                return call()
         except Exception as error:
             state = classify(error)
             detail = type(error).__name__ if state is State.DENIED else ""

@@ -8,6 +8,7 @@ stays in memory for the session, so that it is asked for once.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -50,6 +51,7 @@ class KeyFolder:
         self._ask = ask
         self._cost = cost
         self._passphrase: bytearray | None = None
+        self._held = threading.RLock()  # nobody overwrites it while another thread opens a file
 
     @property
     def path(self) -> Path:
@@ -88,14 +90,16 @@ class KeyFolder:
         if self.exists or not self._set_up(passphrase):
             found = read_key_file(self._bytes(_VERIFIER, "folder"), passphrase)
             found.key.wipe()
-        self.lock()
-        self._passphrase = bytearray(passphrase)
+        with self._held:
+            self.lock()
+            self._passphrase = bytearray(passphrase)
 
     def lock(self) -> None:
         """Forget the passphrase."""
-        if self._passphrase is not None:
-            wipe_buffer(self._passphrase)
-        self._passphrase = None
+        with self._held:
+            if self._passphrase is not None:
+                wipe_buffer(self._passphrase)
+            self._passphrase = None
 
     def read(self, slot: str, name: str) -> SecretKey | None:
         """Return a secret, None when there is none.
@@ -107,9 +111,9 @@ class KeyFolder:
         if not path.exists():
             return None
         data = self._bytes(path.name, name)
-        passphrase = self._known()
         try:
-            found = read_key_file(data, passphrase)
+            with self._held:
+                found = read_key_file(data, self._known())
         except KeyFormatError as error:
             if error.code == "key-file-passphrase":
                 raise KeyStoreError("key.foreign", name=name, code="key-damaged") from None
@@ -124,7 +128,9 @@ class KeyFolder:
         """
         file = self._file(slot)
         content = KeyFile(key=key, name=name)
-        self._write(file, write_key_file(content, self._known(), cost=self._cost))
+        with self._held:
+            sealed = write_key_file(content, self._known(), cost=self._cost)
+        self._write(file, sealed)
 
     def remove(self, slot: str, name: str) -> None:
         """Remove a secret; nothing happens when there is none.

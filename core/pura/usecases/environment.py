@@ -34,7 +34,9 @@ OpenKey = tuple[SecretKey, str | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """Where the use cases work. One thread at a time.
+    """Where the use cases work.
+
+    Its model belongs to one thread; what is stored may be used in another at the same time.
 
     Attributes:
         paths: The user's folders.

@@ -142,6 +142,23 @@ def test_the_licence_of_a_model_to_add_reaches_its_record(
     assert models.licence.text() == "", "it would go to the next model"
 
 
+def test_what_reads_with_the_model_says_that_it_waits_for_the_audits(
+    models: Any, engine: Any, text: str, qtbot: Any
+) -> None:
+    session = models.session
+    engine.gate.clear()
+    session.add_text(text)
+    session.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    done: list[str] = []
+    models.begin(lambda _: "read", then=done.append, at="model")
+    assert models.words.text() == "This begins when the audits are done."
+    assert models.stop.isVisible()
+    engine.gate.set()
+    qtbot.waitUntil(lambda: done == ["read"])
+    assert models.words.text() == ""
+
+
 def test_removing_asks_first_and_the_safe_answer_is_the_default(
     models: Any, noted: Noted, qtbot: Any
 ) -> None:

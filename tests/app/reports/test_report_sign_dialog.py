@@ -47,6 +47,20 @@ def test_a_report_is_signed(window: Any, desk: Path, qtbot: Any) -> None:
     assert {"integrity.intact", "coverage.whole", "changes.none"} <= keys
 
 
+def test_signing_does_not_wait_for_an_audit_that_runs(
+    window: Any, desk: Path, engine: Any, text: str, qtbot: Any
+) -> None:
+    engine.gate.clear()
+    window.session.add_text(text)
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    dialog = opened(window, desk, "Grüße 7")
+    dialog.sign_to(desk / "signed.pdf")
+    qtbot.waitUntil(lambda: not dialog.busy, timeout=60_000)
+    assert (desk / "signed.pdf").is_file()
+    assert window.session.queue.items[0].active
+
+
 def test_the_case_log_notes_it_and_its_head_is_signed_too(
     window: Any, desk: Path, paths: Any, qtbot: Any
 ) -> None:

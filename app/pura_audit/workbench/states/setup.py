@@ -113,7 +113,7 @@ class Setup(QObject):
         self._view.say("")
         self._view.busy(Progress(step=0, name="install"))
         self._install = self._session.do(
-            work, self._installed, self, progressed=self._view.busy, installs=True
+            work, self._installed, self, progressed=self._view.busy, at="installs"
         )
 
     def _cancel(self) -> None:

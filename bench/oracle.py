@@ -1,6 +1,6 @@
 """An attacker without a key asks a detector until a mark is gone, or until a text has one.
 
-``python bench/oracle.py --texts 4`` prints the tables of docs/study.md §17. The service is asked
+``python bench/oracle.py FILE`` prints the tables of docs/study.md §17. The service is asked
 over its own interface, in this process. The attacker has the model that wrote the texts, which is
 more than most have, and swaps tokens by what that model finds likely in their place. Told numbers,
 it climbs: a swap of four tokens stays where it moved the evidence the right way. Told "marked" or
@@ -22,6 +22,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -227,8 +228,13 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--texts", type=int, default=4)
     parser.add_argument("--most", type=int, default=60, help="questions of one attack")
-    parser.add_argument("--output", type=Path, default=None)
+    parser.add_argument("output", type=Path, help="attacks that ended; called again, it goes on")
     chosen = parser.parse_args()
+    done = {}
+    if chosen.output.exists():
+        for line in chosen.output.read_text().splitlines():
+            kind, number, way, one = json.loads(line)
+            done[kind, number, way] = Asked(**one)
     _common.print_facts("An attacker asks a detector", SEED)
     key = SecretKey(bytes(range(32)))
     home = user_paths()
@@ -259,22 +265,23 @@ def main() -> None:
     with Reader(
         replace(at, lent_model=model), setup, text_s=600.0, long_characters=10**6
     ) as reader:
-        for number in range(len(prompts)):
-            for kind in ("remove", "make"):
-                for way, protection in WAYS.items():
-                    if kind == "make" and way not in ("numbers", "words only"):
-                        continue  # without a slope there is nothing for the others to protect
-                    with tempfile.TemporaryDirectory() as folder:
-                        there = replace(at, paths=user_paths(folder))
-                        header = token_of(there)
-                        settings = Settings(anyone=True, protection=protection, limits=limits)
-                        app = create_app(there, reader, settings, log=Log(io.StringIO()))
-                        with TestClient(app, client=("192.0.2.7", 1)) as client:
-                            work = (texts[kind][number], model, kind, number, chosen.most)
-                            one = run(way, client, header, work)
-                    found.setdefault((kind, way), []).append(one)
-                    said = json.dumps({"text": number, "kind": kind, "way": way} | vars(one))
-                    print(said, flush=True)
+        for kind, number, way in product(texts, range(len(prompts)), WAYS):
+            if kind == "make" and way not in ("numbers", "words only"):
+                continue  # without a slope there is nothing for the others to protect
+            one = done.get((kind, number, way))
+            if one is None:
+                with tempfile.TemporaryDirectory() as folder:
+                    there = replace(at, paths=user_paths(folder))
+                    header = token_of(there)
+                    settings = Settings(anyone=True, protection=WAYS[way], limits=limits)
+                    app = create_app(there, reader, settings, log=Log(io.StringIO()))
+                    with TestClient(app, client=("192.0.2.7", 1)) as client:
+                        most = chosen.most if kind == "remove" else chosen.most // 2
+                        work = (texts[kind][number], model, kind, number, most)
+                        one = run(way, client, header, work)
+                with chosen.output.open("a") as file:
+                    file.write(json.dumps([kind, number, way, vars(one)]) + "\n")
+            found.setdefault((kind, way), []).append(one)
     table(found)
 
 

@@ -6,9 +6,10 @@ import asyncio
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pura.serve.problems import RefusalError
+from pura.serve.problems import RefusalError, problem
 from pura.serve.settings import Limits
 
 _HEADERS: Final = {
@@ -66,4 +67,11 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        names = [name for name, _ in scope["headers"]]
+        if b"transfer-encoding" in names and b"content-length" in names:
+            # A proxy and we could disagree where this request ends and the next begins.
+            refusal = problem(Request(scope), RefusalError("serve.form", code="serve-request"))
+            refusal.headers["Connection"] = "close"
+            await refusal(scope, receive, with_headers)
+            return
         await self._app(scope, bounded, with_headers)

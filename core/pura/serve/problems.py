@@ -84,6 +84,8 @@ def problem(request: Request, error: PuraError) -> JSONResponse:
     headers = {"Content-Language": language, "Vary": "Accept-Language"}
     if shown["status"] == HTTPStatus.UNAUTHORIZED:
         headers["WWW-Authenticate"] = "Bearer"
+    if shown["status"] in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+        headers["Connection"] = "close"  # the rest of the request is not waited for
     again = getattr(error, "again_s", None)
     if again is not None:
         headers["Retry-After"] = str(max(1, round(again)))

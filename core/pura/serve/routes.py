@@ -281,15 +281,16 @@ async def _asked(request: Request) -> tuple[Document, str | None]:
         ).parse()
     except MultiPartException:
         raise RefusalError("serve.form", code="serve-request") from None
-    file = form.get("file")
-    if file is None or isinstance(file, str):
-        raise RefusalError("serve.request", field="file", code="serve-request")
-    part, case = (form.get(name) for name in ("part", "case"))
+    try:
+        file = form.get("file")
+        if file is None or isinstance(file, str):
+            raise RefusalError("serve.request", field="file", code="serve-request")
+        data, name = await file.read(), file.filename or "file"
+        part, case = (form.get(one) for one in ("part", "case"))
+    finally:
+        await form.close()
     document = await document_of(
-        await file.read(),
-        file.filename or "file",
-        part if isinstance(part, str) else "",
-        request.app.state.limiter,
+        data, name, part if isinstance(part, str) else "", request.app.state.limiter
     )
     return document, case if isinstance(case, str) and case else None
 

@@ -83,25 +83,29 @@ class Listen:
             raise ServeError("serve.tls", code="usage")
 
 
-class Hurried(H11Protocol):
-    """A connection that has to bring the head of its first request soon."""
+class HurriedProtocol(H11Protocol):
+    """A connection that has to bring the head of each request soon."""
 
     header_s = Limits().header_s
 
     def connection_made(self, transport: Any) -> None:
         """Take a connection."""
         super().connection_made(transport)
-        self._late = self.loop.call_later(self.header_s, self._give_up)
+        self._look(object())
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Let a connection go."""
         self._late.cancel()
         super().connection_lost(exc)
 
-    def _give_up(self) -> None:
-        begun: object = self.cycle
-        if begun is None and not self.transport.is_closing():
+    def _look(self, before: object) -> None:
+        """Close where no request has begun since the last look, and none is being answered."""
+        now: Any = self.cycle
+        idle = now is None or now.response_complete
+        if idle and now is before:
             self.transport.close()
+            return
+        self._late = self.loop.call_later(self.header_s, self._look, now if idle else object())
 
 
 class OrderlyServer(uvicorn.Server):
@@ -144,7 +148,7 @@ def server(app: FastAPI, listen: Listen, limits: Limits) -> OrderlyServer:
         ServeError: It would listen where others could listen in.
     """
     listen.refuse()
-    protocol = type("Hurried", (Hurried,), {"header_s": limits.header_s})
+    protocol = type("Hurried", (HurriedProtocol,), {"header_s": limits.header_s})
     return OrderlyServer(
         uvicorn.Config(
             app,

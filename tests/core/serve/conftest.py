@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +24,7 @@ if importlib.util.find_spec("fastapi") is None:
         raise RuntimeError(words)
     pytest.skip(words, allow_module_level=True)
 
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from pura.serve.app import create_app
@@ -93,40 +93,40 @@ def token(at: Environment) -> Callable[..., dict[str, str]]:
     return make
 
 
+Make = Callable[..., tuple[FastAPI, Limits]]
+
+
 @pytest.fixture
-def detector(
-    at: Environment, setup: Setup, said: io.StringIO
-) -> Iterator[Callable[..., TestClient]]:
-    """Start the application: ``detector(limits={...}, protection={...}, anyone=False)``."""
+def made(at: Environment, setup: Setup, said: io.StringIO) -> Iterator[Make]:
+    """Make the application: ``made(limits={...}, protection={...}, anyone=False)``."""
     with ExitStack() as held:
 
-        def start(
+        def make(
             limits: dict[str, Any] | None = None,
             protection: dict[str, Any] | None = None,
             **settings: Any,
-        ) -> TestClient:
+        ) -> tuple[FastAPI, Limits]:
             used = replace(
                 OPEN,
                 limits=replace(OPEN.limits, **(limits or {})),
                 protection=replace(OPEN.protection, **(protection or {})),
                 **settings,
             )
-            reader = held.enter_context(
-                Reader(
-                    at,
-                    setup,
-                    text_s=used.limits.text_s,
-                    long_characters=used.limits.long_characters,
-                )
-            )
-            made = create_app(at, reader, used, log=Log(said))
-            return held.enter_context(
-                TestClient(made, raise_server_exceptions=False, client=("192.0.2.7", 1))
-            )
+            bounds = used.limits
+            reader = Reader(at, setup, text_s=bounds.text_s, long_characters=bounds.long_characters)
+            return create_app(at, held.enter_context(reader), used, log=Log(said)), bounds
+
+        yield make
+
+
+@pytest.fixture
+def detector(made: Make) -> Iterator[Callable[..., TestClient]]:
+    """Start the application, to be asked without a network; as ``made``."""
+    with ExitStack() as held:
+
+        def start(**settings: Any) -> TestClient:
+            app, _ = made(**settings)
+            client = TestClient(app, raise_server_exceptions=False, client=("192.0.2.7", 1))
+            return held.enter_context(client)
 
         yield start
-
-
-def kept_bytes(folder: Path) -> bytes:
-    """Return the bytes of every file of a folder."""
-    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

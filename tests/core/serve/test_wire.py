@@ -1,0 +1,277 @@
+"""The service on a real socket of this machine: hostile bytes, files, drain, proxies, TLS."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import socket
+import ssl
+import tempfile
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+
+from pura.base.errors import ServeError
+from pura.base.paths import user_paths
+from pura.scheme import SecretKey
+from pura.serve.roles import Role
+from pura.serve.server import Listen, OrderlyServer, server
+from pura.usecases.audits import Prepared
+from pura.usecases.cases import open_log
+
+Token = Callable[..., dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Wire:
+    """A service that listens.
+
+    Attributes:
+        port: Where, on this machine.
+        server: What listens.
+        client: Asks it.
+        ended: Waits until it has ended.
+    """
+
+    port: int
+    server: OrderlyServer
+    client: httpx.Client
+    ended: Callable[[], None]
+
+    def raw(self, data: bytes) -> bytes:
+        """Send bytes and return all that comes back before the other end closes."""
+        with closing(socket.create_connection(("127.0.0.1", self.port), 60)) as there:
+            told = b""
+            with suppress(ConnectionError):  # it may be cut off while it still speaks
+                there.sendall(data)
+                while piece := there.recv(65_536):
+                    told += piece
+            return told
+
+
+@pytest.fixture
+def wire(made: Callable[..., Any]) -> Iterator[Callable[..., Wire]]:
+    """Start a service: ``wire(limits={...}, listen={...})``."""
+    with ExitStack() as held:
+
+        def start(listen: dict[str, Any] | None = None, **settings: Any) -> Wire:
+            app, limits = made(**settings)
+            with closing(socket.create_server(("127.0.0.1", 0))) as free:
+                port = free.getsockname()[1]
+            running = server(app, Listen(port=port, **(listen or {})), limits)
+            thread = threading.Thread(target=running.run)
+            thread.start()
+
+            def ended() -> None:
+                thread.join(60)
+                assert not thread.is_alive()
+
+            def stop() -> None:
+                running.should_exit = True
+                ended()
+
+            held.callback(stop)
+            while not running.started:
+                assert thread.is_alive()
+            client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False)
+            return Wire(port, running, held.enter_context(client), ended)
+
+        yield start
+
+
+def test_hostile_bytes_are_bounded_and_the_service_goes_on(wire: Callable[..., Wire]) -> None:
+    there = wire(limits={"body_bytes": 100_000, "body_s": 0.3, "header_s": 0.3})
+    post = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    close = b"Connection: close\r\n"
+    chunk = b"8000\r\n" + b"a" * 0x8000 + b"\r\n"
+    for data, status in (
+        (post + b"Content-Length: 1000\r\n\r\n{", b"408"),
+        (post + b"Transfer-Encoding: chunked\r\n\r\n" + chunk * 99, b""),
+        (post + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\n{}", b"400"),
+        (post + b"Content-Length: -4\r\n\r\n{}", b"400"),
+        (post + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", b"400"),
+        (post + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", b"400"),
+        (b"GET /v1/checks/" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n", b"400"),
+        (b"GET /healthz HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n" + close + b"\r\n", b"200"),
+        (b"GET http://else.example/healthz HTTP/1.1\r\nHost: x\r\n" + close + b"\r\n", b"404"),
+        (b"\x16\x03\x01\x02\x00\x01\x00", b""),
+    ):
+        told = there.raw(data)
+        assert told.split(b" ")[1:2] == ([status] if status else told.split(b" ")[1:2]), data[:90]
+        assert b"Traceback" not in told
+    # The head of a request that does not come is not waited for.
+    assert there.raw(b"GET /healthz HTTP/1.1\r\nX: ") == b""
+    assert there.client.get("/healthz").text == "ok"
+
+
+def test_more_connections_than_there_is_room_for_are_turned_away(
+    wire: Callable[..., Wire],
+) -> None:
+    there = wire(limits={"connections": 20})
+    with ExitStack() as held:
+        for _ in range(30):
+            address = ("127.0.0.1", there.port)
+            held.enter_context(closing(socket.create_connection(address, 60)))
+        assert there.client.get("/healthz", headers={"Connection": "close"}).status_code == 503
+    while there.client.get("/healthz", headers={"Connection": "close"}).status_code != 200:
+        pass  # until the service has seen that they are gone
+
+
+def test_files_come_through_the_cage_and_never_touch_the_disk(
+    wire: Callable[..., Wire],
+    token: Token,
+    marked: list[str],
+    said: io.StringIO,
+    sample_key: SecretKey,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there, header = wire(), token(Role.INTERNAL)
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+
+    def send(data: bytes, name: str, **fields: str) -> Any:
+        return there.client.post(
+            "/v1/checks", files={"file": (name, data)}, data=fields, headers=header
+        )
+
+    canary = "Canaries of this very test sing at noon"
+    page = f"<p>{marked[0]}</p><!--{canary}{'x' * 2_000_000}-->".encode()
+    told = send(page, f"{canary}.html").json()["answer"]
+    assert told["verdict"] == "mark"
+    assert told["record"]["input"]["format"] == "html"
+    assert send(f"{canary}. {marked[0]}".encode(), "a.txt").json()["status"] == "done"
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b" " * (65 << 20))
+    two = b"id,text\r\n1,one text\r\n2,another text\r\n"
+    for data, name, code in (
+        (bomb.getvalue(), "bomb.docx", "input-limit"),
+        (b"%PDF-1.7 nothing of the kind", "a.pdf", "input-damaged"),
+        (b"\x00\x01\x02", "../../x.txt", ""),
+        (b"", "empty.txt", "input-empty"),
+        (two, "a.csv", ""),
+    ):
+        refused = send(data, name)
+        assert refused.status_code in (413, 422), name
+        assert code in ("", refused.json()["code"]), (name, refused.json())
+        assert refused.json()["detail"], name
+    assert send(page, "a.html", part="nothing").json()["code"] == "input-part"
+    kept = b"".join(
+        path.read_bytes() for path in user_paths().data.parent.rglob("*") if path.is_file()
+    )
+    log = said.getvalue()
+    for secret in (canary, marked[0][:60], header["Authorization"].partition(" ")[2]):
+        assert secret.encode() not in kept
+        assert secret not in log
+    assert sample_key.to_hex() not in json.dumps(told)
+
+
+def test_what_is_answered_to_a_case_is_in_it_and_ends_are_orderly(
+    wire: Callable[..., Wire],
+    token: Token,
+    at: Any,
+    marked: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there, header = wire(limits={"at_once_s": 0.0}), token(Role.INTERNAL, "Desk")
+    opened, read = threading.Event(), Prepared.audit_many
+
+    def held(self: Prepared, items: Any, **more: Any) -> Any:
+        assert opened.wait(60)
+        return read(self, items, **more)
+
+    monkeypatch.setattr(Prepared, "audit_many", held)
+    asked = {"text": marked[0], "case": "2026-017"}
+    place = there.client.post("/v1/checks", json=asked, headers=header).headers["location"]
+    there.server.handle_exit(signal.SIGTERM, None)
+    while there.client.get("/readyz").text != "draining":
+        pass
+    late = there.client.post("/v1/checks", json=asked, headers=header)
+    assert (late.status_code, late.json()["code"]) == (503, "serve-draining")
+    assert late.headers["retry-after"]
+    opened.set()
+    while (told := there.client.get(place, headers=header).json())["status"] == "waiting":
+        pass
+    assert told["answer"]["verdict"] == "mark"
+    there.ended()  # what was asked has its answer, so nothing is left to wait for
+    with open_log(at, read_only=True) as log:
+        [entry] = log.acts("examination-finished")
+        assert told["answer"]["record"]["id"] in json.dumps(log.kept(entry, "record"))
+
+
+def test_forwarded_addresses_are_believed_of_named_proxies_only(
+    wire: Callable[..., Wire],
+) -> None:
+    protection = {"per_day_block": 1, "memory_days": 0}
+    told = []
+    for listen in ({}, {"proxies": ("127.0.0.0/8",)}):
+        there = wire(listen=listen, protection=protection)
+        for address in ("198.51.100.1", "203.0.113.1"):
+            asked = there.client.post(
+                "/v1/checks", json={"text": "Short."}, headers={"X-Forwarded-For": address}
+            )
+            told.append(asked.status_code)
+    assert told == [200, 429, 200, 200]
+
+
+def test_others_cannot_listen_in_unless_somebody_says_so(
+    wire: Callable[..., Wire], tls: tuple[Path, Path]
+) -> None:
+    with pytest.raises(ServeError, match="could listen in"):
+        Listen.parsed("0.0.0.0:80").refuse()
+    for where in ("127.0.0.1:80", "[::1]:80", "localhost:0"):
+        Listen.parsed(where).refuse()
+    Listen.parsed("0.0.0.0:80", plain=True).refuse()
+    for wrong in ("8080", ":8080", "127.0.0.1:", "127.0.0.1:99999"):
+        with pytest.raises(ServeError, match="address:port"):
+            Listen.parsed(wrong)
+    with pytest.raises(ServeError, match="no address"):
+        Listen.parsed("127.0.0.1:80", proxies=("proxy.example",))
+    certificate, key = tls
+    with pytest.raises(ServeError, match="come together"):
+        Listen.parsed("127.0.0.1:80", certificate=certificate).refuse()
+    there = wire(listen={"certificate": certificate, "key": key})
+    trust = ssl.create_default_context(cafile=certificate)
+    with httpx.Client(verify=trust, trust_env=False) as client:
+        assert client.get(f"https://127.0.0.1:{there.port}/healthz").text == "ok"
+
+
+@pytest.fixture
+def tls(tmp_path: Path) -> tuple[Path, Path]:
+    """A certificate of 127.0.0.1 and its key."""
+    import ipaddress
+    from datetime import UTC, datetime, timedelta
+
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    now, key = datetime.now(UTC), ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    here = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    cert = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=9))
+        .add_extension(here, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = tmp_path / "tls.pem", tmp_path / "tls.key"
+    pem = serialization.Encoding.PEM
+    paths[0].write_bytes(cert.public_bytes(pem))
+    paths[1].write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    return paths

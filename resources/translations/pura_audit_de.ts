@@ -2538,10 +2538,6 @@
         <translation>Ansicht</translation>
     </message>
     <message>
-        <source>Cancel the audit on screen</source>
-        <translation>Die gezeigte Untersuchung abbrechen</translation>
-    </message>
-    <message>
         <source>Cancel all audits</source>
         <translation>Alle Untersuchungen abbrechen</translation>
     </message>
@@ -2592,6 +2588,10 @@
     <message>
         <source>Help</source>
         <translation>Hilfe</translation>
+    </message>
+    <message>
+        <source>Cancel the audit on screen, or show what is audited</source>
+        <translation>Die gezeigte Untersuchung abbrechen, oder die laufende zeigen</translation>
     </message>
     <message>
         <source>User guide</source>
@@ -5433,7 +5433,7 @@ Anteil {share:text}</translation>
     </message>
     <message>
         <source>This begins when the audits are done.</source>
-        <translation>Das beginnt, wenn die Prüfungen fertig sind.</translation>
+        <translation>Das beginnt, wenn die Untersuchungen fertig sind.</translation>
     </message>
 </context>
 <context>
@@ -5920,8 +5920,12 @@ Anteil {share:text}</translation>
         <translation>In der Zwischenablage ist kein Text.</translation>
     </message>
     <message>
-        <source>“{name:text}” is being audited, not the text on screen. Choose it in the list to cancel it, or cancel all.</source>
-        <translation>Untersucht wird »{name:text}«, nicht der Text auf dem Bildschirm. Wählen Sie ihn in der Liste, um ihn abzubrechen, oder brechen Sie alle ab.</translation>
+        <source>Cancelled: “{name:text}”.</source>
+        <translation>Abgebrochen: »{name:text}«.</translation>
+    </message>
+    <message>
+        <source>“{name:text}” is being audited. Once more cancels it.</source>
+        <translation>»{name:text}« wird gerade untersucht. Noch einmal bricht es ab.</translation>
     </message>
 </context>
 </TS>

@@ -166,7 +166,7 @@ def test_cancel_stops_the_running_and_the_waiting(
     qtbot.waitUntil(lambda: "done" in states(window))
 
 
-def test_esc_cancels_the_row_on_screen_and_no_other(
+def test_esc_cancels_the_row_on_screen_and_brings_up_what_runs_where_it_is_another(
     window: Any, qtbot: Any, engine: Any, text: str
 ) -> None:
     engine.gate.clear()
@@ -179,6 +179,10 @@ def test_esc_cancels_the_row_on_screen_and_no_other(
     window.actions_by_name["cancel"].trigger()  # nothing of that row is left to cancel
     assert states(window) == ["running", "cancelled"]
     assert "“running” is being audited" in window.status.words.text()
+    assert window.session.current.name == "running"
+    window.actions_by_name["cancel"].trigger()
+    qtbot.waitUntil(lambda: states(window) == ["cancelled", "cancelled"])
+    assert "Cancelled: “running”" in window.status.words.text()
 
 
 def test_a_failed_audit_never_stops_the_queue(

@@ -211,11 +211,16 @@ def _audit(window: Workbench) -> list[Command]:
         ),
         Command(
             "cancel",
-            translate("Menu", "Cancel the audit on screen"),
+            translate("Menu", "Cancel the audit on screen, or show what is audited"),
             window.cancel_current,
             keys=("Esc",),
         ),
-        Command("cancel-all", translate("Menu", "Cancel all audits"), window.session.cancel),
+        Command(
+            "cancel-all",
+            translate("Menu", "Cancel all audits"),
+            window.session.cancel,
+            keys=("Shift+Esc",),
+        ),
         Command(
             "stress",
             translate("Menu", "Stress this text …"),

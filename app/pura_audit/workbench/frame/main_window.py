@@ -362,19 +362,18 @@ class MainWindow(QMainWindow):
         unlocked(self.session, self, lambda: begin_audits(self.session, self, items))
 
     def cancel_current(self) -> None:
-        """Stop the audit on screen; where another runs, say which."""
+        """Stop the audit on screen; where another text is audited, bring that one on screen."""
         current = self.session.current
         if current is not None and current.active:
             self.session.stop([current])
+            self.say(filled(translate("Window", "Cancelled: “{name:text}”."), name=current.name))
             return
-        running = next((i for i in self.session.queue.items if i.active), None)
-        if running is not None:
-            words = translate(
-                "Window",
-                "“{name:text}” is being audited, not the text on screen. Choose it in the list to "
-                "cancel it, or cancel all.",
-            )
-            self.say(filled(words, name=running.name))
+        active = [item for item in self.session.queue.items if item.active]
+        runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
+        if runs is not None:
+            self._show_document(runs)
+            words = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
+            self.say(filled(words, name=runs.name))
 
     def remove_current(self) -> None:
         """Take the row on screen out."""

@@ -1,0 +1,109 @@
+"""``pura serve`` as a process: a kept answer outlives its death; it ends when asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2 as httpx
+import pytest
+from typer.testing import CliRunner
+
+from pura.base.paths import user_paths
+from pura.caselog import CaseLog
+from pura.cli.__main__ import app
+
+
+def pura(*words: str, code: int = 0) -> str:
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == code, (words, done.output, done.exception)
+    return done.stdout
+
+
+def test_tokens_are_made_listed_and_revoked(rows: Callable[[str], list[dict[str, Any]]]) -> None:
+    made = pura("serve", "token", "new", "City paper", "--role", "trusted", "--per-day", "7")
+    assert made.splitlines()[-1].startswith("pura_")
+    assert len(made.splitlines()[-1]) == len("pura_") + 43  # 256 bits
+    [row] = rows(pura("serve", "token", "list", "--json"))
+    assert (row["name"], row["role"], row["per_day"], row["revoked"]) == (
+        "City paper",
+        "trusted",
+        7,
+        "",
+    )
+    assert "7 a day" in pura("serve", "token", "list")
+    pura("serve", "token", "revoke", row["id"])
+    assert "revoked on" in pura("serve", "token", "list")
+    pura("serve", "token", "new", "x", "--role", "king", code=2)
+    pura("serve", "token", "new", "x", "--expires", "soon", code=2)
+    pura("serve", "--listen", "127.0.0.1:0", code=2)  # without a profile
+
+
+@contextmanager
+def served(folder: Path, *words: str) -> Iterator[tuple[httpx.Client, subprocess.Popen[str]]]:
+    """Run the service as a process of its own."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    given = ["--profile", "p.json", "--key-file", "k.hex", "--listen", f"127.0.0.1:{port}"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pura.cli", "serve", *given, *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
+        try:
+            while True:
+                assert process.poll() is None, process.stderr and process.stderr.read()
+                try:
+                    if client.get("/readyz").status_code == 200:
+                        break
+                except httpx.TransportError:
+                    continue
+            yield client, process
+        finally:
+            process.kill()
+            process.communicate()
+
+
+@pytest.mark.slow
+def test_a_kept_answer_outlives_the_process_and_sigterm_ends_it(
+    tmp_path: Path, small_models: Path, samples: dict[str, Any]
+) -> None:
+    models = user_paths().models
+    models.parent.mkdir(parents=True, exist_ok=True)
+    models.symlink_to(small_models)
+    sample = samples["marked-tbcc"]
+    (tmp_path / "p.json").write_text(json.dumps(sample["profile"]))
+    (tmp_path / "k.hex").write_text(sample["key_hex"])
+    (tmp_path / "k.hex").chmod(0o600)
+    token = pura("serve", "token", "new", "Desk", "--role", "internal").splitlines()[-1]
+    header = {"Authorization": f"Bearer {token}"}
+    text = sample["texts"][0]["text"]
+    with served(tmp_path, "--anyone") as (client, process):
+        asked = {"text": text, "case": "2026-017"}
+        told = client.post("/v1/checks", json=asked, headers=header).json()
+        while told["status"] == "waiting":
+            told = client.get(f"/v1/checks/{told['id']}", headers=header).json()
+        process.kill()
+        process.wait(60)
+    with CaseLog(user_paths().caselog, read_only=True) as log:
+        assert len(list(log.acts("examination-finished"))) == 1
+    assert told["answer"]["verdict"] == "mark"
+    with served(tmp_path, "--anyone") as (client, process):
+        assert client.get("/v1/detector").json()["anyone"] is True
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0
+    events = [json.loads(line)["event"] for line in said.splitlines() if line.startswith("{")]
+    assert events == ["draining", "ends"]
+    assert text[:40] not in said

@@ -108,8 +108,9 @@ def _line(item: Item, *, readable: bool) -> dict[str, Any]:
     }
     if item.path is not None:
         line["path"] = str(item.path.absolute())
-    if item.document is not None and item.document.part:
-        line["part"] = item.document.part
+    part = item.document.part if item.document is not None else item.part
+    if part:
+        line["part"] = part
     if length(item):
         line["characters"] = length(item)
     if item.sample:

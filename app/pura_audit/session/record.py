@@ -22,6 +22,7 @@ from pura_audit.session.queue_model import QueueModel
 
 PAUSE_MS: Final = 150  # changes within it are noted together
 LOOK_MS: Final = 400
+_UNREAD: Final = (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
 IN_MEMORY: Final = 40  # records that stay beside the one on screen
 
 
@@ -163,8 +164,7 @@ class Record(QObject):
                 lambda outcome: self._fetched(item, outcome),
                 self,
             )
-        elif item.state is ItemState.READY and item.document is None and item.path is not None:
-            item.state = ItemState.LOADING
+        elif item.state in _UNREAD and item.document is None and item.path is not None:
             self._session.load(item)
 
     def _fetched(self, item: Item, outcome: Outcome[Audit]) -> None:

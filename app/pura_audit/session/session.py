@@ -52,6 +52,7 @@ from pura_audit.session.undo import AddRows, RemoveRows
 
 T = TypeVar("T")
 _FRESH = (ItemState.READY, ItemState.INTERRUPTED)
+_CUT = (ItemState.CANCELLED, ItemState.INTERRUPTED)
 
 
 class Session(QObject):
@@ -165,9 +166,11 @@ class Session(QObject):
                 self.noticed.emit(outcome.words)
 
     def load(self, item: Item) -> None:
-        """Read the file of a row."""
+        """Read the file of a row; one that was cut off or cancelled stays so."""
         path = item.path
         if path is not None:
+            if item.state not in _CUT:
+                item.state = ItemState.LOADING
             self.jobs.files.do(
                 lambda context: read_file(path, ReadOptions(), context),
                 lambda outcome: self._loaded(item, outcome),
@@ -175,7 +178,7 @@ class Session(QObject):
             )
 
     def _loaded(self, item: Item, outcome: Outcome[FileTexts | UnreadFile]) -> None:
-        if item.state is not ItemState.LOADING:
+        if item.document is not None or item.state not in (ItemState.LOADING, *_CUT):
             return  # it was taken out and put back meanwhile, and read twice
         wanted, item.wanted = item.wanted, False
         match outcome:
@@ -187,12 +190,13 @@ class Session(QObject):
             case Done(FileTexts() as texts):
                 first, *others = _wanted_parts(texts.documents, item.part)
                 item.name = first.title if first.part else item.name
-                item.state, item.document = ItemState.READY, first
+                item.document = first
+                item.state = item.state if item.state in _CUT else ItemState.READY
                 self._touch(item)
                 if texts.report:
                     self.report_seen.emit(item.path)
                 self._add_parts(item, others)
-                if not item.part:
+                if item.part is None:
                     self._add_unread(item, texts.unread)
                 if wanted:
                     self._ask(item, first)
@@ -372,9 +376,9 @@ class Session(QObject):
         """Queue audits of the rows, short ones first; a file that was not read is read again."""
         for item in sorted(items if items is not None else self.due(), key=length):
             if item.document is None and item.path is not None and not item.active:
-                item.state, item.failure, item.wanted = ItemState.LOADING, None, True
-                self._touch(item)
+                item.failure, item.wanted = None, True
                 self.load(item)
+                self._touch(item)
             elif item.runnable and item.document is not None:
                 self._ask(item, item.document)
 

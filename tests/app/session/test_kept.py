@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mailbox
 import os
 import signal
 import stat
@@ -157,6 +158,34 @@ def test_a_killed_program_loses_nothing(
     wait_until(qtbot, lambda: wait.state is ItemState.DONE)
     assert running.state is ItemState.DONE
     assert len(unfiled().items) == 3
+
+
+def test_an_interrupted_row_shows_its_part_of_the_file_after_every_restart(
+    again: Any, qtbot: Any, tmp_path: Path
+) -> None:
+    box = mailbox.mbox(tmp_path / "box.mbox")
+    for words in ("The first message.", "The second message."):
+        box.add(f"Subject: {words}\nContent-Type: text/plain\n\n{words}\n".encode())
+    box.flush()
+    box.close()
+    session = again().session
+    session.add_paths([tmp_path / "box.mbox"])
+    wait_until(qtbot, lambda: len(session.queue.items) == 2)
+    for item in session.queue.items:
+        item.state = ItemState.RUNNING
+        session.touch(item)
+    for _ in range(2):  # nobody looks at it in between
+        session.close()
+        window = again()
+        session = window.session
+        wait_until(qtbot, lambda rows=session.queue: len(rows.items) == 2)
+    second = session.queue.items[1]
+    session.show(second)
+    wait_until(qtbot, lambda: second.document is not None)
+    assert second.state is ItemState.INTERRUPTED
+    assert "The second message." in second.document.text
+    assert window.work.text.isVisible()
+    assert "Interrupted" in window.work.ready.heading.text()
 
 
 def test_rows_say_saved_and_reviewed_and_a_filed_finding_leaves_the_unfiled_case(

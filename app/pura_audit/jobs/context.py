@@ -39,6 +39,7 @@ class JobContext:
         self._started = 0.0
         self._first = 0
         self._end: float | None = None
+        self._left: float | None = None
 
     def cancel(self) -> None:
         """Ask the job to stop at its next checkpoint; a paused one wakes up for it."""
@@ -68,11 +69,23 @@ class JobContext:
         if self._cancel.is_set():
             raise Cancelled
 
+    def _told_before(self, left: float) -> float | None:
+        """Return the time to tell: it never counts up.
+
+        A guess that was a little too short stands still until it is true; of one that was far off
+        nothing is told until then.
+        """
+        if self._left is None or left <= self._left:
+            self._left = left
+            return left
+        return self._left if left <= 1.5 * self._left + 2 else None
+
     def progress(self, stage: Stage) -> None:
         """Report, unless the last report was a moment ago; estimates the time left."""
         now, step = self._clock(), (stage.number, stage.name)
         if step != self._step:
             self._step, self._started, self._first = step, now, stage.done
+            self._left = None
         elif (
             now - self._told < INTERVAL
             and stage.done < stage.total
@@ -88,6 +101,7 @@ class JobContext:
             if stage.number == READING:  # of the audit as a whole
                 left += stage.total * spent / done * (1 - READ) / READ
             self._end = now + left
+            left = self._told_before(left)
         elif stage.number > READING and self._end is not None:
             left = max(1.0, self._end - now)
         self._report(

@@ -87,6 +87,23 @@ def test_time_left_follows_the_speed_and_waits_for_something_to_go_by() -> None:
     assert told[-1].seconds_left == pytest.approx(after - 0.5)
 
 
+def test_time_left_never_counts_up() -> None:
+    told: list[Progress] = []
+    clock = Clock()
+    context = make(told, clock)
+    ways = [(1, 10), (1, 20), (1, 30), (1, 38), (2, 40), (60, 41), (1, 90), (1, 99)]
+    context.progress(Stage(name="install", done=0, total=100))
+    for seconds, done in ways:
+        clock.now += seconds
+        context.progress(Stage(name="install", done=done, total=100))
+    left = [one.seconds_left for one in told]
+    assert left[0] is None
+    assert left[6] is None  # the guess was far off
+    shown = [one for one in left if one is not None]
+    assert len(shown) == 7
+    assert shown == sorted(shown, reverse=True)
+
+
 def test_reading_is_told_in_tokens(qapp: Any) -> None:
     from pura_audit.workbench.states.state_views import progress_words
 

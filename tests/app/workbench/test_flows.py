@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
@@ -346,8 +346,15 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
             checkpoint()
 
     monkeypatch.setattr(setup, "install_model", fetch)
+
+    def places() -> list[Any]:
+        shown = (view.key.button, view.model.other, view.profile.button, view.bundle)
+        return [(button.mapTo(window, QPoint()), button.size()) for button in shown]
+
+    before = places()
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: view.stage.text().startswith("1 of 3, fetching: "))
+    assert places() == before
     assert "Offline" not in window.status._network.text()
     assert view.key.button.isEnabled()  # and the model's thread is free for it
     assert not view.model.button.isEnabled()
@@ -356,10 +363,12 @@ def test_first_run_says_what_is_missing_and_sets_it_up(
     qtbot.waitUntil(lambda: bool(done))
     view.cancel.click()
     qtbot.waitUntil(view.cancel.isHidden)
+    assert places() == before
     assert "Offline" in window.status._network.text()
     monkeypatch.setattr(setup, "install_model", no_space)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "needs 600 MB" in view.words.text())
+    assert places() == before
     engine.empty = False
     monkeypatch.setattr(setup, "install_model", lambda *_, **__: None)
     qtbot.mouseClick(view.model.button, Qt.MouseButton.LeftButton)

@@ -86,6 +86,12 @@ class SetupView(QFrame):
         self.busy(None)
 
     def _lay_out(self) -> None:
+        # What comes and goes keeps its place, so that no button moves under the pointer.
+        for row in (self.key, self.model, self.profile):
+            _keep_place(row.button, row.other)
+        self.words.setMinimumHeight(2 * self.words.fontMetrics().lineSpacing())
+        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        _keep_place(self.bar, self.stage, self.cancel, self.words)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(GAP)
@@ -104,10 +110,10 @@ class SetupView(QFrame):
         progress.setSpacing(GAP)
         progress.addWidget(self.bar, 1)
         progress.addWidget(self.cancel)
-        grid.addLayout(progress, 3, 0, 1, 5)
-        grid.addWidget(self.stage, 4, 0, 1, 5)
-        grid.addWidget(self.words, 5, 0, 1, 5)
-        grid.addWidget(self.bundle, 6, 0, 1, 5, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(self.bundle, 3, 0, 1, 5, Qt.AlignmentFlag.AlignLeft)
+        grid.addLayout(progress, 4, 0, 1, 5)
+        grid.addWidget(self.stage, 5, 0, 1, 5)
+        grid.addWidget(self.words, 6, 0, 1, 5)
 
     def show_catalogue(self, found: Catalogue | None) -> None:
         """Say what is there."""
@@ -158,6 +164,13 @@ class SetupView(QFrame):
         """Say what went wrong; nothing when all is well."""
         self.words.setText(words)
         self.words.setVisible(bool(words))
+
+
+def _keep_place(*widgets: QWidget) -> None:
+    for widget in widgets:
+        policy = widget.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)
+        widget.setSizePolicy(policy)
 
 
 def _there(names: Sequence[str], none: str) -> str:

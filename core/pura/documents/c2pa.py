@@ -3,7 +3,7 @@
 C2PA (A.7 in version 2.3, A.8 in 2.4) appends a signed statement of origin to a text: U+FEFF, then
 one variation selector a byte, which nobody sees. The bytes are a magic word, a version, a length
 and the manifest. It says nothing about the mark of PURA, and checking its signature needs
-certificates that this program does not hold (decision 046);
+certificates that this program does not hold (decision 013);
 but a reader of the record must know that it is there.
 """
 

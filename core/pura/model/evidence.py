@@ -33,7 +33,7 @@ CONTEXT: Final = 8192
 """Longest input in tokens, a known prompt with it."""
 
 WINDOW: Final = 2048
-"""Longest input without a prompt: attention costs its square (decision 054)."""
+"""Longest input without a prompt: attention costs its square (decision 041)."""
 
 OVERLAP: Final = 256
 """Tokens that a window has in common with the one before, and predicts nothing of."""

@@ -4,15 +4,19 @@
 entropies and intervals are those of texts that the built-in model wrote with a mark, read by it
 with their prompt as the source saw them, and without as a verifier does (``bench/calibration.py``
 makes and reads them). Phases and ring positions are simulated as in ``bench/every_mark.py``, so one
-reading carries any payload under any number of keys.
+reading carries any payload under any number of keys. ``--real KEYS`` prints the false positives on
+texts without a mark, by people, by the model and of repetition, each under so many random keys.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 import time
+from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,9 +28,10 @@ import _common
 from pura.decode import ExactDecision, Issuable, decide, default_model
 from pura.measure.cache import Cache
 from pura.measure.intervals import wilson
-from pura.scheme import Payload, Profile, Schedule, encode
+from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
 from pura.scheme.gray import sector_of
 
+DATA: Final = Path(__file__).resolve().parent.parent / "tests" / "data"
 SEED: Final = 286
 FOUND: Final = 6.0
 NULL_TOKENS: Final = 100
@@ -115,10 +120,46 @@ def null(code: str, pair: Any, issuable: Issuable, runs: int) -> list[str]:
         plan = simulated(rng, seen, seen, None, PROFILES[code])
         found, _ = weigh(plan, seen, NULL_TOKENS, PROFILES[code], issuable)
         values.append(found.log10_e)
+    return [code, *_counted(values)]
+
+
+def _counted(values: Sequence[float]) -> list[str]:
     e = 10.0 ** np.array(values)
     error = e.std(ddof=1) / math.sqrt(e.size)
     hits = [str(int((e >= level).sum())) for level in (10, 100, 1000)]
-    return [code, str(runs), f"{e.mean():.3f} ± {error:.3f}", *hits, f"{max(values):.2f}"]
+    return [str(e.size), f"{e.mean():.3f} ± {error:.3f}", *hits, f"{max(values):.2f}"]
+
+
+def real(code: str, issuable: Issuable, keys: int) -> list[list[str]]:
+    """Weigh texts without a mark under random keys, without the limits and with them; rows."""
+    from pura.model.evidence import read
+    from pura.model.tokenise import tokenise
+
+    model, profile = _common.load_builtin(), PROFILES[code]
+    texts = [
+        (kind, tokenise(model.tokenizer, part.strip()).ids)
+        for kind, file in (("human", "human.txt"), ("repeated", "boilerplate.txt"))
+        for part in (DATA / file).read_text(encoding="utf-8").split("\n%\n")
+    ]
+    samples = json.loads((DATA / "samples" / "plain.json").read_text(encoding="utf-8"))["texts"]
+    texts += [("model", np.array(sample["tokens"])) for sample in samples]
+    found: dict[tuple[str, str], list[float]] = {}
+    for text, (kind, whole) in enumerate(texts):
+        ids = whole[:NULL_TOKENS]
+        labels = [f"{SEED}/real/{text}/{number}".encode() for number in range(keys)]
+        tried = [SecretKey(blake2b(label, digest_size=32).digest()) for label in labels]
+        seen = read(model, ids, keys=tried, profile=profile)
+        for number, key in enumerate(tried):
+            plan = schedule(ids, seen.entropy_bits, key, profile)
+            for name, limits in (("without", None), ("with", issuable)):
+                said = decide(
+                    plan, seen.entropy_bits, seen.lo[number], seen.hi[number], profile,
+                    issuable=limits, token_probability=seen.probability,
+                )  # fmt: skip
+                for group in (kind, "all"):
+                    found.setdefault((group, name), []).append(said.log10_e)
+        print(f"{code}, text {text}", file=sys.stderr, flush=True)
+    return [[code, *labels, *_counted(values)] for labels, values in sorted(found.items())]
 
 
 def main() -> None:
@@ -128,19 +169,27 @@ def main() -> None:
     parser.add_argument("--code", choices=list(PROFILES), action="append", help="only this one")
     parser.add_argument("--texts", type=int, default=64, help="of each code and limits")
     parser.add_argument("--null", type=int, default=0, help="random keys instead, so many")
+    parser.add_argument("--real", type=int, default=0, help="random keys a text without a mark")
     args = parser.parse_args()
     cache = Cache(args.cache)
     _common.print_facts("Limits as prior", SEED)
     print(f"likelihood table {default_model().fingerprint}\n")
     for code in args.code or PROFILES:
         profile = PROFILES[code]
-        pair = [cache.get(f"reading.calibration-{code}.{who}.0.0") for who in ("prompt", "blind")]
         for label, fields in LIMITS.items():
             issuable = Issuable.of(fields, OUTSIDE)
             bits = -issuable.log_share / math.log(2)
+            head = ["keys", "mean e ± s.e.", "≥ 10", "≥ 100", "≥ 1000", "max log10 e"]
+            if args.real:
+                rows = real(code, issuable, args.real)
+                _common.print_table(["code", "texts of", "limits", *head], rows)
+                continue
+            blind, prompted = (
+                f"reading.calibration-{code}.{who}.0.0" for who in ("blind", "prompt")
+            )
+            pair = [cache.get(prompted), cache.get(blind)]
             if args.null:
-                head = ["code", "keys", "mean e ± s.e.", "≥ 10", "≥ 100", "≥ 1000", "max log10 e"]
-                _common.print_table(head, [null(code, pair, issuable, args.null)])
+                _common.print_table(["code", *head], [null(code, pair, issuable, args.null)])
                 continue
             print(f"\n{code}; {label}: {bits:.1f} of 36 bits are excluded\n")
             rows, found = [], []

@@ -97,12 +97,13 @@ def peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def load_builtin(device: str = "cpu") -> Any:
-    """Load the built-in model from the user's store."""
+def load_builtin(device: str = "cpu", *, instead: str = "") -> Any:
+    """Load the built-in model from the user's store, or the one of another name."""
     from pura.base.paths import user_paths
     from pura.model.device import choose_device
     from pura.model.load import load_model
     from pura.model.store import ModelStore
 
-    model = ModelStore(user_paths().models).install_builtin()
+    store = ModelStore(user_paths().models)
+    model = store.get(instead) if instead else store.install_builtin()
     return load_model(model, choose_device(device))

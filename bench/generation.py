@@ -5,8 +5,9 @@ the same number of tokens from the same prompts: ``plain`` is ``model.generate(d
 from the whole distribution, ``marked`` is ours, ``processor`` is the library's greedy loop around
 our logits processor (docs/serving.md), ``keys`` is ours with another key in every row. A second
 table repeats the vocabulary of the model up to 262,144 tokens, as wide as any in use; such a model
-writes nonsense at the price of a real one. On a processor the times are its own seconds, so that
-other programs do not count; on a GPU they are those of the clock.
+writes nonsense at the price of a real one. ``--model NAME`` takes an installed model, without that
+table. On a processor the times are its own seconds, so that other programs do not count; on a GPU
+they are those of the clock.
 """
 
 from __future__ import annotations
@@ -127,14 +128,16 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--rounds", type=int)
     parser.add_argument("--batches", type=int, nargs="+", choices=ROUNDS, default=list(ROUNDS))
+    parser.add_argument("--model", default="", help="installed model; left out: the built-in one")
     options = parser.parse_args()
     import torch
 
     _common.print_facts("Generation", SEED)
     for device in ("cpu", "cuda") if torch.cuda.is_available() else ("cpu",):
-        model = _common.load_builtin(device)
+        model = _common.load_builtin(device, instead=options.model)
         table(model, options.tokens, options.rounds, options.batches)
-        table(widened(model), options.tokens, options.rounds, options.batches)
+        if not options.model:
+            table(widened(model), options.tokens, options.rounds, options.batches)
 
 
 if __name__ == "__main__":

@@ -73,8 +73,9 @@ audit: install ## Look for known holes: security rules, published advisories (as
 	@packaging/setup/audit.sh
 
 FUZZ_SECONDS ?= 600
-fuzz: install ## Fuzz what reads strangers' bytes, FUZZ_SECONDS in all (asks the network once, for its tool)
+fuzz: install ## Fuzz what reads strangers' bytes, FUZZ_SECONDS in all (asks the network once, for its tools)
 	@tests/fuzz/run.sh --seconds $(FUZZ_SECONDS)
+	@tests/fuzz/serve.sh
 	@$(BIN)/python tests/fuzz/gguf_flips.py --seconds $$(($(FUZZ_SECONDS) / 2))
 
 bench: install ## Print the benchmarks, side by side, with the machine

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from pura.base.errors import PuraError
 from pura.serve import routes, shapes
@@ -97,14 +100,26 @@ def _openapi(app: FastAPI) -> dict[str, object]:
     return app.openapi_schema
 
 
+def _methods(request: Request) -> set[str]:
+    """Return the methods that an address takes."""
+    asked = {name: request.scope[name] for name in ("type", "path", "method", "headers")}
+    return {
+        method
+        for route in routes.router.routes
+        if isinstance(route, APIRoute) and route.matches(asked)[0] is not Match.NONE
+        for method in route.methods or ()
+    }
+
+
 async def _refused(request: Request, error: Exception) -> Response:
     """Answer an error as a problem."""
+    headers: dict[str, str] = {}
     if isinstance(error, HTTPException):
-        error = (
-            RefusalError("serve.method", code="serve-method")
-            if error.status_code == 405
-            else RefusalError("serve.unknown", code="serve-unknown")
-        )
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(sorted(_methods(request)))
+            error = RefusalError("serve.method", code="serve-method")
+        else:
+            error = RefusalError("serve.unknown", code="serve-unknown")
     elif isinstance(error, RequestValidationError):
         error = RefusalError("serve.form", code="serve-request")
     elif not isinstance(error, PuraError):
@@ -112,4 +127,6 @@ async def _refused(request: Request, error: Exception) -> Response:
     service: Service | None = getattr(request.app.state, "service", None)
     if service is not None:
         service.metrics.refused.labels(error.code).inc()
-    return problem(request, error)
+    told = problem(request, error)
+    told.headers.update(headers)
+    return told

@@ -221,6 +221,7 @@ def test_what_is_too_much_is_refused_in_the_words_of_the_tool(
         headers={"Content-Type": "multipart/form-data; boundary=x"},
     )
     assert told.json()["code"] == "serve-request"
+    assert client.put("/v1/checks/a").headers["allow"] == "DELETE, GET"
     for method, path, status in (
         ("PUT", "/v1/checks", 405),
         ("GET", "/v1/../../etc/passwd", 404),

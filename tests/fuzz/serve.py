@@ -1,0 +1,76 @@
+"""Start the detector with the built-in model and let Schemathesis ask it, with a token and without.
+
+.venv/bin/python tests/fuzz/serve.py build/fuzz/schemathesis/bin/schemathesis
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from contextlib import closing, suppress
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PURA = [sys.executable, "-m", "pura.cli"]
+# A request may be well formed and name a part that its file does not have.
+LEFT_OUT = "positive_data_acceptance"
+
+
+def main() -> None:
+    """Start, ask, end; its exit code is that of the worst answer."""
+    from pura.base.paths import user_paths
+
+    models = user_paths().models
+    sample = json.loads((ROOT / "tests/data/samples/marked-tbcc.json").read_text("utf-8"))
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        (home / "data").mkdir()
+        (home / "data" / "models").symlink_to(models, target_is_directory=True)
+        (home / "p.json").write_text(json.dumps(sample["profile"]))
+        (home / "k.hex").write_text(sample["key_hex"])
+        (home / "k.hex").chmod(0o600)
+        there = os.environ | {"PURA_HOME": name}
+        made = [*PURA, "--quiet", "serve", "token", "new", "fuzz", "--role", "internal"]
+        token = subprocess.check_output(made, env=there, text=True).strip()
+        with closing(socket.create_server(("127.0.0.1", 0))) as free:
+            where = f"127.0.0.1:{free.getsockname()[1]}"
+        given = ["--profile", home / "p.json", "--key-file", home / "k.hex", "--listen", where]
+        given += ["--anyone", "--per-day", "0", "--per-day-block", "0"]
+        service = subprocess.Popen([*PURA, "serve", *given], env=there, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(f"http://{where}/readyz", service)
+            codes = [
+                subprocess.run(
+                    [Path(sys.argv[1]).resolve(), "run", f"http://{where}/v1/openapi.json", *asked],
+                    check=False,
+                    cwd=home,
+                ).returncode
+                for asked in (
+                    ["--exclude-checks", LEFT_OUT, "--header", f"Authorization: Bearer {token}"],
+                    ["--exclude-checks", LEFT_OUT, "--max-examples", "10"],
+                )
+            ]
+            assert service.poll() is None, "the service is gone"
+        finally:
+            service.kill()
+            service.wait()
+    sys.exit(max(codes))
+
+
+def wait_for(address: str, service: subprocess.Popen[bytes]) -> None:
+    """Wait until the model is loaded."""
+    while service.poll() is None:
+        with suppress(OSError), urllib.request.urlopen(address, timeout=5):
+            return
+        time.sleep(0.2)
+    sys.exit("the service did not start")
+
+
+if __name__ == "__main__":
+    main()

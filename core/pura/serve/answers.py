@@ -65,7 +65,7 @@ class Answer:
         strength: The word of the verbal scale, English; empty for the public, and where nothing
             was read.
         supports: What it supports: ``mark`` or ``no-mark``; empty where the strength is.
-        sentences: The answer in words, without numbers for trusted askers.
+        sentences: The answer in words, which have numbers; trusted askers get others.
         marks: See there.
         record: The whole record, JSON, packed; None unless the asker is internal.
         statement: The signed statement; empty where none is made.
@@ -98,7 +98,8 @@ class Answer:
             "headline": "" if self.headline is None else fill(self.headline, language),
             "strength": say_scale(self.strength, language),
             "supports": self.supports,
-            "meaning": " ".join(fill(one, language) for one in self.sentences),
+            "meaning": " ".join(fill(one, language) for one in self.sentences)
+            or say(f"answer.{self.verdict}-means", language),
             "sha256": self.sha256,
             "created": self.created,
             "policy": self.policy,

@@ -22,6 +22,8 @@ _HEADERS: Final = {
 }
 """Of every answer; a page says for itself what it may load."""
 
+_AGAIN_S: Final = 5.0
+
 
 class Guard:
     """Bounds what a request may bring, and adds headers to what is answered.
@@ -33,6 +35,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
+        self._held = 0  # bytes of all requests that are under way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -52,7 +55,11 @@ class Guard:
                     message = await receive()
             except TimeoutError:
                 raise RefusalError("serve.slow", code="serve-slow") from None
-            size += len(message.get("body", b""))
+            came = len(message.get("body", b""))
+            size += came
+            self._held += came
+            if self._held > self._limits.held_bytes:
+                raise RefusalError("serve.busy", code="serve-busy", again_s=_AGAIN_S)
             if size > self._limits.body_bytes:
                 raise RefusalError(
                     "serve.large", most=self._limits.body_bytes >> 20, code="serve-large"
@@ -74,4 +81,7 @@ class Guard:
             refusal.headers["Connection"] = "close"
             await refusal(scope, receive, with_headers)
             return
-        await self._app(scope, bounded, with_headers)
+        try:
+            await self._app(scope, bounded, with_headers)
+        finally:
+            self._held -= size

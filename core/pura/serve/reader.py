@@ -145,7 +145,6 @@ class Reader:
         self._over = False
         self._held = ExitStack()
         self._threads: list[threading.Thread] = []
-        self.policy = setup.policy
         self.seconds_a_character = 0.0
 
     def __enter__(self) -> Self:

@@ -64,6 +64,7 @@ class Limits:
 
     Attributes:
         body_bytes: Of one request.
+        held_bytes: Of all requests that are under way.
         body_s: Seconds within which a request has to be there.
         characters: Of one text, by role.
         waiting: Checks that wait, in all.
@@ -80,6 +81,7 @@ class Limits:
     """
 
     body_bytes: int = 8 << 20
+    held_bytes: int = 64 << 20
     body_s: float = 30.0
     characters: dict[Role, int] = field(
         default_factory=lambda: {

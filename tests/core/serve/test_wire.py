@@ -113,6 +113,18 @@ def test_hostile_bytes_are_bounded_and_the_service_goes_on(wire: Callable[..., W
     assert there.client.get("/healthz").text == "ok"
 
 
+def test_requests_that_are_too_much_together_are_turned_away(wire: Callable[..., Wire]) -> None:
+    there = wire(limits={"held_bytes": 100_000})
+    head = b"POST /v1/checks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    with closing(socket.create_connection(("127.0.0.1", there.port), 60)) as other:
+        other.sendall(head + b"Content-Length: 90000\r\n\r\n" + b" " * 80_000)
+        while (told := there.client.post("/v1/checks", json={"text": "a" * 50_000})).is_success:
+            pass  # until what the other sent has come
+    assert (told.status_code, told.json()["code"]) == (429, "serve-busy")
+    while not there.client.post("/v1/checks", json={"text": "a" * 50_000}).is_success:
+        pass  # until the service has seen that the other is gone
+
+
 def test_more_connections_than_there_is_room_for_are_turned_away(
     wire: Callable[..., Wire],
 ) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pura.decode import default_model, log_evidence
+from pura.decode.intervals import Intervals
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, Cell
 from pura.measure.evaluate import Outcome, TextReading, decide, evaluate
@@ -102,13 +103,15 @@ def _evidence_at(
         part = reading.first(int(token[count - 1]) + 1)
         steps = schedule(part.ids, part.entropy_bits, key, profile)
         log_e = log_evidence(
-            steps,
-            part.entropy_bits,
-            part.lo,
-            part.hi,
-            profile,
-            prompt_known=prompt,
-            token_probability=part.probability,
+            Intervals.of(
+                steps,
+                part.entropy_bits,
+                part.lo,
+                part.hi,
+                profile,
+                prompt_known=prompt,
+                probability=part.probability,
+            )
         )
         out.append(log_e.both / np.log(10))
     return out

@@ -32,6 +32,7 @@ from _study_decode import VOCABULARY
 from _study_read import human_texts, make_proxy
 from pura.audit.options import Options
 from pura.decode import Candidate, default_model, exact
+from pura.decode.intervals import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.cells import MAIN, SEED, Cell
@@ -245,13 +246,15 @@ def decided(cut: dict[str, Any], cell: Cell, number: int, verifier: str) -> exac
     """Decode one cut reading as an audit does."""
     key, profile = cell.key(number), cell.profile(VOCABULARY)
     return exact.decide(
-        schedule(cut["ids"], cut["entropy_bits"], key, profile),
-        cut["entropy_bits"],
-        cut["lo"],
-        cut["hi"],
-        profile,
-        prompt_known=verifier == "prompt",
-        token_probability=cut["probability"],
+        Intervals.of(
+            schedule(cut["ids"], cut["entropy_bits"], key, profile),
+            cut["entropy_bits"],
+            cut["lo"],
+            cut["hi"],
+            profile,
+            prompt_known=verifier == "prompt",
+            probability=cut["probability"],
+        ),
         candidates=Options().candidates,
     )
 

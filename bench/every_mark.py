@@ -26,6 +26,7 @@ import numpy as np
 
 import _common
 from pura.decode import ExactDecision, decide, default_model
+from pura.decode.intervals import Intervals
 from pura.decode.likelihood import step_likelihoods, window_likelihoods
 from pura.decode.passages import find_passages, log_anywhere
 from pura.decode.prior import PayloadPrior
@@ -151,9 +152,15 @@ def weigh(text: Document, profile: Profile) -> tuple[ExactDecision, float]:
     """Return what is decided, and the processor seconds it took."""
     start = time.process_time()
     found = decide(
-        text.schedule, text.entropy_bits, text.lo, text.hi, profile,
-        token_probability=text.probability,
-    )  # fmt: skip
+        Intervals.of(
+            text.schedule,
+            text.entropy_bits,
+            text.lo,
+            text.hi,
+            profile,
+            probability=text.probability,
+        )
+    )
     return found, time.process_time() - start
 
 
@@ -263,9 +270,18 @@ def print_keys(laws: Laws) -> None:
                 index=rng.integers(0, profile.codeword_length, len(plan)), gate=plan.gate,
             )  # fmt: skip
             steps = step_likelihoods(
-                other, text.entropy_bits, text.lo, text.hi, profile, model, grid,
-                passages=True, token_probability=text.probability,
-            )  # fmt: skip
+                Intervals.of(
+                    other,
+                    text.entropy_bits,
+                    text.lo,
+                    text.hi,
+                    profile,
+                    model=model,
+                    probability=text.probability,
+                ),
+                grid,
+                passages=True,
+            )
             windows = window_likelihoods(steps)
             log_f = log_anywhere(windows[len(windows) // 2 :])
             none = np.zeros((0, profile.payload_bits), dtype=np.uint8)

@@ -27,6 +27,7 @@ import numpy as np
 
 import _common
 from pura.decode import Issued, default_model, log_evidence, redraw_p
+from pura.decode.intervals import Intervals
 from pura.decode.significance import combine
 from pura.keys.epochs import epoch_key, epochs
 from pura.measure.cache import Cache
@@ -290,7 +291,7 @@ def weigh_text(
     log_e |= {code + more: [] for code in CODES for more in (REGISTER, STOPPED)}
     p: dict[str, list[float]] = {code: [] for code in CODES}
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
-    given = {"token_probability": np.concatenate([[1.0], own])}
+    own = np.concatenate([[1.0], own])
     least = next(iter(CODES.values())).profile(model.vocab_size).entropy_thresholds_bits[0]
     wanted = 1 + np.flatnonzero(entropy[1:] >= least)
     usable = 0
@@ -301,27 +302,18 @@ def weigh_text(
             profile: Profile = cell.profile(model.vocab_size)
             steps = schedule(ids, entropy, key, profile)
             usable = len(steps)
-            found = log_evidence(steps, entropy, lo, hi, profile, **given)
+            seen = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
+            found = log_evidence(seen)
             for half, value in zip(HALVES, found, strict=True):
                 log_e[code + half].append(value)
             if number % ROUND < REGISTERED and not halves:
                 issued = register_of(name, number, profile.payload_bits)
-                found = log_evidence(steps, entropy, lo, hi, profile, issued=issued, **given)
+                found = log_evidence(seen, issued=issued)
                 log_e[code + REGISTER].append(found.both)
-                seen = (ids, entropy, lo, hi, given["token_probability"])
-                log_e[code + STOPPED].append(stopped_early(seen, key, profile))
+                whole = (ids, entropy, lo, hi, own)
+                log_e[code + STOPPED].append(stopped_early(whole, key, profile))
             if number % ROUND == 0 and not halves:
-                test = redraw_p(
-                    steps,
-                    entropy,
-                    lo,
-                    hi,
-                    profile,
-                    seed=number,
-                    draws=DRAWS,
-                    stop_after=None,
-                    **given,
-                )
+                test = redraw_p(seen, seed=number, draws=DRAWS, stop_after=None)
                 p[code].append(test.p if len(steps) else np.nan)
     columns = {f"log_e.{c}": [np.array(v)] for c, v in log_e.items()}
     columns |= {f"p.{c}": [np.array(v)] for c, v in p.items()}
@@ -335,7 +327,7 @@ def weigh_epochs(model: Any, name: str, ids: Any, cache: Cache) -> None:
     table = distributions(model, ids)
     entropy = entropies(table)
     own = table[np.arange(ids.size - 1), ids[1:]].astype(np.float64)
-    given = {"token_probability": np.concatenate([[1.0], own])}
+    own = np.concatenate([[1.0], own])
     columns = {}
     for code, cell in CODES.items():
         profile: Profile = cell.profile(model.vocab_size)
@@ -345,7 +337,8 @@ def weigh_epochs(model: Any, name: str, ids: Any, cache: Cache) -> None:
             key = epoch_key(key_of(f"{name}{EPOCHS}", 0), day)
             lo, hi = intervals(table, ids, key, wanted)
             steps = schedule(ids, entropy, key, profile)
-            days.append(log_evidence(steps, entropy, lo, hi, profile, **given).both)
+            seen = Intervals.of(steps, entropy, lo, hi, profile, probability=own)
+            days.append(log_evidence(seen).both)
         columns[f"log_e.{code}{EPOCHS}"] = [np.array([log_mean(days)])]
     cache.put(store_name(name, EPOCHS), columns)
     print(f"{name}: {MONTH}", flush=True)
@@ -369,7 +362,7 @@ def stopped_early(seen: tuple[Any, ...], key: SecretKey, profile: Profile) -> fl
         ids, entropy, lo, hi, own = (part[: size * look // LOOKS] for part in seen)
         steps = schedule(ids, entropy, key, profile)
         value = log_evidence(
-            steps, entropy, lo, hi, profile, token_probability=own, text_tokens=size
+            Intervals.of(steps, entropy, lo, hi, profile, probability=own, text_tokens=size)
         ).both
         if value >= np.log(10):
             break

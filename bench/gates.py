@@ -28,6 +28,7 @@ import numpy as np
 
 import _common
 from pura.decode import default_model, exact
+from pura.decode.intervals import Intervals
 from pura.decode.model import LikelihoodModel
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
@@ -235,15 +236,17 @@ def decide(
     same = (gate == "oracle", hard, steps.token.tobytes(), steps.phase.tobytes())
     if same not in done:
         decision = exact.decide(
-            steps,
-            source.entropy_bits if gate == "oracle" else seen.entropy_bits,
-            seen.lo,
-            seen.hi,
-            mark.profile,
-            model=hard_model() if hard else None,
-            prompt_known=known,
+            Intervals.of(
+                steps,
+                source.entropy_bits if gate == "oracle" else seen.entropy_bits,
+                seen.lo,
+                seen.hi,
+                mark.profile,
+                model=hard_model() if hard else None,
+                prompt_known=known,
+                probability=seen.probability,
+            ),
             candidates=1,
-            token_probability=seen.probability,
         )
         done[same] = decision.log10_e, decision.payload == mark.payload
     return done[same]

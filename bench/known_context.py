@@ -20,6 +20,7 @@ import numpy as np
 
 import _common
 from pura.decode import combine, default_model, log_evidence
+from pura.decode.intervals import Intervals
 from pura.embed.generate import generate_batch
 from pura.measure.cache import Cache
 from pura.measure.cells import SEED, Cell
@@ -104,13 +105,15 @@ def weigh(reading: Reading, number: int, cut: int, *, prompt_known: bool) -> flo
     )
     part, profile = whole.first(cut), CELL.profile(49_152)
     found = log_evidence(
-        schedule(part.ids, part.entropy_bits, CELL.key(number), profile),
-        part.entropy_bits,
-        part.lo,
-        part.hi,
-        profile,
-        prompt_known=prompt_known,
-        token_probability=part.probability,
+        Intervals.of(
+            schedule(part.ids, part.entropy_bits, CELL.key(number), profile),
+            part.entropy_bits,
+            part.lo,
+            part.hi,
+            profile,
+            prompt_known=prompt_known,
+            probability=part.probability,
+        )
     )
     return found.both / float(np.log(10))
 

@@ -26,6 +26,7 @@ import numpy as np
 
 import _common
 from pura.decode import ExactDecision, Issuable, decide, default_model
+from pura.decode.intervals import Intervals
 from pura.measure.cache import Cache
 from pura.measure.intervals import wilson
 from pura.scheme import Payload, Profile, Schedule, SecretKey, encode, schedule
@@ -96,7 +97,8 @@ def weigh(
     )
     arrays = (seen[name][:first] for name in ("entropy_bits", "lo", "hi"))
     found = decide(
-        part, *arrays, profile, issuable=issuable, token_probability=seen["probability"][:first]
+        Intervals.of(part, *arrays, profile, probability=seen["probability"][:first]),
+        issuable=issuable,
     )
     return found, time.process_time() - start
 

@@ -30,6 +30,7 @@ import _study_decode
 import _study_read
 from _study_power import LEAST_TEXTS, THRESHOLDS, write_power
 from pura.decode import ExactDecision, decide, default_model
+from pura.decode.intervals import Intervals
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, POWER, SEED, Cell
 from pura.measure.documents import (
@@ -214,9 +215,16 @@ def weigh(
     steps = schedule(reading.ids, reading.entropy_bits, cell.key(place), profile)
     start = time.process_time()
     decision = decide(
-        steps, reading.entropy_bits, reading.lo, reading.hi, profile,
-        token_probability=reading.probability, checkpoint=checkpoint,
-    )  # fmt: skip
+        Intervals.of(
+            steps,
+            reading.entropy_bits,
+            reading.lo,
+            reading.hi,
+            profile,
+            probability=reading.probability,
+        ),
+        checkpoint=checkpoint,
+    )
     return decision, steps, time.process_time() - start
 
 

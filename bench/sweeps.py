@@ -30,6 +30,7 @@ from audit_cost import SEED, first_tokens, sample, taken
 from pura.audit.options import Options
 from pura.audit.run import audit_text
 from pura.decode.exact import decide
+from pura.decode.intervals import Intervals
 from pura.model.evidence import Request, read, read_documents
 from pura.model.head import Head
 from pura.model.orders import Orders
@@ -117,7 +118,7 @@ def by_bits(model: Any) -> Sweep:
             plan = schedule(ids, seen.entropy_bits, key, profile)
             intervals = (seen.entropy_bits, seen.lo[0], seen.hi[0])
             found[f"{code}, s"].append(
-                seconds(lambda p=plan, q=profile, i=intervals: decide(p, *i, q))
+                seconds(lambda p=plan, q=profile, i=intervals: decide(Intervals.of(p, *i, q)))
             )
         show(found)
     return found

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from pura.decode.exact import decide
+from pura.decode.intervals import Intervals
 from pura.decode.likelihood import edit_probability, step_likelihoods, window_likelihoods
 from pura.decode.model import default_model
 from pura.embed.sampler import entropy_bits, inverse_transform
@@ -68,7 +69,10 @@ def chain_mean(plan, entropy, lo, hi, profile, payload):
     members = model.passages.members[False]
     tables = list(dict.fromkeys(point.table for point in members))
     steps = step_likelihoods(
-        plan, entropy, lo, hi, profile, model, model.grids[False], tables=tables, passages=True
+        Intervals.of(plan, entropy, lo, hi, profile, model=model),
+        model.grids[False],
+        tables=tables,
+        passages=True,
     )
     f = window_likelihoods(steps)  # clean, then young: [2T, S, 8]
     word = encode(payload, profile)
@@ -126,7 +130,7 @@ def vector(seed, profile, parts):
     key = SecretKey(bytes(rng.integers(0, 256, 32, dtype=np.uint8)))
     ids, entropy, lo, hi = text(rng, key, profile, parts)
     plan = schedule(ids, entropy, key, profile)
-    found = decide(plan, entropy, lo, hi, profile)
+    found = decide(Intervals.of(plan, entropy, lo, hi, profile))
     return {
         "key_hex": key.to_hex(),
         "profile": profile.to_dict(),

@@ -75,18 +75,18 @@ def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidenc
         found: What the record is about.
         others: Marks of other keys in the same reading.
     """
-    seen = found.trial.intervals
-    none = np.zeros((1, seen.ids.size))
+    seen = found.trial.seen
+    none = np.zeros((1, seen.tokens))
     marks = (*found.marks, *others)
     ratios = np.stack([m.log_ratio for m in marks]) if marks else none
     marked = np.stack([m.marked for m in marks]) if marks else none
     return TokenEvidence(
-        ids=seen.ids,
+        ids=found.trial.ids,
         spans=found.spans,
         entropy_bits=seen.entropy_bits,
         lo=seen.lo,
         hi=seen.hi,
-        gate=found.trial.schedule.gate,
+        gate=seen.schedule.gate,
         log10_evidence=ratios.sum(axis=0) / np.log(10.0),
         marked=marked.max(axis=0),
     )
@@ -94,7 +94,7 @@ def token_evidence(found: Selected, others: Sequence[Mark] = ()) -> TokenEvidenc
 
 def step_evidence(found: Selected) -> StepEvidence:
     """Return the steps that carry bits and what each says."""
-    plan = found.trial.schedule
+    plan = found.trial.seen.schedule
     return StepEvidence(
         token=plan.token,
         arity=plan.arity,
@@ -270,7 +270,7 @@ def _passages(
 
 
 def _share(ranges: Sequence[tuple[int, int]], trial: KeyReading) -> float:
-    token = trial.schedule.token
+    token = trial.seen.schedule.token
     if not token.size:
         return 1.0
     inside = np.zeros(token.size, dtype=bool)

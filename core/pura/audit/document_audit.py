@@ -14,12 +14,10 @@ from pura.audit.early_stopping import EarlyStopping
 from pura.audit.fitness import check_fitness, check_language
 from pura.audit.handling import handling_signs, pieces_of, unlike_written
 from pura.audit.key_reading import (
-    Intervals,
     KeyReading,
     Strength,
     decode,
     intervals_of,
-    make_schedule,
     strength,
     strongest,
     weigh,
@@ -39,6 +37,7 @@ from pura.audit.steps import StepLog, bytes_noted, characters_noted, rule_noted
 from pura.audit.variants import Variant, readings_of, variant_facts, without_text
 from pura.base.errors import PolicyError, PuraError
 from pura.base.progress import Checkpoint, Progress
+from pura.decode.intervals import Intervals
 from pura.documents.hidden import hidden_characters
 from pura.extract.local import LocalEvidence
 from pura.record.audit import (
@@ -54,7 +53,7 @@ from pura.record.audit import (
     VariantFacts,
 )
 from pura.record.naming import NamedPayload, name_payload
-from pura.scheme import Profile, Schedule, SecretKey, contexts_before, unpack
+from pura.scheme import Profile, SecretKey, contexts_before, unpack
 from pura.verdict.expect import kind_of, unlike_study
 from pura.verdict.findings import FindingContext, cautions, findings
 from pura.verdict.outcome import Outcome, decide_outcome
@@ -168,7 +167,7 @@ class DocumentAudit:
         Raises:
             PuraError: It could not be read, or the register cannot be.
         """
-        self._trials = self._try_keys(self._intervals(readings, seconds))
+        self._trials = self._try_keys(self._read(readings, seconds))
         return windows_of(self._trials, self._weights, self._options.policy.t_found)
 
     def decode_again(
@@ -190,15 +189,13 @@ class DocumentAudit:
                 raise readings
             first = again.trial
             for begin, reading in zip(again.begins, readings, strict=True):
-                size = int(reading.ids.size)
-                seen = intervals_of(reading, prompt_known=False, text_tokens=size)[row]
-                plan = self._planned(seen, first.number)
+                seen = self._seen(reading, row, first.number)
                 self._trials.append(
                     self._decoded(
                         first.number,
-                        plan,
-                        weigh(plan, seen, self._profile),
+                        reading.ids,
                         seen,
+                        weigh(seen),
                         variant=first.variant,
                         reading=first.reading,
                         log10_weight=self._weights.second(first.variant),
@@ -221,22 +218,20 @@ class DocumentAudit:
             strong = strength(
                 trials,
                 best,
-                self._profile,
                 options.policy,
                 window=window,
                 tried=self._parts,
                 beside=[one.log10_e for one in self._text.beside],
                 seed=options.policy.seed(document.sha256),
-                likelihood=self._likelihood,
                 checkpoint=self._checkpoint,
             )
             note.append(strong.note)
         if window is not None:
-            best = placed(window, trials, self._profile)
+            best = placed(window, trials)
         found = assemble.Selected(
             profile=self._profile,
             spans=self._variants[best.variant].spans_in_record(
-                tokens[best.variant].spans[: best.intervals.ids.size]
+                tokens[best.variant].spans[: best.ids.size]
             ),
             trial=best,
             decoder=options.decoder,
@@ -312,10 +307,8 @@ class DocumentAudit:
             )
         return Request(texts=texts, prompts=[opening.ids for opening in self._openings], look=look)
 
-    def _intervals(
-        self, readings: list[Reading] | PuraError, seconds: float
-    ) -> list[list[Intervals]]:
-        """Note what was read (step 5); returns for every reading a row of intervals a key."""
+    def _read(self, readings: list[Reading] | PuraError, seconds: float) -> list[Reading]:
+        """Note what was read (step 5)."""
         sizes = [int(self._tokens[opening.variant].ids.size) for opening in self._openings]
         with self._log.logged(5, seconds) as note:
             if isinstance(readings, PuraError):
@@ -340,10 +333,7 @@ class DocumentAudit:
             if any(reading.short_of_memory for reading in readings):
                 note.append(sentence("log.memory"))
                 self._text.notice(Notice.SHORT_OF_MEMORY)
-        return [
-            intervals_of(reading, prompt_known=opening.candidate is not None, text_tokens=size)
-            for opening, size, reading in zip(self._openings, sizes, readings, strict=False)
-        ]
+        return readings
 
     def _note_stop(self, read: int, tokens: int) -> list[Sentence]:
         """Keep where reading was stopped early, if it was."""
@@ -374,19 +364,18 @@ class DocumentAudit:
             schemes=1 + len(self._text.beside),
         )
 
-    def _try_keys(self, seen: list[list[Intervals]]) -> list[KeyReading]:
+    def _try_keys(self, readings: list[Reading]) -> list[KeyReading]:
         """Try every key on every reading."""
         profile = self._profile
-        tried = [
-            (reading, number, one)
-            for reading, row in enumerate(seen)
-            for number, one in enumerate(row)
-        ]
+        tried = [(place, n) for place in range(len(readings)) for n in range(len(self._keys))]
         with self._log.step(6) as note:
-            plans = [self._planned(one, number) for _, number, one in tried]
-            note.append(sentence("log.carrying", n=max(len(plan) for plan in plans)))
+            seen = [
+                self._seen(readings[place], number, number, self._openings[place])
+                for place, number in tried
+            ]
+            note.append(sentence("log.carrying", n=max(len(one.schedule) for one in seen)))
         with self._log.step(7) as note:
-            local = [weigh(p, one, profile) for p, (*_, one) in zip(plans, tried, strict=True)]
+            local = [weigh(one) for one in seen]
             note.append(sentence("log.kernel", name=profile.kernel))
         with self._log.step(8) as note:
             self._prior = register_prior(
@@ -402,8 +391,8 @@ class DocumentAudit:
             # The marks of the strongest reading are told; those of other keys on it, and around a
             # window that is read again, as well.
             only_one = len(self._keys) == 1 and not self._weights.again
-            for plan, weights, (reading, number, one) in reversed(
-                list(zip(plans, local, tried, strict=True))
+            for (place, number), one, weights in reversed(
+                list(zip(tried, seen, local, strict=True))
             ):
                 self._checkpoint()
                 known = max((trial.exact.log_e for trial in trials), default=-math.inf)
@@ -411,11 +400,11 @@ class DocumentAudit:
                     0,
                     self._decoded(
                         number,
-                        plan,
-                        weights,
+                        readings[place].ids,
                         one,
-                        variant=self._openings[reading].variant,
-                        reading=reading,
+                        weights,
+                        variant=self._openings[place].variant,
+                        reading=place,
                         log10_weight=self._weights.first,
                         least=known if only_one else -math.inf,
                     ),
@@ -424,17 +413,28 @@ class DocumentAudit:
             note.append(sentence("log.likelihood", fingerprint=trials[0].exact.model_fingerprint))
         return trials
 
-    def _planned(self, seen: Intervals, number: int) -> Schedule:
-        """Return which steps of a reading carry bits under a key."""
-        key = self._keys[number][0]
-        return make_schedule(seen, key, self._profile, self._checkpoint, before=self._before)
+    def _seen(
+        self, reading: Reading, row: int, number: int, opening: PromptCandidate | None = None
+    ) -> Intervals:
+        """Return what a key sees of a reading; of a window, where no opening is given."""
+        return intervals_of(
+            reading,
+            row,
+            self._keys[number][0],
+            self._profile,
+            self._checkpoint,
+            prompt_known=opening is not None and opening.candidate is not None,
+            text_tokens=None if opening is None else int(self._tokens[opening.variant].ids.size),
+            before=self._before,
+            likelihood=self._likelihood,
+        )
 
     def _decoded(
         self,
         number: int,
-        plan: Schedule,
-        local: LocalEvidence,
+        ids: npt.NDArray[np.int64],
         seen: Intervals,
+        local: LocalEvidence,
         *,
         variant: int,
         reading: int,
@@ -444,16 +444,14 @@ class DocumentAudit:
     ) -> KeyReading:
         return decode(
             number,
-            plan,
-            local,
+            ids,
             seen,
-            self._profile,
+            local,
             self._options.candidates,
             log10_weight=log10_weight,
             variant=variant,
             reading=reading,
             begin=begin,
-            likelihood=self._likelihood,
             issuable=self._issuable,
             issued=None if self._prior is None else self._prior.issued,
             one_of_many=len(self._keys) > FEW_KEYS,
@@ -473,7 +471,7 @@ class DocumentAudit:
         made = self._claim(best, tried)
         return decide_outcome(
             log10_e,
-            len(best.schedule),
+            len(best.seen.schedule),
             self._options.policy,
             power=made.power,
             needed=made.needed,
@@ -487,7 +485,7 @@ class DocumentAudit:
             return Claim()
         asked = Asked(
             profile=self._profile,
-            usable=len(best.schedule),
+            usable=len(best.seen.schedule),
             # The evidence of one marked reading is divided by the number of those tried, by the
             # part that windows do not take, and what all payloads alike say by the part that
             # issued ones do not take.
@@ -611,7 +609,7 @@ class DocumentAudit:
         return Audit(
             id=secrets.token_hex(16),
             created=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
-            input=facts.input_facts(self._document, found.trial.intervals.text_tokens),
+            input=facts.input_facts(self._document, found.trial.seen.text_tokens),
             text=shown.in_record(self._document.text) if options.keep_text else None,
             prompt=prompt_facts(self._text.prompts, self._openings[found.trial.reading]),
             key=facts.key_facts(*self._keys[found.trial.number]),

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from pura.audit.key_reading import Intervals, intervals_of, make_schedule
+from pura.audit.key_reading import intervals_of
 from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.exact import log_evidence
 from pura.decode.model import LikelihoodModel
@@ -62,8 +62,7 @@ class EarlyStopping:
         if len(reading) < self._due:
             return False
         self._due = math.ceil(len(reading) * _GROWTH)
-        seen = intervals_of(reading, prompt_known=self.prompt_known, text_tokens=self.text_tokens)
-        each = [self._weigh(one, key) for one, key in zip(seen, self.keys, strict=True)]
+        each = [self._weigh(reading, *one) for one in enumerate(self.keys)]
         log10_e = self.log10_weight + float(np.logaddexp.reduce(each)) / math.log(10)
         self.progress(
             Stage(
@@ -76,17 +75,16 @@ class EarlyStopping:
         )
         return self.stop_at is not None and log10_e >= self.stop_at
 
-    def _weigh(self, seen: Intervals, key: SecretKey) -> float:
-        found = log_evidence(
-            make_schedule(seen, key, self.profile, self.checkpoint, before=self.before),
-            seen.entropy_bits,
-            seen.lo,
-            seen.hi,
+    def _weigh(self, reading: Reading, number: int, key: SecretKey) -> float:
+        seen = intervals_of(
+            reading,
+            number,
+            key,
             self.profile,
-            model=self.likelihood,
-            prompt_known=seen.prompt_known,
-            token_probability=seen.probability,
-            text_tokens=seen.text_tokens,
-            checkpoint=self.checkpoint,
+            self.checkpoint,
+            prompt_known=self.prompt_known,
+            text_tokens=self.text_tokens,
+            before=self.before,
+            likelihood=self.likelihood,
         )
-        return found.both
+        return log_evidence(seen, checkpoint=self.checkpoint).both

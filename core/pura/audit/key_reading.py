@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pura.decode import significance
 from pura.decode.exact import ExactDecision, decide
+from pura.decode.intervals import Intervals
 from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
 from pura.decode.model import LikelihoodModel
@@ -19,7 +20,7 @@ from pura.decode.paper import PaperDecoding
 from pura.decode.paper import decode as decode_paper
 from pura.extract.local import LocalEvidence, local_evidence
 from pura.model.reading import Reading
-from pura.scheme import Profile, Schedule, SecretKey, schedule
+from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentence import Sentence, sentence
 
@@ -30,34 +31,6 @@ F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intervals:
-    """What one key sees of a reading.
-
-    Attributes:
-        ids: int64 [L].
-        entropy_bits: float64 [L].
-        probability: float64 [L], what the model gave each token.
-        lo: float64 [L], intervals in this key's secret order.
-        hi: float64 [L].
-        prompt_known: The model read the prompt first.
-        text_tokens: Tokens of the whole text; more than ``L`` where reading was stopped early.
-    """
-
-    ids: npt.NDArray[np.int64]
-    entropy_bits: F64
-    probability: F64
-    lo: F64
-    hi: F64
-    prompt_known: bool
-    text_tokens: int
-
-    @property
-    def stopped(self) -> bool:
-        """Reading was stopped early."""
-        return self.ids.size < self.text_tokens
-
-
-@dataclass(frozen=True, kw_only=True)
 class KeyReading:
     """What one key makes of a text.
 
@@ -65,8 +38,8 @@ class KeyReading:
         number: Which of the keys.
         variant: Which form of the text.
         reading: Which reading: a form of the text after a beginning.
-        intervals: What it saw.
-        schedule: The steps that carry bits.
+        ids: int64 [L], the tokens.
+        seen: What it saw.
         local: Their local evidence.
         paper: The published decoder's word.
         exact: The exact decoder's word.
@@ -79,8 +52,8 @@ class KeyReading:
     reading: int = 0
     log10_weight: float
     begin: int | None = None
-    intervals: Intervals
-    schedule: Schedule
+    ids: npt.NDArray[np.int64]
+    seen: Intervals
     local: LocalEvidence
     paper: PaperDecoding
     exact: ExactDecision
@@ -112,60 +85,63 @@ class Strength:
     note: Sentence
 
 
-def intervals_of(reading: Reading, *, prompt_known: bool, text_tokens: int) -> list[Intervals]:
-    """Return what each key sees of a reading.
-
-    Args:
-        reading: Of the model.
-        prompt_known: The model read the prompt first.
-        text_tokens: Tokens of the whole text.
-    """
-    return [
-        Intervals(
-            ids=reading.ids,
-            entropy_bits=reading.entropy_bits,
-            probability=reading.probability,
-            lo=lo,
-            hi=hi,
-            prompt_known=prompt_known,
-            text_tokens=text_tokens,
-        )
-        for lo, hi in zip(reading.lo, reading.hi, strict=True)
-    ]
-
-
-def make_schedule(
-    intervals: Intervals,
+def intervals_of(
+    reading: Reading,
+    number: int,
     key: SecretKey,
     profile: Profile,
     checkpoint: Callable[[], None],
     *,
+    prompt_known: bool = False,
+    text_tokens: int | None = None,
     before: frozenset[bytes] = frozenset(),
-) -> Schedule:
-    """Return which steps carry bits (step 6); at contexts that stood before the text none does."""
-    return schedule(
-        intervals.ids, intervals.entropy_bits, key, profile, before=before, checkpoint=checkpoint
+    likelihood: LikelihoodModel | None = None,
+) -> Intervals:
+    """Return what a key sees of a reading, and which steps carry bits (step 6).
+
+    Args:
+        reading: Of the model.
+        number: Which row of its intervals is in this key's secret order.
+        key: The key.
+        profile: The profile.
+        checkpoint: Called often; may raise.
+        prompt_known: The model read the prompt first.
+        text_tokens: Tokens of the whole text; those that were read when absent.
+        before: Contexts that stood before the text; at these no step carries bits.
+        likelihood: The frozen numbers; the shipped ones when absent.
+    """
+    plan = schedule(
+        reading.ids, reading.entropy_bits, key, profile, before=before, checkpoint=checkpoint
+    )
+    return Intervals.of(
+        plan,
+        reading.entropy_bits,
+        reading.lo[number],
+        reading.hi[number],
+        profile,
+        probability=reading.probability,
+        prompt_known=prompt_known,
+        text_tokens=text_tokens,
+        model=likelihood,
     )
 
 
-def weigh(plan: Schedule, intervals: Intervals, profile: Profile) -> LocalEvidence:
+def weigh(seen: Intervals) -> LocalEvidence:
     """Return what each step says about its bits (step 7)."""
-    return local_evidence(plan, intervals.lo, intervals.hi, profile)
+    return local_evidence(seen.schedule, seen.lo, seen.hi, seen.profile)
 
 
 def decode(
     number: int,
-    plan: Schedule,
+    ids: npt.NDArray[np.int64],
+    seen: Intervals,
     local: LocalEvidence,
-    intervals: Intervals,
-    profile: Profile,
     candidates: int,
     *,
     log10_weight: float,
     variant: int = 0,
     reading: int = 0,
     begin: int | None = None,
-    likelihood: LikelihoodModel | None = None,
     issuable: Issuable | None = None,
     issued: Issued | None = None,
     one_of_many: bool = False,
@@ -179,18 +155,10 @@ def decode(
     looked for where the evidence, natural log, is below ``least``.
     """
     exact = decide(
-        plan,
-        intervals.entropy_bits,
-        intervals.lo,
-        intervals.hi,
-        profile,
-        model=likelihood,
-        prompt_known=intervals.prompt_known,
+        seen,
         candidates=candidates,
-        token_probability=intervals.probability,
         issuable=issuable,
         issued=issued,
-        text_tokens=intervals.text_tokens,
         one_of_many=one_of_many,
         level=(threshold - log10_weight) * math.log(10),
         least=least,
@@ -202,10 +170,10 @@ def decode(
         reading=reading,
         log10_weight=log10_weight,
         begin=begin,
-        intervals=intervals,
-        schedule=plan,
+        ids=ids,
+        seen=seen,
         local=local,
-        paper=decode_paper(plan, local, profile),
+        paper=decode_paper(seen.schedule, local, seen.profile),
         exact=exact,
     )
 
@@ -228,14 +196,12 @@ def evidence(
 def strength(
     trials: Sequence[KeyReading],
     best: KeyReading,
-    profile: Profile,
     policy: Policy,
     *,
     window: KeyReading | None,
     tried: int,
     seed: int,
     beside: Sequence[float] = (),
-    likelihood: LikelihoodModel | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> Strength:
     """Add up the evidence; where it decides something, redraw the strongest trial's phases.
@@ -248,13 +214,11 @@ def strength(
     Args:
         trials: Every key on every reading that was read, and the windows that were read again.
         best: The strongest of those that are no windows.
-        profile: The profile.
         policy: The decision rule.
         window: The one that a finding rests on, if it does on one.
         tried: Keys times readings, times schemes.
         seed: Of the redraws.
         beside: log10 of what other schemes say of the text.
-        likelihood: The frozen numbers; the shipped ones when absent.
         checkpoint: Called often; may raise.
     """
     own = evidence(trials) + math.log10(1 + len(beside))
@@ -262,20 +226,7 @@ def strength(
     if why := _needless(log10_e, best, window, policy):
         note = sentence(f"log.redraw-{why}")
         return Strength(log10_e=log10_e, own=own, p_redraw=None, draws=0, seed=seed, note=note)
-    intervals = best.intervals
-    test = significance.redraw_p(
-        best.schedule,
-        intervals.entropy_bits,
-        intervals.lo,
-        intervals.hi,
-        profile,
-        seed=seed,
-        draws=policy.draws,
-        model=likelihood,
-        prompt_known=intervals.prompt_known,
-        token_probability=intervals.probability,
-        checkpoint=checkpoint,
-    )
+    test = significance.redraw_p(best.seen, seed=seed, draws=policy.draws, checkpoint=checkpoint)
     return Strength(
         log10_e=log10_e,
         own=own,
@@ -290,12 +241,12 @@ def _needless(log10_e: float, best: KeyReading, window: KeyReading | None, polic
     """Say why no phases are redrawn; empty where they are."""
     if not policy.draws:
         return "policy"
-    if best.intervals.stopped:
+    if best.seen.stopped:
         # Turned phases would have stopped elsewhere.
         return "stopped"
     if window is not None:
         return "again"
-    if not len(best.schedule):
+    if not len(best.seen.schedule):
         return "usable"
     if policy.redraw == "always" or UNDECIDED < log10_e < policy.t_found:
         return ""

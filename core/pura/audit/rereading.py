@@ -18,11 +18,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from pura.audit.key_reading import Intervals, KeyReading, evidence, weigh
+from pura.audit.key_reading import KeyReading, evidence, weigh
 from pura.decode.exact import Mark
 from pura.decode.paper import decode as decode_paper
 from pura.record.audit import RereadingFacts
-from pura.scheme import Profile, Schedule
+from pura.scheme import Schedule
 from pura.words.sentence import Sentence, sentence
 
 SIZE: Final = 128
@@ -133,7 +133,7 @@ class Windows:
     @property
     def texts(self) -> list[npt.NDArray[np.int64]]:
         """int64 [128] each, fewer at the end of the text."""
-        return [self.trial.intervals.ids[begin : begin + SIZE] for begin in self.begins]
+        return [self.trial.ids[begin : begin + SIZE] for begin in self.begins]
 
     @property
     def note(self) -> Sentence:
@@ -153,12 +153,12 @@ def windows_of(trials: Sequence[KeyReading], weights: Weights, threshold: float)
     looked = [trial for trial in trials if trial.exact.look is not None]
     if not weights.again or not looked or evidence(trials) >= threshold:
         return None
-    if any(trial.intervals.stopped for trial in trials):
+    if any(trial.seen.stopped for trial in trials):
         return None
     best = max(looked, key=_look)
     assert best.exact.look is not None  # for the type checker
-    token = int(best.schedule.token[best.exact.look.step])
-    begins = windows_near(token, best.intervals.ids.size, most_read(weights.forms[0]))
+    token = int(best.seen.schedule.token[best.exact.look.step])
+    begins = windows_near(token, best.ids.size, most_read(weights.forms[0]))
     return Windows(trial=_first(best, trials), begins=begins)
 
 
@@ -185,7 +185,7 @@ def decisive(trials: Sequence[KeyReading], threshold: float) -> KeyReading | Non
     return best if best.begin is not None and evidence(trials) >= threshold else None
 
 
-def placed(window: KeyReading, trials: Sequence[KeyReading], profile: Profile) -> KeyReading:
+def placed(window: KeyReading, trials: Sequence[KeyReading]) -> KeyReading:
     """Return a window's findings where they stand in the text.
 
     Its tokens and steps take the place of those that the first reading has there.
@@ -193,38 +193,35 @@ def placed(window: KeyReading, trials: Sequence[KeyReading], profile: Profile) -
     Args:
         window: The second reading of a window.
         trials: All of the text.
-        profile: The profile.
     """
     assert window.begin is not None  # for the type checker
     first = _first(window, trials)
-    own, there = window.intervals, slice(window.begin, window.begin + window.intervals.ids.size)
+    own, there = window.seen, slice(window.begin, window.begin + window.ids.size)
 
     def put(into: F64, part: F64) -> F64:
         out = into.copy()
         out[there] = part
         return out
 
-    base = first.intervals
-    intervals = Intervals(
-        ids=base.ids,
+    base = first.seen
+    seen = replace(
+        base,
+        schedule=_spliced(base.schedule, own.schedule, there),
         entropy_bits=put(base.entropy_bits, own.entropy_bits),
         probability=put(base.probability, own.probability),
         lo=put(base.lo, own.lo),
         hi=put(base.hi, own.hi),
-        prompt_known=base.prompt_known,
-        text_tokens=base.text_tokens,
     )
-    plan = _spliced(first.schedule, window.schedule, there)
-    local = weigh(plan, intervals, profile)
-    marks = tuple(_moved(mark, there, base.ids.size) for mark in window.exact.marks)
+    local = weigh(seen)
+    marks = tuple(_moved(mark, there, first.ids.size) for mark in window.exact.marks)
     return replace(
         window,
         reading=first.reading,
-        intervals=intervals,
-        schedule=plan,
+        ids=first.ids,
+        seen=seen,
         local=local,
-        paper=decode_paper(plan, local, profile),
-        exact=replace(window.exact, marks=marks, usable=len(plan)),
+        paper=decode_paper(seen.schedule, local, seen.profile),
+        exact=replace(window.exact, marks=marks, usable=len(seen.schedule)),
     )
 
 
@@ -263,12 +260,12 @@ def rereading_facts(
         return None
     second = [trial for trial in trials if trial.begin is not None]
     form = second[0].variant if second else 0
-    last = {trial.begin: (trial.begin or 0) + trial.intervals.ids.size - 1 for trial in second}
+    last = {trial.begin: (trial.begin or 0) + trial.ids.size - 1 for trial in second}
     return RereadingFacts(
         weight=WEIGHT,
         windows=windows(weights.forms[form]),
         read=len(second),
-        tokens=sum(trial.intervals.ids.size for trial in second),
+        tokens=sum(trial.ids.size for trial in second),
         log10_first=evidence([trial for trial in trials if trial.begin is None]),
         log10_second=evidence(second) if second else None,
         first_token=shown.begin,

@@ -210,7 +210,7 @@ def variant_facts(
                 text=None if variant.text == own else variant.text,
                 characters=len(variant.text),
                 tokens=int(found.ids.size),
-                usable=0 if best is None else len(best.schedule),
+                usable=0 if best is None else len(best.seen.schedule),
                 log10_e=log10_e,
                 verdict="insufficient" if best is None else verdict(log10_e, best),
                 changes=tuple(

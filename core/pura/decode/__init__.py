@@ -5,6 +5,7 @@ frozen numbers; never loads a model, never sees the truth.
 """
 
 from pura.decode.exact import Candidate, ExactDecision, LogEvidence, Mark, decide, log_evidence
+from pura.decode.intervals import Intervals
 from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued
 from pura.decode.model import GridPoint, LikelihoodError, LikelihoodModel, default_model
@@ -15,6 +16,7 @@ __all__ = [
     "Candidate",
     "ExactDecision",
     "GridPoint",
+    "Intervals",
     "Issuable",
     "Issued",
     "LikelihoodError",

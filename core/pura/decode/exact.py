@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from pura.decode import chain
 from pura.decode.chain import ChainText
+from pura.decode.intervals import Intervals
 from pura.decode.issuable import Issuable
 from pura.decode.issued import Issued, IssuedScores, log_prior, score_issued
 from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
@@ -42,7 +43,7 @@ from pura.decode.marks import (
     payload_posterior,
     runs,
 )
-from pura.decode.model import GridPoint, LikelihoodModel, default_model
+from pura.decode.model import GridPoint
 from pura.decode.passages import SCALES, FoundPassage, FoundPassages, find_passages, log_anywhere
 from pura.decode.prior import PayloadPrior
 from pura.decode.trellis import make_trellis
@@ -51,7 +52,6 @@ from pura.decode.windows import codeword_scores, codeword_windows, window_potent
 from pura.scheme.codeword import encode, encode_rows
 from pura.scheme.payload import Payload
 from pura.scheme.profile import Profile
-from pura.scheme.schedule import Schedule
 
 __all__ = [
     "LEVEL",
@@ -264,79 +264,60 @@ def _nothing() -> None:
 
 
 def _weigh(
-    schedule: Schedule,
-    entropy_bits: F64,
-    lo: F64,
-    hi: F64,
-    profile: Profile,
+    seen: Intervals,
     *,
-    model: LikelihoodModel,
-    prompt_known: bool,
-    token_probability: F64 | None,
     issuable: Issuable | None,
     issued: Issued | None,
-    text_tokens: int | None,
     checkpoint: Callable[[], None],
     named_each: int = _NAMED,
     one_of_many: bool = False,
 ) -> _EvidenceSums:
-    grid, chains = model.grids[prompt_known], model.passages.members[prompt_known]
+    schedule, profile, model = seen.schedule, seen.profile, seen.model
+    grid, chains = model.grids[seen.prompt_known], model.passages.members[seen.prompt_known]
     tables = list(dict.fromkeys([*(p.table for p in grid), *(p.table for p in chains)]))
     length, count = profile.codeword_length, len(schedule)
     phi = np.zeros((len(grid), length, 8))
     windows = np.empty((2 * len(tables), count, 8))
     looks = _looks(grid)
-    seen, eta = np.empty((count, 8)), np.empty((len(grid), count))
+    looked, eta = np.empty((count, 8)), np.empty((len(grid), count))
     anywhere = np.empty((count, 8))
     for first in range(0, count, _BLOCK):
         checkpoint()
         rows = slice(first, first + _BLOCK)
-        part = schedule.part(rows)
-        steps = step_likelihoods(
-            part,
-            entropy_bits,
-            lo,
-            hi,
-            profile,
-            model,
-            grid,
-            tables=tables,
-            passages=True,
-            token_probability=token_probability,
-        )
+        steps = step_likelihoods(seen, grid, rows=rows, tables=tables, passages=True)
         windows[:, rows] = window_likelihoods(steps)
         eta[:, rows] = steps.eta
         anywhere[rows] = log_anywhere(windows[len(tables) :, rows])
         log_f = log_likelihoods(steps, windows[:, rows])
-        phi += window_potentials(log_f, part.index, length)
-        seen[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
+        phi += window_potentials(log_f, schedule.index[rows], length)
+        looked[rows] = np.logaddexp.reduce(log_f[looks], axis=0) - np.log(len(looks))
     prior = PayloadPrior(trellis=make_trellis(profile), issuable=issuable)
     log_payloads = prior.log_all
     # Without a step every payload weighs 1: exactly, not up to rounding.
     log_sums = prior.trellis.log_sum(phi) if count else np.full(len(grid), log_payloads)
     log_weighted = prior.weighted(log_sums, phi) if count else log_sums
-    row = np.full(lo.size, -1, dtype=np.int64)
+    row = np.full(seen.tokens, -1, dtype=np.int64)
     row[schedule.token] = np.arange(count)
     text = ChainText(
         windows=windows,
         index=schedule.index,
         row=row,
-        probability=hi - lo if token_probability is None else token_probability,
+        probability=seen.probability,
         members=chains,
         table=np.array([tables.index(p.table) for p in chains], dtype=np.int64),
         model=model.passages,
         context_window=profile.context_window,
         vocab_size=profile.vocab_size,
-        whole=lo.size if text_tokens is None else text_tokens,
+        whole=seen.text_tokens,
     )
     named = _named(prior, phi, log_weighted, named_each)
     pool = strongest_payloads(phi, named, prior, profile, LISTED if count <= _LONG else LISTED // 4)
     scores = None
     if issued is not None:
-        scores = score_issued(issued, phi, seen, schedule.index, profile, checkpoint)
+        scores = score_issued(issued, phi, looked, schedule.index, profile, checkpoint)
     look = None
     if count:
-        others, look = window_payloads(seen, schedule.index, prior, profile, pool, checkpoint)
+        others, look = window_payloads(looked, schedule.index, prior, profile, pool, checkpoint)
         chosen = [pool[: LISTED - min(len(others), LISTED // 2)], others]
         chosen += [] if scores is None else [scores.strongest]
         pool = np.unique(np.concatenate(chosen), axis=0)
@@ -447,52 +428,23 @@ class LogEvidence(NamedTuple):
 
 
 def log_evidence(
-    schedule: Schedule,
-    entropy_bits: F64,
-    lo: F64,
-    hi: F64,
-    profile: Profile,
+    seen: Intervals,
     *,
-    model: LikelihoodModel | None = None,
-    prompt_known: bool = False,
-    token_probability: F64 | None = None,
     issuable: Issuable | None = None,
     issued: Issued | None = None,
-    text_tokens: int | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> LogEvidence:
     """Return the evidence and decode nothing; arguments as :func:`decide`."""
-    weighed = _weigh(
-        schedule,
-        entropy_bits,
-        lo,
-        hi,
-        profile,
-        model=default_model() if model is None else model,
-        prompt_known=prompt_known,
-        token_probability=token_probability,
-        issuable=issuable,
-        issued=issued,
-        text_tokens=text_tokens,
-        checkpoint=checkpoint or _nothing,
-    )
+    weighed = _weigh(seen, issuable=issuable, issued=issued, checkpoint=checkpoint or _nothing)
     return LogEvidence(both=weighed.log_e, whole=weighed.log_e_whole, listed=weighed.log_e_list)
 
 
 def decide(
-    schedule: Schedule,
-    entropy_bits: F64,
-    lo: F64,
-    hi: F64,
-    profile: Profile,
+    seen: Intervals,
     *,
-    model: LikelihoodModel | None = None,
-    prompt_known: bool = False,
     candidates: int = 8,
-    token_probability: F64 | None = None,
     issuable: Issuable | None = None,
     issued: Issued | None = None,
-    text_tokens: int | None = None,
     one_of_many: bool = False,
     level: float = LEVEL,
     least: float = -math.inf,
@@ -501,18 +453,10 @@ def decide(
     """Weigh the evidence of a text and decode it.
 
     Args:
-        schedule: The steps that carry bits.
-        entropy_bits: float64 [L], the verifier's.
-        lo: float64 [L], start of every token's interval.
-        hi: float64 [L], end of it.
-        profile: Code, thresholds, context window.
-        model: The frozen numbers of the likelihood; the shipped ones when absent.
-        prompt_known: The verifier read the prompt before the text.
+        seen: The text.
         candidates: How many payloads to list, at least 1.
-        token_probability: float64 [L]; ``hi - lo`` when absent.
         issuable: Payloads within limits, which weigh more; None takes all alike.
         issued: Payloads that were issued before the text was seen, and weigh more than that.
-        text_tokens: Tokens of the whole text, where these are only its first; ``L`` when absent.
         one_of_many: The key is one of many: where no payload is of use at a first look, its
             evidence is bounded from below at a fraction of the cost.
         level: Natural log of what the e-value of a passage must reach, over all passages of the
@@ -524,20 +468,11 @@ def decide(
         The decision. When no step carries bits, ``log_e`` is exactly 0 and every bit posterior
         one half: the text says nothing.
     """
-    model = default_model() if model is None else model
-    checkpoint = checkpoint or _nothing
+    checkpoint, profile = checkpoint or _nothing, seen.profile
     weighed = _weigh(
-        schedule,
-        entropy_bits,
-        lo,
-        hi,
-        profile,
-        model=model,
-        prompt_known=prompt_known,
-        token_probability=token_probability,
+        seen,
         issuable=issuable,
         issued=issued,
-        text_tokens=text_tokens,
         checkpoint=checkpoint,
         one_of_many=one_of_many,
         named_each=max(_NAMED, candidates),
@@ -562,7 +497,7 @@ def decide(
         log_e_list=weighed.log_e_list,
         log_e_alike=_mean(*weighed.alike),
         log_e_issued=None if weighed.of_issued is None else _mean(*weighed.of_issued),
-        grid=model.grids[prompt_known],
+        grid=seen.model.grids[seen.prompt_known],
         log_e_grid=weighed.log_e_grid,
         grid_point=int(np.argmax(weighed.log_e_grid)),
         log_sum_grid=weighed.log_sums,
@@ -573,9 +508,9 @@ def decide(
         headline=marks.headline,
         at_least=marks.at_least,
         look=weighed.look,
-        usable=len(schedule),
-        prompt_known=prompt_known,
-        model_fingerprint=model.fingerprint,
+        usable=len(seen.schedule),
+        prompt_known=seen.prompt_known,
+        model_fingerprint=seen.model.fingerprint,
     )
 
 

@@ -18,11 +18,11 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.decode.intervals import Intervals
 from pura.decode.model import GridPoint, LikelihoodModel, MismatchTable
 from pura.extract.kernels import circular_distance, kernel_overlap, kernel_value
 from pura.scheme.gray import MAX_ARITY, sector_of
 from pura.scheme.profile import Profile
-from pura.scheme.schedule import Schedule
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -195,44 +195,34 @@ def desynchronisation(
 
 
 def step_likelihoods(
-    schedule: Schedule,
-    entropy_bits: F64,
-    lo: F64,
-    hi: F64,
-    profile: Profile,
-    model: LikelihoodModel,
+    seen: Intervals,
     grid: tuple[GridPoint, ...],
     *,
+    rows: slice = slice(None),
     tables: Sequence[str] = (),
     passages: bool = False,
-    token_probability: F64 | None = None,
     resolution: int = SIXTEENTHS,
 ) -> StepLikelihoods:
     """Prepare the functions ``f_t`` of a text.
 
     Args:
-        schedule: The steps that carry bits.
-        entropy_bits: float64 [L].
-        lo: float64 [L].
-        hi: float64 [L].
-        profile: Thresholds, context window, vocabulary size.
-        model: The frozen numbers.
+        seen: The text.
         grid: Which members of the family.
+        rows: Which of its steps.
         tables: Names of the mismatch tables, in the order of the result; those of the grid when
             empty.
         passages: Add every table once more, as at the beginning of a passage: the verifier knows
             as little of what stood before it as after so many tokens of a text.
-        token_probability: float64 [L]; ``hi - lo`` when absent.
         resolution: ``J``, points on the circle, a multiple of 16. 16 reads the anchors of the
             observed phases; more is for redrawn phases.
 
     Returns:
         Densities, arity weights and ``η``.
     """
-    token = schedule.token
-    probability = hi - lo if token_probability is None else token_probability
+    model, profile = seen.model, seen.profile
+    token, phase = seen.schedule.token[rows], seen.schedule.phase[rows]
     bins = model.bins(token)
-    anchor = (schedule.phase[:, None] + np.arange(resolution)[None, :] / resolution) % 1.0
+    anchor = (phase[:, None] + np.arange(resolution)[None, :] / resolution) % 1.0
     thresholds = profile.entropy_thresholds_bits
     names = list(tables) or list(dict.fromkeys(p.table for p in grid))
     chosen = [(model.tables[model.table_number(name)], bins) for name in names]
@@ -240,11 +230,11 @@ def step_likelihoods(
         young = np.minimum(bins, model.bins(np.array(model.passages.young_position)))
         chosen += [(table, young) for table, _ in chosen]
     return StepLikelihoods(
-        density=mixture_density(model, chosen, lo[token], hi[token], anchor),
+        density=mixture_density(model, chosen, seen.lo[token], seen.hi[token], anchor),
         arity_weights=np.stack(
-            [arity_weights(t, b, entropy_bits[token], thresholds) for t, b in chosen]
+            [arity_weights(t, b, seen.entropy_bits[token], thresholds) for t, b in chosen]
         ),
-        eta=np.stack([desynchronisation(p, token, probability, profile) for p in grid]),
+        eta=np.stack([desynchronisation(p, token, seen.probability, profile) for p in grid]),
         table=np.array([names.index(p.table) for p in grid], dtype=np.int64),
     )
 

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from pura.decode.intervals import Intervals
 from pura.decode.likelihood import (
     SIXTEENTHS,
     StepLikelihoods,
@@ -23,13 +24,11 @@ from pura.decode.likelihood import (
     step_likelihoods,
     window_likelihoods,
 )
-from pura.decode.model import GridPoint, LikelihoodModel, default_model
+from pura.decode.model import GridPoint
 from pura.decode.trellis import make_trellis
 from pura.decode.trellis.base import RegisterTrellis
 from pura.decode.walk import open_log_mean
 from pura.decode.windows import window_potentials
-from pura.scheme.profile import Profile
-from pura.scheme.schedule import Schedule
 
 F64 = npt.NDArray[np.float64]
 
@@ -123,19 +122,12 @@ def e_bh(log10_e: npt.ArrayLike, alpha: float) -> npt.NDArray[np.bool_]:
 
 
 def redraw_p(
-    schedule: Schedule,
-    entropy_bits: F64,
-    lo: F64,
-    hi: F64,
-    profile: Profile,
+    seen: Intervals,
     *,
     seed: int,
     draws: int = 999,
     statistic: str = "walk",
     stop_after: int | None = 20,
-    model: LikelihoodModel | None = None,
-    prompt_known: bool = False,
-    token_probability: F64 | None = None,
     checkpoint: Callable[[], None] | None = None,
 ) -> RedrawTest:
     """Compare a text's phases with redrawn ones.
@@ -149,19 +141,12 @@ def redraw_p(
     sum, over the whole grid. Both take the text as marked from end to end.
 
     Args:
-        schedule: The steps that carry bits.
-        entropy_bits: float64 [L].
-        lo: float64 [L].
-        hi: float64 [L].
-        profile: The profile.
+        seen: The text.
         seed: Of the redraws; the same seed gives the same p-value.
         draws: At most so many.
         statistic: ``walk`` or ``e``.
         stop_after: End when so many redraws have reached the observed statistic; ``p`` is then
             their share (Besag and Clifford 1991, as exact). None: make all of them.
-        model: The frozen numbers; the shipped ones when absent.
-        prompt_known: The verifier read the prompt.
-        token_probability: float64 [L]; ``hi - lo`` when absent.
         checkpoint: Called often; may raise :class:`~pura.base.errors.Cancelled`.
 
     Returns:
@@ -171,29 +156,13 @@ def redraw_p(
         raise ValueError(f"no such statistic: {statistic}")
     if draws < 1 or (stop_after is not None and stop_after < 1):
         raise ValueError("at least one draw")
-    if not len(schedule):
+    if not len(seen.schedule):
         return RedrawTest(
             p=1.0, draws=0, exceeding=0, seed=seed, statistic=statistic, stopped=False
         )
-    model = default_model() if model is None else model
-    grid = model.grids[prompt_known]
+    grid = seen.model.grids[seen.prompt_known]
     grid = walk_grid(grid) if statistic == "walk" else grid
-
-    def prepare(first: int) -> StepLikelihoods:
-        rows = slice(first, first + _BLOCK)
-        return step_likelihoods(
-            schedule.part(rows),
-            entropy_bits,
-            lo,
-            hi,
-            profile,
-            model,
-            grid,
-            token_probability=token_probability,
-            resolution=TURNS,
-        )
-
-    redraws = _Redraws(prepare, schedule, profile, len(grid), statistic, checkpoint)
+    redraws = _Redraws(seen, grid, statistic, checkpoint)
     made, exceeding = _count(redraws, seed, draws, stop_after)
     stopped = exceeding == stop_after
     return RedrawTest(
@@ -215,17 +184,18 @@ class _Redraws:
 
     def __init__(
         self,
-        prepare: Callable[[int], StepLikelihoods],
-        schedule: Schedule,
-        profile: Profile,
-        members: int,
+        seen: Intervals,
+        grid: tuple[GridPoint, ...],
         statistic: str,
         checkpoint: Callable[[], None] | None,
     ) -> None:
-        self._prepare = cache(prepare) if len(schedule) <= _BLOCK else prepare
-        self._schedule, self._length = schedule, profile.codeword_length
-        self._members, self._statistic = members, statistic
-        self._trellis = make_trellis(profile)
+        def prepare(first: int) -> StepLikelihoods:
+            return step_likelihoods(seen, grid, rows=slice(first, first + _BLOCK), resolution=TURNS)
+
+        self._schedule, self._length = seen.schedule, seen.profile.codeword_length
+        self._prepare = cache(prepare) if len(self._schedule) <= _BLOCK else prepare
+        self._members, self._statistic = len(grid), statistic
+        self._trellis = make_trellis(seen.profile)
         self._checkpoint = checkpoint or (lambda: None)
 
     def together(self, draws: int) -> int:

@@ -26,7 +26,7 @@ from pura.decode import default_model
 from pura.decode.likelihood import log_likelihoods, step_likelihoods, window_likelihoods
 from pura.decode.model import LikelihoodModel
 from pura.extract.local import local_evidence
-from pura.measure.evaluate import TextReading
+from pura.measure.evaluate import TextReading, intervals_of
 from pura.scheme import Profile, Schedule
 
 I64 = npt.NDArray[np.int64]
@@ -164,14 +164,7 @@ def exact_llrs(
     points = [p for p in model.grids[prompt_known] if p.family == "constant"]
     point = min(points, key=lambda p: abs(p.share - _SHARE))
     parts = step_likelihoods(
-        steps,
-        reading.entropy_bits,
-        reading.lo,
-        reading.hi,
-        profile,
-        model,
-        (point,),
-        token_probability=reading.probability,
+        intervals_of(reading, steps, profile, prompt_known=prompt_known, model=model), (point,)
     )
     log_f = log_likelihoods(parts, window_likelihoods(parts))[0]
     cube = np.exp(log_f).reshape(-1, 2, 2, 2)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pura.decode import exact, paper
+from pura.decode.intervals import Intervals
 from pura.decode.issued import Issued
 from pura.decode.model import LikelihoodModel
 from pura.extract.local import local_evidence
@@ -109,17 +110,28 @@ def decide(
     issued: Issued | None = None,
 ) -> exact.ExactDecision:
     """Run the exact decoder on a reading; one candidate will do."""
-    return exact.decide(
+    seen = intervals_of(reading, steps, profile, prompt_known=prompt_known, model=model)
+    return exact.decide(seen, candidates=1, issued=issued)
+
+
+def intervals_of(
+    reading: TextReading,
+    steps: Schedule,
+    profile: Profile,
+    *,
+    prompt_known: bool = False,
+    model: LikelihoodModel | None = None,
+) -> Intervals:
+    """Return what the decoder weighs of a reading."""
+    return Intervals.of(
         steps,
         reading.entropy_bits,
         reading.lo,
         reading.hi,
         profile,
-        model=model,
+        probability=reading.probability,
         prompt_known=prompt_known,
-        candidates=1,
-        token_probability=reading.probability,
-        issued=issued,
+        model=model,
     )
 
 

@@ -23,6 +23,7 @@ from pura.base.errors import InputError, PuraError
 from pura.base.process import NOT_SHUT_STATUS
 from pura.base.strict import read_json
 from pura.decode.exact import decide
+from pura.decode.intervals import Intervals
 from pura.decode.model import default_model
 from pura.decode.paper import decode as decode_paper
 from pura.decode.trellis import make_trellis
@@ -255,7 +256,7 @@ def _check_passages(data: dict[str, Any]) -> None:
     plan = schedule(np.asarray(data["tokens"], dtype=np.int64), entropy, key, profile)
     expected = data["expected"]
     _same("steps", len(plan), expected["steps"])
-    found = decide(plan, entropy, lo, hi, profile, model=model)
+    found = decide(Intervals.of(plan, entropy, lo, hi, profile, model=model))
     for name in ("log_e_whole", "log_e_list", "log_e"):
         _same(name, getattr(found, name), expected[name])
     listed = {Payload.from_bits(row).text: i for i, row in enumerate(found.listed)}

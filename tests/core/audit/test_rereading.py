@@ -11,16 +11,17 @@ import numpy as np
 import pytest
 
 from pura.audit import rereading
-from pura.audit.key_reading import Intervals, KeyReading, decode, evidence, make_schedule, weigh
+from pura.audit.key_reading import KeyReading, decode, evidence, weigh
 from pura.audit.options import AuditText, Options
 from pura.audit.rereading import Weights, most_read, windows, windows_near
 from pura.audit.run import audit_documents, audit_text
 from pura.base.errors import Cancelled
+from pura.decode import Intervals
 from pura.documents import from_text
 from pura.record import json_io
 from pura.record.audit import Audit
 from pura.record.findings_digest import findings_digest
-from pura.scheme import Profile, SecretKey
+from pura.scheme import Profile, SecretKey, schedule
 from pura.verdict.policy import Policy
 from pura.words.sentences import fill
 
@@ -76,14 +77,11 @@ def test_mean_e_is_one_with_every_window_and_at_most_one_with_the_best(
         # What a window is read with nothing before it gives other intervals than the text does.
         there = slice(first, first + (tokens if begin is None else 8))
         row = 0 if begin is None else 1
-        part = Intervals(
-            ids=ids[there], entropy_bits=entropy[there], probability=(hi - lo)[row, there],
-            lo=lo[row, there], hi=hi[row, there], prompt_known=False,
-            text_tokens=ids[there].size,
+        part = Intervals.of(
+            schedule(ids[there], entropy[there], key, profile),
+            entropy[there], lo[row, there], hi[row, there], profile,
         )  # fmt: skip
-        plan = make_schedule(part, key, profile, lambda: None)
-        local = weigh(plan, part, profile)
-        return decode(0, plan, local, part, profile, 1, log10_weight=weight, begin=begin)
+        return decode(0, ids[there], part, weigh(part), 1, log10_weight=weight, begin=begin)
 
     every, best = [], []
     for _ in range(40):

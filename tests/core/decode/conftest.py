@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from pura.decode import Intervals
 from pura.scheme import Payload, Profile, Schedule, encode
 from pura.scheme.gray import sector_of
 
@@ -22,6 +23,9 @@ class SyntheticText:
 
     def arrays(self):
         return self.schedule, self.entropy_bits, self.lo, self.hi
+
+    def seen(self, profile, **more):
+        return Intervals.of(*self.arrays(), profile, **more)
 
     def with_phases(self, rng):
         plan = self.schedule

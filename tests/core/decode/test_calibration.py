@@ -33,7 +33,7 @@ def test_the_posterior_is_no_surer_than_the_payload_is_right(text_maker, profile
             CandidateFacts(
                 bits=c.payload.text, posterior=c.posterior, fields=unpack(LAYOUT, c.payload)
             )
-            for c in decide(*text.arrays(), profile, candidates=32).candidates
+            for c in decide(text.seen(profile), candidates=32).candidates
         ]
         named = name_payload(listed[0].bits, listed[0].fields, listed, IDENTIFIED)
         said.append((named.posterior, named.identified, named.best == truth.text))

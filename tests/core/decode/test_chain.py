@@ -13,6 +13,7 @@ from pura.base.errors import Cancelled
 from pura.decode import chain
 from pura.decode.chain import ChainText
 from pura.decode.exact import decide, log_evidence, runs
+from pura.decode.intervals import Intervals
 from pura.decode.listed import kept_payloads
 from pura.decode.model import default_model
 from pura.decode.windows import codeword_windows
@@ -195,7 +196,7 @@ def test_passage_of_150_tokens_in_400_plain_ones(profile, payload, text_maker):
         truth = np.zeros(550, dtype=bool)
         truth[first : first + 150] = True
         text = text_maker(rng, profile, 550, payload, marked=truth)
-        decision = decide(*text.arrays(), profile)
+        decision = decide(text.seen(profile))
         assert decision.log10_e > 6
         # The parity code may miss a bit that 150 tokens hardly read; the other one does not.
         assert profile.code == "spc" or decision.payload == payload
@@ -210,8 +211,8 @@ def test_a_paragraph_in_a_long_text_is_found(tbcc, payload, text_maker):
     truth = np.zeros(4000, dtype=bool)
     truth[2600:2800] = True
     text = text_maker(rng, tbcc, 4000, payload, marked=truth)
-    alone = decide(*text_maker(rng, tbcc, 200, payload).arrays(), tbcc)
-    got = decide(*text.arrays(), tbcc)
+    alone = decide(text_maker(rng, tbcc, 200, payload).seen(tbcc))
+    got = decide(text.seen(tbcc))
     assert got.log_e_whole < 0
     assert got.log10_e > 0.7 * alone.log10_e
     assert got.payload == payload
@@ -236,7 +237,7 @@ def test_several_payloads_are_several_marks(count, tbcc, text_maker):
             text = made
         else:
             text.lo[truth], text.hi[truth] = made.lo[truth], made.hi[truth]
-    got = decide(*text.arrays(), tbcc)
+    got = decide(text.seen(tbcc))
     assert {mark.payload for mark in got.marks} == set(payloads)
     assert len(got.marks) == count
     assert [mark.payload for mark in got.marks] == payloads  # in the order of the text
@@ -268,7 +269,7 @@ def test_passages_of_two_marks_never_overlap(text_maker):
         second = np.arange(400) >= 220
         made = text_maker(np.random.default_rng(seed), profile, 400, payloads[1], marked=second)
         text.lo[second], text.hi[second] = made.lo[second], made.hi[second]
-        got = decide(*text.arrays(), profile)
+        got = decide(text.seen(profile))
         if len(got.marks) < 2:
             continue
         shared += 1
@@ -284,7 +285,7 @@ def test_passages_of_two_marks_never_overlap(text_maker):
 
 def test_marked_throughout_is_one_mark_and_one_passage(profile, payload, text_maker):
     text = text_maker(np.random.default_rng(12), profile, 200, payload)
-    got = decide(*text.arrays(), profile)
+    got = decide(text.seen(profile))
     assert len(got.marks) == 1
     ((first, last),) = got.marks[0].ranges
     assert first <= 5
@@ -299,7 +300,7 @@ def test_edited_tokens_cost_their_context_only(tbcc, payload, text_maker):
         edited = rng.random(240) < 0.125
         broken = edited | np.roll(edited, 1) | np.roll(edited, 2)
         text = text_maker(rng, tbcc, 240, payload, marked=~broken)
-        got = decide(*text.arrays(), tbcc)
+        got = decide(text.seen(tbcc))
         assert got.payload == payload
         gained.append(got.log_e_list - got.log_e_whole)
     assert np.median(gained) > 0
@@ -307,7 +308,7 @@ def test_edited_tokens_cost_their_context_only(tbcc, payload, text_maker):
 
 def test_plain_text_longer_than_windows_has_no_evidence(tbcc, text_maker):
     rng = np.random.default_rng(19)
-    assert max(decide(*text_maker(rng, tbcc, 700).arrays(), tbcc).log10_e for _ in range(4)) < 3
+    assert max(decide(text_maker(rng, tbcc, 700).seen(tbcc)).log10_e for _ in range(4)) < 3
 
 
 def test_every_long_loop_can_be_stopped(tbcc, payload, text_maker):
@@ -325,7 +326,7 @@ def test_every_long_loop_can_be_stopped(tbcc, payload, text_maker):
 
     for number in (1, 2, 3, 5, 8):
         with pytest.raises(Cancelled):
-            decide(*text.arrays(), tbcc, checkpoint=stop_at(number))
+            decide(text.seen(tbcc), checkpoint=stop_at(number))
 
 
 def test_runs():
@@ -363,11 +364,13 @@ def test_markov_holds_on_real_text_under_random_keys(builtin_model, tbcc):
     values = np.array(
         [
             log_evidence(
-                schedule(ids, entropy, key, tbcc),
-                entropy,
-                *intervals(key),
-                tbcc,
-                token_probability=own,
+                Intervals.of(
+                    schedule(ids, entropy, key, tbcc),
+                    entropy,
+                    *intervals(key),
+                    tbcc,
+                    probability=own,
+                )
             )
             for key in keys
         ]

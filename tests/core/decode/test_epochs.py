@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pura.decode.exact import decide
+from pura.decode.intervals import Intervals
 from pura.keys.epochs import epoch_key, epochs
 from pura.scheme import Profile, SecretKey, ranks, schedule
 
@@ -33,7 +34,7 @@ def test_the_mean_over_a_range_of_epochs_has_mean_one() -> None:
                     sums = np.cumsum(pi[:, order], axis=1)
                     hi = np.minimum(sums[np.arange(10), at], 1.0)
                     lo = np.maximum(hi - pi[np.arange(10), ids], 0.0)
-                    logs.append(decide(plan, entropy, lo, hi, profile).log_e)
+                    logs.append(decide(Intervals.of(plan, entropy, lo, hi, profile)).log_e)
         found.append(float(np.mean(np.exp(logs))))
     mean, error = np.mean(found), np.std(found) / np.sqrt(len(found))
     assert len(span) == 5
@@ -58,8 +59,8 @@ def test_what_one_of_many_keys_weighs_is_a_bound_from_below() -> None:
                 hi[plan.token] = np.minimum(plan.phase + 0.01, 1.0)
             lo = np.maximum(hi - (0.02 if number == 5 else pi[np.arange(150), ids]), 0.0)
             plan = schedule(ids, entropy, key, profile)
-            whole = decide(plan, entropy, lo, hi, profile)
-            bound = decide(plan, entropy, lo, hi, profile, one_of_many=True)
+            whole = decide(Intervals.of(plan, entropy, lo, hi, profile))
+            bound = decide(Intervals.of(plan, entropy, lo, hi, profile), one_of_many=True)
         assert bound.log_e <= whole.log_e + 1e-9
         assert bound.log_e_whole == whole.log_e_whole
         below += bound.log_e < whole.log_e

@@ -7,6 +7,7 @@ import pytest
 
 from pura.decode import paper
 from pura.decode.exact import decide, log_evidence
+from pura.decode.intervals import Intervals
 from pura.extract import local_evidence
 from pura.scheme import Payload, Profile, Schedule, encode
 
@@ -20,7 +21,7 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
     rng = np.random.default_rng(11)
     payload = Payload.from_int(0b011010011, 9) if marked else None
     text = text_maker(rng, profile, 30, payload)
-    got = decide(*text.arrays(), profile, candidates=512)
+    got = decide(text.seen(profile), candidates=512)
     everyone = [Payload.from_int(i, 9) for i in range(512)]
     scores = np.array(
         [
@@ -62,7 +63,7 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
 
 def test_clean_text_is_read(profile, payload, text_maker):
     text = text_maker(np.random.default_rng(3), profile, 200, payload)
-    got = decide(*text.arrays(), profile)
+    got = decide(text.seen(profile))
     assert got.payload == payload
     assert got.codeword.tolist() == encode(payload, profile).tolist()
     assert got.log10_e > 20
@@ -83,7 +84,7 @@ def test_exact_reads_what_paper_cannot(spc, payload, text_maker):
     for _ in range(24):
         marked = rng.random(200) > 0.3
         text = text_maker(rng, spc, 200, payload, marked=marked)
-        exact += decide(*text.arrays(), spc).payload == payload
+        exact += decide(text.seen(spc)).payload == payload
         local = local_evidence(text.schedule, text.lo, text.hi, spc)
         published += paper.decode(text.schedule, local, spc).payload == payload
     assert exact >= published
@@ -102,7 +103,7 @@ def test_mean_e_is_at_most_one_and_markov_holds(profile, text_maker):
         if i % 50 == 0:
             text = text_maker(rng, profile, 60)
         fresh = text.with_phases(rng)
-        values[i] = log_evidence(*fresh.arrays(), profile).both
+        values[i] = log_evidence(fresh.seen(profile)).both
     e = np.minimum(np.exp(values), 100.0)
     assert e.mean() <= 1 + 5 * np.sqrt(100.0 / count)
     for alpha in (0.1, 0.01, 0.001):
@@ -116,7 +117,7 @@ def test_mean_e_is_one_where_it_can_be_seen(text_maker):
     rng = np.random.default_rng(41)
     text = text_maker(rng, SMALL_SPC, 6)
     e = np.array(
-        [np.exp(log_evidence(*text.with_phases(rng).arrays(), SMALL_SPC).whole) for _ in range(300)]
+        [np.exp(log_evidence(text.with_phases(rng).seen(SMALL_SPC)).whole) for _ in range(300)]
     )
     assert abs(e.mean() - 1) <= 5 * e.std() / np.sqrt(e.size)
 
@@ -129,7 +130,9 @@ def test_the_mean_over_readings_that_share_their_phases_is_one(text_maker):
 
     def mean() -> float:
         phases = texts[0].with_phases(rng).schedule
-        readings = (log_evidence(phases, t.entropy_bits, t.lo, t.hi, SMALL_SPC) for t in texts)
+        readings = (
+            log_evidence(Intervals.of(phases, t.entropy_bits, t.lo, t.hi, SMALL_SPC)) for t in texts
+        )
         return float(np.mean([np.exp(found.whole) for found in readings]))
 
     e = np.array([mean() for _ in range(80)])
@@ -164,7 +167,9 @@ def test_mean_e_is_one_wherever_reading_stops(text_maker, level):
     for _ in range(100):
         fresh = text.with_phases(rng)
         for tokens in (6, 12, 18, 24):
-            found = log_evidence(*first_tokens(fresh, tokens), SMALL_SPC, text_tokens=24)
+            found = log_evidence(
+                Intervals.of(*first_tokens(fresh, tokens), SMALL_SPC, text_tokens=24)
+            )
             if np.exp(found.both) >= level:
                 early += tokens < 24
                 break
@@ -185,7 +190,7 @@ def test_nothing_read(profile):
         gate=np.ones(5, dtype=np.uint8),
     )
     for size in (0, 5):
-        got = decide(plan, np.zeros(size), np.zeros(size), np.ones(size), profile)
+        got = decide(Intervals.of(plan, np.zeros(size), np.zeros(size), np.ones(size), profile))
         assert got.log_e == 0.0
         assert got.log10_e == 0.0
         assert got.usable == 0
@@ -202,7 +207,7 @@ def test_a_step_that_says_nothing_costs_the_half_of_the_list(spc):
         index=np.array([0]),
         gate=np.zeros(3, dtype=np.uint8),
     )
-    got = decide(plan, np.full(3, 4.0), np.zeros(3), np.ones(3), spc)
+    got = decide(Intervals.of(plan, np.full(3, 4.0), np.zeros(3), np.ones(3), spc))
     assert got.log_e_whole == pytest.approx(0.0, abs=1e-9)
     assert got.log_e == pytest.approx(-np.log(2), abs=1e-6)
 
@@ -224,7 +229,7 @@ def test_extremes_never_overflow(profile, seed, known):
         gate=np.zeros(size, dtype=np.uint8),
     )
     entropy = rng.choice([0.0, np.log2(49152), 1.0, 3.0, 5.0], size)
-    got = decide(plan, entropy, lo, hi, profile, prompt_known=known)
+    got = decide(Intervals.of(plan, entropy, lo, hi, profile, prompt_known=known))
     mark = got.marks[0]
     for value in (got.log_e, got.log_e_grid, got.bit_posteriors, mark.log_ratio, mark.marked):
         assert np.isfinite(value).all()
@@ -234,7 +239,7 @@ def test_extremes_never_overflow(profile, seed, known):
 def test_evidence_of_thousands_of_orders_is_stable(profile, payload, text_maker):
     rng = np.random.default_rng(2)
     text = text_maker(rng, profile, 9000, payload)
-    got = decide(*text.arrays(), profile)
+    got = decide(text.seen(profile))
     assert got.payload == payload
     assert 2000 < got.log10_e < 20000
     assert got.candidates[0].posterior == pytest.approx(1.0)
@@ -248,13 +253,13 @@ def test_tiny_rings(payload_bits, text_maker):
     for bits in itertools.product("01", repeat=payload_bits):
         payload = Payload(text="".join(bits))
         text = text_maker(rng, profile, 60, payload)
-        got = decide(*text.arrays(), profile)
+        got = decide(text.seen(profile))
         assert got.payload == payload
         assert len(got.candidates) <= 2**payload_bits
 
 
 def test_same_input_same_answer(profile, payload, text_maker):
     text = text_maker(np.random.default_rng(1), profile, 120, payload)
-    first, second = (decide(*text.arrays(), profile) for _ in range(2))
+    first, second = (decide(text.seen(profile)) for _ in range(2))
     assert first.log_e == second.log_e
     assert first.candidates == second.candidates

@@ -77,7 +77,7 @@ def test_decisions_against_brute_force(profile, marked, register, text_maker):
     rng = np.random.default_rng(5)
     text = text_maker(rng, profile, 30, Payload.from_int(200, 9) if marked else None)
     issued = Issued.of([EVERYONE[[7, 200, 300]]], 9, 0.5) if register else None
-    got = decide(*text.arrays(), profile, candidates=512, issuable=FEW, issued=issued)
+    got = decide(text.seen(profile), candidates=512, issuable=FEW, issued=issued)
     ratios = np.exp(got.log_ratios(EVERYONE, profile))
     base = PayloadPrior(trellis=make_trellis(profile), issuable=FEW)
     prior = np.exp(log_prior(EVERYONE, base, issued))
@@ -96,8 +96,8 @@ def test_what_is_within_gains_and_what_is_not_is_still_found(profile, text_maker
     rng = np.random.default_rng(17)
     for payload, gain in ((INSIDE, -OFFICE.log_share + math.log(0.99)), (OUTSIDE, math.log(0.01))):
         text = text_maker(rng, profile, 90, payload)
-        alone = decide(*text.arrays(), profile)
-        limited = decide(*text.arrays(), profile, issuable=OFFICE)
+        alone = decide(text.seen(profile))
+        limited = decide(text.seen(profile), issuable=OFFICE)
         assert limited.payload == alone.payload == payload
         assert limited.log_e - alone.log_e == pytest.approx(gain, abs=0.7)
         assert limited.log_e_alike == pytest.approx(alone.log_e, abs=0.01)
@@ -109,14 +109,17 @@ def test_short_passages_within_and_outside_are_found(tbcc, text_maker):
     marked = np.zeros(1500, dtype=bool)
     marked[900:945] = True
     text = text_maker(rng, tbcc, 1500, INSIDE, marked=marked)
-    alone, got = decide(*text.arrays(), tbcc), decide(*text.arrays(), tbcc, issuable=OFFICE)
+    alone, got = (
+        decide(text.seen(tbcc)),
+        decide(text.seen(tbcc), issuable=OFFICE),
+    )
     assert got.payload == INSIDE
     assert got.log10_e - alone.log10_e > 1.5
     (mark,) = got.marks
     assert abs(mark.ranges[0][0] - 900) <= 15
     marked[880:1000] = True
     text = text_maker(rng, tbcc, 1500, OUTSIDE, marked=marked)
-    (mark,) = decide(*text.arrays(), tbcc, issuable=OFFICE).marks
+    (mark,) = decide(text.seen(tbcc), issuable=OFFICE).marks
     assert mark.payload == OUTSIDE
 
 
@@ -130,9 +133,7 @@ def test_mean_e_is_one_where_it_can_be_seen(profile, text_maker):
     """
     rng = np.random.default_rng(23)
     text = text_maker(rng, profile, 6)
-    runs = [
-        log_evidence(*text.with_phases(rng).arrays(), profile, issuable=FEW) for _ in range(150)
-    ]
+    runs = [log_evidence(text.with_phases(rng).seen(profile), issuable=FEW) for _ in range(150)]
     whole = np.exp([run.whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
     both = np.exp([run.both for run in runs])

@@ -57,7 +57,7 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
     payload = Payload.from_int(200, 9)
     text = text_maker(rng, profile, 30, payload if marked else None)
     issued = Issued.of([EVERYONE[[7, 200, 300, 301]]], 9, 0.5)
-    got = decide(*text.arrays(), profile, candidates=512, issued=issued)
+    got = decide(text.seen(profile), candidates=512, issued=issued)
     ratios = np.exp(got.log_ratios(EVERYONE, profile))
     prior = np.exp(log_prior(EVERYONE, PayloadPrior(trellis=make_trellis(profile)), issued))
     assert got.log_e == pytest.approx(math.log(prior @ ratios), abs=1e-9)
@@ -78,7 +78,7 @@ def test_brute_force_over_all_payloads(profile, marked, text_maker):
 def test_without_steps_nothing_is_said(profile, text_maker):
     rng = np.random.default_rng(1)
     text = text_maker(rng, profile, 2)
-    got = decide(*text.arrays(), profile, issued=issued_of(rng, 20))
+    got = decide(text.seen(profile), issued=issued_of(rng, 20))
     assert (got.usable, got.log_e, got.log_e_alike, got.log_e_issued) == (0, 0.0, 0.0, 0.0)
     assert set(got.bit_posteriors) == {0.5}
 
@@ -86,9 +86,9 @@ def test_without_steps_nothing_is_said(profile, text_maker):
 def test_an_issued_payload_gains_and_another_loses_the_half(profile, payload, text_maker):
     rng = np.random.default_rng(17)
     text = text_maker(rng, profile, 40, payload)
-    alone = decide(*text.arrays(), profile)
-    known = decide(*text.arrays(), profile, issued=issued_of(rng, 999, payload))
-    other = decide(*text.arrays(), profile, issued=issued_of(rng, 999))
+    alone = decide(text.seen(profile))
+    known = decide(text.seen(profile), issued=issued_of(rng, 999, payload))
+    other = decide(text.seen(profile), issued=issued_of(rng, 999))
     gain = (known.log_e - alone.log_e) / math.log(10)
     # At most 36 bits against 1,000 entries, and a half: 10.8 - 3.0 - 0.3.
     assert 4 < gain < 7.6
@@ -104,9 +104,9 @@ def test_a_short_passage_that_only_windows_show_is_found_among_the_issued(tbcc, 
     marked[900:935] = True
     text = text_maker(rng, tbcc, 2000, payload, marked=marked)
     issued = issued_of(rng, 999, payload)
-    got = decide(*text.arrays(), tbcc, issued=issued)
+    got = decide(text.seen(tbcc), issued=issued)
     assert got.payload == payload
-    assert got.log10_e > 6 > decide(*text.arrays(), tbcc).log10_e
+    assert got.log10_e > 6 > decide(text.seen(tbcc)).log10_e
     (first, last), *_ = got.marks[0].ranges
     assert 880 <= first <= 910
     assert 925 <= last <= 955
@@ -116,11 +116,11 @@ def test_scores_do_not_depend_on_how_many_are_scored_at_once(profile, payload, t
     rng = np.random.default_rng(2)
     text = text_maker(rng, profile, 150, payload)
     issued = issued_of(rng, 5000, payload)
-    got = decide(*text.arrays(), profile, issued=issued)
+    got = decide(text.seen(profile), issued=issued)
     log_f = np.zeros((len(text.schedule), 8))
     scores = score_issued(issued, got.potentials, log_f, text.schedule.index, profile, lambda: None)
     few = issued.bits(np.array([0, 2047, 2048, 4999]))
-    direct = decide(*text.arrays(), profile, issued=Issued.of([few], 36, 0.5))
+    direct = decide(text.seen(profile), issued=Issued.of([few], 36, 0.5))
     again = score_issued(
         direct_issued := Issued.of([few], 36, 0.5),
         direct.potentials,
@@ -142,9 +142,7 @@ def test_mean_e_of_the_issued_is_one_where_it_can_be_seen(profile, text_maker):
     rng = np.random.default_rng(23)
     text = text_maker(rng, profile, 6)
     issued = Issued.of([EVERYONE[[0, 1, 2, 400]]], 9, 0.9)
-    runs = [
-        log_evidence(*text.with_phases(rng).arrays(), profile, issued=issued) for _ in range(150)
-    ]
+    runs = [log_evidence(text.with_phases(rng).seen(profile), issued=issued) for _ in range(150)]
     whole = np.exp([run.whole for run in runs])
     assert abs(whole.mean() - 1) <= 5 * whole.std() / np.sqrt(whole.size)
     both = np.exp([run.both for run in runs])
@@ -158,7 +156,7 @@ def test_mean_e_is_at_most_one_and_markov_holds_with_a_register(tbcc, text_maker
     issued = issued_of(rng, 300)
     text = text_maker(rng, tbcc, 60)
     values = np.array(
-        [log_evidence(*text.with_phases(rng).arrays(), tbcc, issued=issued).both for _ in range(50)]
+        [log_evidence(text.with_phases(rng).seen(tbcc), issued=issued).both for _ in range(50)]
     )
     e = np.minimum(np.exp(values), 100.0)
     assert e.mean() <= 1 + 5 * np.sqrt(100.0 / e.size)
@@ -172,7 +170,7 @@ def test_any_part_of_the_list_is_below_the_whole(text_maker):
     issued = Issued.of([EVERYONE[:40]], 9, 0.5)
     for _ in range(3):
         text = text_maker(rng, SMALL, 25)
-        got = decide(*text.arrays(), SMALL, issued=issued)
+        got = decide(text.seen(SMALL), issued=issued)
         prior = log_prior(got.listed, PayloadPrior(trellis=make_trellis(SMALL)), issued)
         assert got.log_e_list == pytest.approx(np.logaddexp.reduce(prior + got.log_listed))
         assert np.exp(prior).sum() <= 1

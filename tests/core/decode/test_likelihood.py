@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pura.decode.intervals import Intervals
 from pura.decode.likelihood import (
     SECTOR_OFFSETS,
     arity_weights,
@@ -99,12 +100,7 @@ def test_every_grid_point_has_mean_one_for_every_reading(a, b, entropy, arity, t
         gate=np.zeros(size, dtype=np.uint8),
     )
     steps = step_likelihoods(
-        plan,
-        np.full(size, entropy),
-        bounds_lo,
-        bounds_hi,
-        profile,
-        MODEL,
+        Intervals.of(plan, np.full(size, entropy), bounds_lo, bounds_hi, profile, model=MODEL),
         ALL_POINTS,
         resolution=16384,
     )
@@ -129,7 +125,11 @@ def test_mean_one_needs_no_phase():
             index=np.zeros(48, dtype=np.int64),
             gate=np.zeros(50, dtype=np.uint8),
         )
-        made.append(step_likelihoods(plan, np.full(50, 3.3), lo, hi, profile, MODEL, ALL_POINTS))
+        made.append(
+            step_likelihoods(
+                Intervals.of(plan, np.full(50, 3.3), lo, hi, profile, model=MODEL), ALL_POINTS
+            )
+        )
     np.testing.assert_array_equal(made[0].eta, made[1].eta)
     np.testing.assert_array_equal(made[0].arity_weights, made[1].arity_weights)
     np.testing.assert_allclose(made[0].density, np.roll(made[1].density, 8, axis=2), rtol=1e-9)
@@ -199,12 +199,14 @@ def test_extremes_stay_finite(known):
                 gate=np.zeros(size, dtype=np.uint8),
             )
             steps = step_likelihoods(
-                plan,
-                np.full(size, entropy),
-                np.array(edge),
-                np.array(end),
-                profile,
-                MODEL,
+                Intervals.of(
+                    plan,
+                    np.full(size, entropy),
+                    np.array(edge),
+                    np.array(end),
+                    profile,
+                    model=MODEL,
+                ),
                 MODEL.grids[known],
             )
             log_f = log_likelihoods(steps, window_likelihoods(steps))

@@ -137,7 +137,7 @@ def test_near_payloads_are_told_apart(distance, lengths, profile, text_maker):
     text, places = joined(
         text_maker, rng, profile, [(lengths[0], first), (80, None), (lengths[1], second)]
     )
-    got = decide(*text.arrays(), profile)
+    got = decide(text.seen(profile))
     assert [mark.payload for mark in got.marks] == [first, second]
     for mark, (a, b) in zip(got.marks, (places[0], places[2]), strict=True):
         ((start, end),) = mark.ranges
@@ -156,7 +156,7 @@ def many_marks(profile, text_maker, rng, count=10):
 
 def test_any_number_of_marks_and_one_in_two_places(profile, text_maker):
     payloads, text, places = many_marks(profile, text_maker, np.random.default_rng(6))
-    got = decide(*text.arrays(), profile)
+    got = decide(text.seen(profile))
     assert [mark.payload for mark in got.marks] == payloads[:-1]
     assert not got.at_least
     assert got.strongest.payload == got.payload
@@ -178,7 +178,7 @@ def test_other_keys_find_no_passage_in_a_text_of_many_marks(profile, text_maker)
     _, text, _ = many_marks(profile, text_maker, rng, 5)
     found = 0
     for _ in range(30):
-        got = decide(*text.with_phases(rng).arrays(), profile)
+        got = decide(text.with_phases(rng).seen(profile))
         assert got.log10_e < 3
         assert len(got.marks) == 1
         found += got.marks[0].log10_e > 6
@@ -192,7 +192,7 @@ def test_a_short_piece_repeats_the_payload_of_a_passage(tbcc, text_maker):
     other = Payload.from_bits(1 - payload.bits)
     parts = [(220, payload), (150, None), (60, payload), (400, None)]
     text, places = joined(text_maker, rng, tbcc, parts)
-    (mark,) = decide(*text.arrays(), tbcc).marks
+    (mark,) = decide(text.seen(tbcc)).marks
     assert mark.payload == payload
     assert len(mark.ranges) == 2
     for (first, last), (a, b) in zip(mark.ranges, places[::2], strict=True):
@@ -201,7 +201,7 @@ def test_a_short_piece_repeats_the_payload_of_a_passage(tbcc, text_maker):
     # Nobody else's payload is known, so as short a piece of it is none.
     parts[2] = (25, other)
     text, _ = joined(text_maker, rng, tbcc, parts)
-    (mark,) = decide(*text.arrays(), tbcc).marks
+    (mark,) = decide(text.seen(tbcc)).marks
     assert mark.payload == payload
     assert len(mark.ranges) == 1
 
@@ -222,4 +222,7 @@ def test_passages_that_by_themselves_carry_what_the_other_was_found_with(
         )
 
     monkeypatch.setattr("pura.decode.exact.find_passages", exchanged)
-    assert [mark.payload for mark in decide(*text.arrays(), tbcc).marks] == [first, second]
+    assert [mark.payload for mark in decide(text.seen(tbcc)).marks] == [
+        first,
+        second,
+    ]

@@ -7,6 +7,7 @@ import pytest
 
 from pura.base.errors import Cancelled
 from pura.decode import significance
+from pura.decode.intervals import Intervals
 from pura.decode.significance import combine, correct_p, e_bh, p_bound, redraw_p
 from pura.decode.trellis import make_trellis
 from pura.decode.walk import open_log_mean
@@ -68,8 +69,7 @@ def test_p_is_uniform_without_a_mark(statistic, spc, text_maker):
     p = np.array(
         [
             redraw_p(
-                *text_maker(rng, spc, 40).arrays(),
-                spc,
+                text_maker(rng, spc, 40).seen(spc),
                 seed=i,
                 draws=99,
                 stop_after=None,
@@ -89,7 +89,12 @@ def test_early_stop_is_valid_too(spc, text_maker):
     rng = np.random.default_rng(23)
     p = np.array(
         [
-            redraw_p(*text_maker(rng, spc, 40).arrays(), spc, seed=i, draws=199, stop_after=10).p
+            redraw_p(
+                text_maker(rng, spc, 40).seen(spc),
+                seed=i,
+                draws=199,
+                stop_after=10,
+            ).p
             for i in range(120)
         ]
     )
@@ -99,7 +104,7 @@ def test_early_stop_is_valid_too(spc, text_maker):
 
 def test_a_mark_reaches_the_least_p(profile, payload, text_maker):
     text = text_maker(np.random.default_rng(4), profile, 100, payload)
-    got = redraw_p(*text.arrays(), profile, seed=9, draws=199)
+    got = redraw_p(text.seen(profile), seed=9, draws=199)
     assert got.p == pytest.approx(1 / 200)
     assert (got.draws, got.exceeding, got.seed, got.stopped) == (199, 0, 9, False)
 
@@ -119,7 +124,13 @@ def test_blocks_of_steps_do_not_show(statistic, spc, text_maker, monkeypatch):
     monkeypatch.setattr(significance, "_Redraws", Watched)
     for block in (4096, 7):
         monkeypatch.setattr(significance, "_BLOCK", block)
-        got = redraw_p(*text.arrays(), spc, seed=1, draws=99, statistic=statistic, stop_after=None)
+        got = redraw_p(
+            text.seen(spc),
+            seed=1,
+            draws=99,
+            statistic=statistic,
+            stop_after=None,
+        )
         assert got.draws == 99
     np.testing.assert_allclose(observed, observed[0], rtol=1e-9)
 
@@ -135,14 +146,20 @@ def test_redraws_can_be_stopped(spc, text_maker):
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        redraw_p(*text.arrays(), spc, seed=1, draws=999, stop_after=None, checkpoint=checkpoint)
+        redraw_p(
+            text.seen(spc),
+            seed=1,
+            draws=999,
+            stop_after=None,
+            checkpoint=checkpoint,
+        )
     assert calls == 3
 
 
 def test_seed_decides(spc, text_maker):
     text = text_maker(np.random.default_rng(5), spc, 50)
     first, again, other = (
-        redraw_p(*text.arrays(), spc, seed=s, draws=99, stop_after=None) for s in (1, 1, 2)
+        redraw_p(text.seen(spc), seed=s, draws=99, stop_after=None) for s in (1, 1, 2)
     )
     assert first == again
     assert first.exceeding != other.exceeding or first.p == other.p
@@ -154,7 +171,7 @@ def test_nothing_read_has_p_one(profile):
     plan = Schedule(
         token=empty, arity=empty, phase=np.zeros(0), index=empty, gate=np.ones(3, dtype=np.uint8)
     )
-    got = redraw_p(plan, np.zeros(3), np.zeros(3), np.ones(3), profile, seed=0)
+    got = redraw_p(Intervals.of(plan, np.zeros(3), np.zeros(3), np.ones(3), profile), seed=0)
     assert (got.p, got.draws) == (1.0, 0)
 
 
@@ -168,15 +185,15 @@ def test_a_text_that_says_nothing_has_p_one(spc):
         gate=np.zeros(40, dtype=np.uint8),
     )
     text = (plan, np.full(40, 4.0), np.zeros(40), np.ones(40))
-    assert redraw_p(*text, spc, seed=0, draws=99, stop_after=None).p == 1.0
+    assert redraw_p(Intervals.of(*text, spc), seed=0, draws=99, stop_after=None).p == 1.0
 
 
 def test_wrong_arguments(spc, text_maker):
     text = text_maker(np.random.default_rng(5), spc, 20)
     with pytest.raises(ValueError, match="statistic"):
-        redraw_p(*text.arrays(), spc, seed=0, statistic="median")
+        redraw_p(text.seen(spc), seed=0, statistic="median")
     with pytest.raises(ValueError, match="draw"):
-        redraw_p(*text.arrays(), spc, seed=0, draws=0)
+        redraw_p(text.seen(spc), seed=0, draws=0)
 
 
 @pytest.mark.parametrize(

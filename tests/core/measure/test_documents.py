@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pura.decode import decide
+from pura.decode.intervals import Intervals
 from pura.measure.documents import PLACES, Passage, finding, spliced
 from pura.measure.evaluate import TextReading, joined
 from pura.scheme import Payload, Profile, SecretKey, schedule
@@ -78,9 +79,15 @@ def test_a_passage_is_found_where_it_was_put(marked_text):
     steps = schedule(document.reading.ids, document.reading.entropy_bits, KEY, profile)
     columns = document.reading
     decision = decide(
-        steps, columns.entropy_bits, columns.lo, columns.hi, profile,
-        token_probability=columns.probability,
-    )  # fmt: skip
+        Intervals.of(
+            steps,
+            columns.entropy_bits,
+            columns.lo,
+            columns.hi,
+            profile,
+            probability=columns.probability,
+        )
+    )
     found = finding(document, steps.token, decision, payload)
     assert found.right
     assert found.log10_e > 20 + found.log10_e_whole

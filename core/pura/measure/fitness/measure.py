@@ -174,10 +174,9 @@ def _one(
 
     ids = tokenise(model.tokenizer, sample.text).ids
     seen = read(model, ids, keys=[key], profile=profile, checkpoint=check)
-    (intervals,) = key_reading.intervals_of(seen, prompt_known=False, text_tokens=ids.size)
-    plan = key_reading.make_schedule(intervals, key, profile, check)
-    local = key_reading.weigh(plan, intervals, profile)
-    found = key_reading.decode(0, plan, local, intervals, profile, 1, log10_weight=0.0)
+    intervals = key_reading.intervals_of(seen, 0, key, profile, check)
+    local = key_reading.weigh(intervals)
+    found = key_reading.decode(0, seen.ids, intervals, local, 1, log10_weight=0.0)
     right = found.exact.payload.bits == sample.payload.bits
     return TextResult(
         tokens=len(ids),

@@ -405,6 +405,10 @@
         <translation>Das Ergebnis wird in Worte gefasst</translation>
     </message>
     <message>
+        <source>{n:count} of {all:count} tokens of {texts:count} texts</source>
+        <translation>{n:count} von {all:count} Token aus {texts:count} Texten</translation>
+    </message>
+    <message>
         <source>{n:count} of {all:count} tokens</source>
         <translation>{n:count} von {all:count} Token</translation>
     </message>

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import re
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -17,8 +19,9 @@ import pytest
 from pura.audit.options import AuditText
 from pura.audit.steps import STEPS
 from pura.audit.unexamined import Means, unexamined
+from pura.base.errors import PuraError
 from pura.base.paths import Paths, user_paths
-from pura.base.progress import Stage
+from pura.base.progress import Checkpoint, Progress, Stage
 from pura.decode.paper import decode
 from pura.extract.local import local_evidence
 from pura.keys import Place, State
@@ -45,7 +48,6 @@ from pura.usecases.audits import Audited, Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.verdict.policy import default_policy
 from pura_audit import application
-from pura_audit.jobs.context import JobContext
 from pura_audit.session.choices import (
     Catalogue,
     KeyChoice,
@@ -219,6 +221,9 @@ class TestEngine:
         self.asked: list[Any] = []
         self.setups: list[Setup] = []
         self.empty = False
+        self.together = 1
+        self.trips = ""
+        self.groups: list[int] = []
         self.looks: tuple[tuple[int, float], ...] = ()
 
     @staticmethod
@@ -260,9 +265,13 @@ class TestEngine:
     def device(self) -> Device:
         return Device(kind="cpu", name="Test chip", dtype="float32", reason="device.asked-cpu")
 
-    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
-        self.asked.append(text)
+    @contextmanager
+    def prepared(self, setup: Setup) -> Iterator[TestReader]:
         self.setups.append(setup)
+        yield TestReader(self, setup)
+
+    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: Told) -> Audited:
+        self.asked.append(text)
         self.threads.add(threading.current_thread().name)
         context.progress(Stage(number=5, name="reading", done=1, total=10))
         for done, log10_e in self.looks:
@@ -274,10 +283,40 @@ class TestEngine:
         context.checkpoint()
         if self.error is not None:
             raise self.error
+        if isinstance(text, AuditText) and text.document.name == self.trips:
+            raise RuntimeError
         if isinstance(text, UnreadFile):
             return make_unexamined(text, setup.profile, self.key)
         audit = make_audit(text.document.text, setup.profile, self.key)
         return Audited(audit=replace(audit, id=uuid.uuid4().hex))
+
+
+class Told(NamedTuple):
+    progress: Progress
+    checkpoint: Checkpoint
+
+
+class TestReader:
+    """Audits one after the other what it takes together."""
+
+    __test__ = False
+
+    def __init__(self, engine: TestEngine, setup: Setup) -> None:
+        self._engine, self._setup = engine, setup
+
+    def stream(
+        self, items: Any, *, progress: Progress, checkpoint: Checkpoint
+    ) -> Iterator[tuple[Any, Audited | PuraError]]:
+        at = Told(progress, checkpoint)
+        while group := list(itertools.islice(items, self._engine.together)):
+            self._engine.groups.append(len(group))
+            found: list[tuple[Any, Audited | PuraError]] = []
+            for name, item in group:
+                try:
+                    found.append((name, self._engine.audit(self._setup, item, at)))
+                except PuraError as error:
+                    found.append((name, error))
+            yield from found
 
 
 @pytest.fixture(scope="session")

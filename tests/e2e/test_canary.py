@@ -73,7 +73,7 @@ def steps():
     ):
         session.do(work, lambda _: None, window)
         yield
-        while session.busy:
+        while session.jobs.stores.busy:
             yield
     session.look_around()
     for _ in range(20):

@@ -126,4 +126,4 @@ def test_cancelling_the_real_pass_leaves_the_window_ready(
     qtbot.waitUntil(lambda: item.progress is not None and item.progress.step == 5, timeout=WAIT)
     window.session.cancel()
     qtbot.waitUntil(lambda: item.state is ItemState.CANCELLED, timeout=WAIT)
-    assert not window.session.busy
+    qtbot.waitUntil(lambda: not window.session.busy, timeout=WAIT)

@@ -84,6 +84,8 @@ class JobContext:
         """Report, unless the last report was a moment ago; estimates the time left."""
         now, step = self._clock(), (stage.number, stage.name)
         if step != self._step:
+            if stage.number < self._step[0]:  # other texts begin
+                self._end = None
             self._step, self._started, self._first = step, now, stage.done
             self._left = None
         elif (

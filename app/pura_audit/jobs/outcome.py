@@ -28,6 +28,7 @@ class Progress:
         total: Pieces of the step; 0 when they are not counted.
         seconds_left: Estimate, or None.
         log10_e: The evidence of what was read so far, where somebody looked; else None.
+        texts: How many texts are read side by side; the pieces are those of all.
     """
 
     step: int
@@ -36,6 +37,7 @@ class Progress:
     total: int = 0
     seconds_left: float | None = None
     log10_e: float | None = None
+    texts: int = 1
 
     @property
     def share(self) -> float | None:

@@ -7,22 +7,24 @@ here, after the window is up.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
 
 from pura.audit.options import AuditText
 from pura.base.errors import PuraError
 from pura.base.paths import Paths
+from pura.base.progress import Checkpoint
+from pura.base.progress import Progress as Told
 from pura.keys import KeyStore, SessionKeys
 from pura.model.device import Device
 from pura.model.held import HeldModel
 from pura.model.memory import free_on, room_for
 from pura.register.key_usage import find_usage
 from pura.scheme import Profile, SecretKey
-from pura.usecases.audits import Audited, Setup, UnreadFile, audit
+from pura.usecases.audits import Audited, Setup, UnreadFile, prepared
 from pura.usecases.environment import Environment
 from pura.verdict.policy import Policy, load_policy
-from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Failure
 from pura_audit.platform.i18n import language
 from pura_audit.platform.samples import sample
@@ -31,6 +33,21 @@ from pura_audit.session.choices import (
     KeyChoice,
     ProfileChoice,
 )
+
+Name = TypeVar("Name")
+
+
+class Reader(Protocol):
+    """Audits texts, some side by side."""
+
+    def stream(
+        self,
+        items: Iterable[tuple[Name, AuditText | UnreadFile]],
+        *,
+        progress: Told,
+        checkpoint: Checkpoint,
+    ) -> Iterator[tuple[Name, Audited | PuraError]]:
+        """Audit items as they come; see :meth:`pura.usecases.audits.Prepared.stream`."""
 
 
 class Engine(Protocol):
@@ -46,8 +63,8 @@ class Engine(Protocol):
     def device(self) -> Device:
         """Say where a model would run."""
 
-    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
-        """Audit one text."""
+    def prepared(self, setup: Setup) -> AbstractContextManager[Reader]:
+        """Lend what texts are audited with; it is opened when the first comes."""
 
 
 class PuraEngine:
@@ -121,15 +138,9 @@ class PuraEngine:
         self._kind = device.kind
         return device
 
-    def audit(self, setup: Setup, text: AuditText | UnreadFile, context: JobContext) -> Audited:
-        """Audit one text; the model stays loaded for the next."""
-        return audit(
-            self.environment,
-            setup,
-            text,
-            progress=context.progress,
-            checkpoint=context.checkpoint,
-        )
+    def prepared(self, setup: Setup) -> AbstractContextManager[Reader]:
+        """Lend what texts are audited with; the model stays loaded for the next."""
+        return prepared(self.environment, setup, late=True)
 
     def _stored(self, store: KeyStore) -> list[KeyChoice]:
         entries, paths = store.list(), self.environment.paths

@@ -11,7 +11,6 @@ from pura.documents import Document
 from pura.record.audit import Audit
 from pura.scheme import Profile
 from pura_audit.jobs.outcome import Failure, Progress
-from pura_audit.jobs.queue import Job
 from pura_audit.session.choices import KeyChoice
 from pura_audit.session.finding_summary import FindingSummary
 
@@ -55,7 +54,6 @@ class Item:
         standing: Where the finding stands in the case log; None while it stands nowhere.
         report: The report that was last written of it in this run.
         failure: When it failed, could not be examined, or could not be kept.
-        job: Its audit, while that waits or runs.
     """
 
     number: int
@@ -79,7 +77,6 @@ class Item:
     standing: Standing | None = None
     report: Path | None = None
     failure: Failure | None = None
-    job: Job | None = None
 
     @property
     def runnable(self) -> bool:

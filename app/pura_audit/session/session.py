@@ -25,12 +25,12 @@ from pura.record.audit import Audit
 from pura.usecases.audits import Setup, UnreadFile
 from pura.usecases.environment import Environment
 from pura.usecases.prompts import candidates_of, candidates_text, read_candidates
-from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome, Progress, Stopped
 from pura_audit.jobs.queue import Job, Jobs, Work
 from pura_audit.platform.i18n import error_words, filled, translate
 from pura_audit.platform.samples import LABEL, sample
 from pura_audit.platform.settings import SettingsFile
+from pura_audit.session.audits import Audits
 from pura_audit.session.case_log import Cases
 from pura_audit.session.choices import (
     Catalogue,
@@ -67,6 +67,7 @@ class Session(QObject):
         jobs: The queues that work off the window's thread.
         cases: The case log.
         keeper: Keeps finished audits.
+        audits: Those that wait and run.
 
     Signals:
         current_changed: Another row is on screen, or none.
@@ -103,6 +104,10 @@ class Session(QObject):
         self.jobs = Jobs(self)
         self.cases = Cases(self.jobs.cases, engine.environment, self)
         self.keeper = Keeper(engine.environment, settings)
+        self.audits = Audits(self.jobs.model, engine, self.keeper, self)
+        self.audits.begun.connect(self._started)
+        self.audits.told.connect(self._progressed)
+        self.audits.ended.connect(self._audited)
         self.record = Record(self, self.jobs.files, self)
         self.drafts = Drafts(engine.environment.paths.state, settings, self.jobs.files)
         self.pace = Pace(settings)
@@ -408,13 +413,14 @@ class Session(QObject):
         """How long everything takes that runs or waits; None where that is not known."""
         active = [item for item in self.queue.items if item.active]
         waiting = self.pace.seconds(item for item in active if item.state is ItemState.WAITING)
-        running = next((item for item in active if item.state is ItemState.RUNNING), None)
-        if running is None:
+        running = [item for item in active if item.state is ItemState.RUNNING]
+        if not running:
             return waiting
-        left = running.progress.seconds_left if running.progress is not None else None
+        progress = running[0].progress  # of all that are read side by side
+        left = progress.seconds_left if progress is not None else None
         if left is None:
-            left = self.pace.seconds([running])
-        only = all(item is running for item in active)
+            left = self.pace.seconds(running)
+        only = len(running) == len(active)
         return left if only or left is None or waiting is None else left + waiting
 
     def _ask(self, item: Item, document: Document | UnreadFile) -> None:
@@ -429,43 +435,7 @@ class Session(QObject):
         )
         item.state, item.progress, item.failure = ItemState.WAITING, None, None
         self._touch(item)
-        item.job = self.jobs.model.do(
-            lambda context: self._examined(document.name, setup, text, context),
-            lambda outcome: self._audited(item, outcome),
-            self,
-            started=lambda: self._started(item),
-            progressed=lambda progress: self._progressed(item, progress),
-        )
-        self._let_short_ones_first(item)
-
-    def _let_short_ones_first(self, item: Item) -> None:
-        """Move a text that was just queued before the longer ones that were queued last.
-
-        Files are read one by one, so the texts of one order come here in any order.
-        """
-        order = self.jobs.model.order()
-        if item.job is None or item.job not in order:
-            return  # it runs already
-        queued = {id(one.job): one for one in self.queue.items if one.job is not None}
-        ahead = 0
-        for job in reversed(order[:-1]):
-            other = queued.get(id(job))
-            if other is None or length(other) <= length(item):
-                break
-            ahead += 1
-        self.jobs.model.move(item.job, -ahead)
-
-    def _examined(
-        self, name: str, setup: Setup, text: AuditText | UnreadFile, context: JobContext
-    ) -> Kept:
-        """Audit, and keep what came of it, before anybody hears of it; in the model's thread."""
-        self.keeper.start(name)
-        try:
-            audited = self._engine.audit(setup, text, context)
-        except PuraError as error:
-            self.keeper.fail(name, error)
-            raise
-        return self.keeper.keep(audited)
+        self.audits.ask(item, setup, text)
 
     def _started(self, item: Item) -> None:
         item.state, item.looks = ItemState.RUNNING, []
@@ -478,7 +448,7 @@ class Session(QObject):
         self._touch(item)
 
     def _audited(self, item: Item, outcome: Outcome[Kept]) -> None:
-        item.job, item.progress = None, None
+        item.progress = None
         match outcome:
             case Done(kept):
                 audited = kept.audited
@@ -524,19 +494,17 @@ class Session(QObject):
             return None
 
     def cancel(self) -> None:
-        """Stop every audit that runs or waits."""
+        """Stop every audit that runs or waits, and whatever else reads with the model."""
+        self.audits.stop_all()
         self.jobs.model.cancel_all()
 
     def stop(self, items: Iterable[Item]) -> None:
         """Stop the audits of these rows, waiting or running."""
-        for item in items:
-            if item.job is not None:
-                item.job.cancel()
+        self.audits.stop(items)
 
     def move(self, item: Item, by: int) -> None:
         """Let the audit of a row be done earlier (negative) or later."""
-        if item.job is not None:
-            self.jobs.model.move(item.job, by)
+        self.audits.move(item, by)
 
     @property
     def busy(self) -> bool:

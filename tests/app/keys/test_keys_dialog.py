@@ -368,4 +368,4 @@ def test_an_audit_asks_for_the_passphrase_first(keys: KeysDialog, bench: Any, qt
     dialog.ok.click()
     qtbot.waitUntil(lambda: went == ["open", "asked"])
     qtbot.waitUntil(lambda: bench.session.catalogue.files is State.READY)
-    qtbot.waitUntil(lambda: not bench.session.busy)
+    qtbot.waitUntil(lambda: not bench.session.jobs.stores.busy)

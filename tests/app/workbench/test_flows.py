@@ -224,8 +224,7 @@ def test_texts_that_come_one_by_one_are_audited_the_short_ones_first(
     for name, times in (("long", 9), ("short", 1), ("middle", 3)):
         session.add_text(text * times, name)
         session.audit()  # as files do that are wanted before they are read
-    named = {id(item.job): item.name for item in session.queue.items}
-    assert [named[id(job)] for job in session.jobs.model.order()] == ["short", "middle", "long"]
+    assert [item.name for item in session.audits.order()] == ["short", "middle", "long"]
 
 
 def test_pause_holds_the_queue_and_order_can_change(
@@ -235,14 +234,49 @@ def test_pause_holds_the_queue_and_order_can_change(
     for word in ("first", "other", "third"):
         window.session.add_text(f"{word} {text}")
     window.audit()
-    session, jobs = window.session, window.session.jobs.model
+    session = window.session
     first, second, third = session.queue.items
-    assert jobs.order() == (first.job, second.job, third.job)
+    assert session.audits.order() == (first, second, third)
     session.move(third, -1)
-    assert jobs.order() == (first.job, third.job, second.job)
+    assert session.audits.order() == (first, third, second)
     window.toggle_pause()
     qtbot.waitUntil(lambda: states(window) == ["done"] * 3)
     assert [r.document.text.split()[0] for r in engine.asked] == ["first", "third", "other"]
+
+
+def test_a_pile_is_read_side_by_side_with_keys_opened_once(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.gate.clear()
+    engine.together = 3
+    session = window.session
+    for number in range(5):
+        session.add_text(f"{text} {number}", f"memo {number}")
+    window.audit()
+    qtbot.waitUntil(engine.entered.is_set)
+    qtbot.waitUntil(lambda: states(window) == ["running"] * 3 + ["waiting"] * 2)
+    qtbot.waitUntil(lambda: all(item.progress is not None for item in session.queue.items[:3]))
+    session.show(session.queue.items[1])
+    assert "of 3 texts" in window.work.busy.words.text()
+    window.actions_by_name["cancel"].trigger()  # one of them; the others are read on
+    session.stop([session.queue.items[4]])
+    engine.gate.set()
+    qtbot.waitUntil(lambda: not session.busy)
+    assert states(window) == ["done", "cancelled", "done", "done", "cancelled"]
+    assert (engine.groups, len(engine.setups)) == ([3, 1], 1)
+
+
+def test_a_text_that_trips_the_program_costs_those_beside_it_nothing(
+    window: Any, qtbot: Any, engine: Any, text: str
+) -> None:
+    engine.together = 3
+    engine.trips = "memo 1"
+    for number in range(3):
+        window.session.add_text(f"{text} {number}", f"memo {number}")
+    window.audit()
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert states(window) == ["done", "failed", "done"]
+    assert window.session.queue.items[1].failure.code == "internal"
 
 
 def test_removing_a_running_row_cancels_it(window: Any, qtbot: Any, engine: Any, text: str) -> None:
@@ -446,7 +480,7 @@ def test_a_long_audit_is_asked_for_with_its_cost_and_an_excerpt_is_offered(
     assert long.document.text.startswith(excerpt.document.text)
     assert len(excerpt.document.text) <= session.pace.excerpt < len(long.document.text)
     assert excerpt.name.startswith("long, first ")
-    assert [excerpt.state, short.state] == [ItemState.WAITING, ItemState.RUNNING]  # short first
+    assert session.audits.order() == (short, excerpt)
     assert session.seconds_left == pytest.approx(session.pace.seconds([excerpt, short]))
     engine.gate.set()
 

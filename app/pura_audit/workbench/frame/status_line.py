@@ -76,8 +76,8 @@ class StatusLine(QWidget):
             self.words.setText(self._idle())
 
     def _others(self) -> list[str]:
-        """Say how many texts wait, and how long it takes until all are done."""
-        waiting = sum(i.state is ItemState.WAITING for i in self._session.queue.items)
+        """Say how many others are read or wait, and how long it takes until all are done."""
+        waiting = sum(item.active for item in self._session.queue.items) - 1
         left = self._session.seconds_left
         if not waiting or left is None:
             return []

@@ -55,8 +55,12 @@ def progress_words(progress: Progress) -> str:
     """Say how far a step is, and how long it will take."""
     parts = [step_words(progress)]
     if progress.name == READING and progress.total:
-        words = translate("Busy", "{n:count} of {all:count} tokens")
-        words = filled(words, n=progress.done, all=progress.total)
+        words = (
+            translate("Busy", "{n:count} of {all:count} tokens of {texts:count} texts")
+            if progress.texts > 1
+            else translate("Busy", "{n:count} of {all:count} tokens")
+        )
+        words = filled(words, n=progress.done, all=progress.total, texts=progress.texts)
         parts[0] += f", {words}"
     if progress.seconds_left is not None:
         parts.append(left_words(progress.seconds_left))

@@ -70,7 +70,7 @@ def make_environment() -> None:
         run(sys.executable, "-m", "venv", "--clear", VENV)
         print(f"Installing the parts into {VENV.relative_to(ROOT)}", flush=True)
         pip = (PYTHON, "-m", "pip", "install", "--quiet", "-c", "constraints.txt")
-        run(*pip, ".[gui,batch]", f"pyinstaller=={PYINSTALLER}", "hatchling")
+        run(*pip, ".[gui,batch,serve]", f"pyinstaller=={PYINSTALLER}", "hatchling")
         installed.write_text(asked.hexdigest())
     # The program itself changes more often than its parts; always what stands in the tree.
     options = ("--quiet", "--no-deps", "--force-reinstall", "--no-build-isolation")

@@ -84,7 +84,11 @@ class Store(Handle):
             self._db.executemany("INSERT INTO bands VALUES (?, ?)", bands)
 
     def recall(self, sketch: Sketch, *, resemblance: float, now: datetime) -> Remembered | None:
-        """Return the answer of the text that a text resembles most, if it does any."""
+        """Return the answer of an earlier text that a text resembles, if it does any.
+
+        One that was called marked comes first, else a text between a marked one and its remains
+        would pass for the latter; among others the one that it resembles most.
+        """
         bands = sketch.bands
         with _KIND.guard():
             rows = self._db.execute(
@@ -93,12 +97,12 @@ class Store(Handle):
                 " ORDER BY number",
                 (now.astimezone(UTC).isoformat(), *bands),
             ).fetchall()
-        best: tuple[float, Remembered] | None = None
+        best: tuple[int, float, float] | None = None
         for packed, marked, seconds in rows:
             alike = sketch.resemblance(Sketch.unpacked(packed))
-            if alike >= resemblance and (best is None or alike > best[0]):
-                best = alike, Remembered(marked=bool(marked), seconds=seconds)
-        return None if best is None else best[1]
+            if alike >= resemblance and (best is None or (marked, alike) > best[:2]):
+                best = marked, alike, seconds
+        return None if best is None else Remembered(marked=bool(best[0]), seconds=best[2])
 
     def spend(self, whose: Sequence[tuple[bytes, int]], *, now: datetime) -> bytes | None:
         """Take one check off every budget, or off none.

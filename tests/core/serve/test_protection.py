@@ -100,6 +100,12 @@ def test_what_is_remembered_is_under_the_salt_and_passes(tmp_path: Path) -> None
             known = store.recall(near, resemblance=0.5, now=NOW + timedelta(days=later))
             assert (known is not None) is expected
         assert store.recall(salt.sketch(swapped(text, 2)), resemblance=0.5, now=NOW) is None
+        # Between a marked text and one of which nothing is said, the mark counts.
+        remains = Remembered(marked=False, seconds=1.0)
+        store.remember(near, remains, days=2, now=NOW)
+        known = store.recall(near, resemblance=0.5, now=NOW)
+        assert known is not None
+        assert known.marked
         store.forget(now=NOW + timedelta(days=3))
         assert store.recall(sketch, resemblance=0.5, now=NOW) is None
     assert b"word7" not in (tmp_path / "s.sqlite3").read_bytes()

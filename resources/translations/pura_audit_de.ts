@@ -2872,6 +2872,82 @@
         <translation>Texte</translation>
     </message>
     <message>
+        <source>File</source>
+        <translation>Datei</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the file</source>
+        <translation>SHA-256 der Datei</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the text</source>
+        <translation>SHA-256 des Textes</translation>
+    </message>
+    <message>
+        <source>Number of the audit</source>
+        <translation>Nummer der Untersuchung</translation>
+    </message>
+    <message>
+        <source>Examined (UTC)</source>
+        <translation>Untersucht (UTC)</translation>
+    </message>
+    <message>
+        <source>Key</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profile</source>
+        <translation>Profil</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>What was done</source>
+        <translation>Was getan wurde</translation>
+    </message>
+    <message>
+        <source>Written by</source>
+        <translation>Geschrieben von</translation>
+    </message>
+    <message>
+        <source>Written on (UTC)</source>
+        <translation>Geschrieben am (UTC)</translation>
+    </message>
+    <message>
+        <source>Keys</source>
+        <translation>Schlüssel</translation>
+    </message>
+    <message>
+        <source>Profiles</source>
+        <translation>Profile</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>At 6 or more, a text that has nothing to do with the key reaches it at most once in a million times. It says nothing about who wrote the rest of a text.</source>
+        <translation>Einen Wert ab 6 erreicht ein Text, der mit dem Schlüssel nichts zu tun hat, höchstens einmal in einer Million Fällen. Darüber, wer den übrigen Text geschrieben hat, sagt er nichts.</translation>
+    </message>
+    <message>
+        <source>Too little evidence</source>
+        <translation>Zu wenig Anhaltspunkte</translation>
+    </message>
+    <message>
+        <source>Neither a mark nor its absence could be shown: it is no statement that the text is unmarked.</source>
+        <translation>Weder eine Markierung noch ihr Fehlen ließ sich zeigen: Das ist keine Aussage, dass der Text unmarkiert ist.</translation>
+    </message>
+    <message>
+        <source>The records</source>
+        <translation>Die Protokolle</translation>
+    </message>
+    <message>
+        <source>This table is a list. What may be relied on stands in the report and the record of each audit.</source>
+        <translation>Diese Tabelle ist eine Liste. Worauf man sich verlassen darf, steht im Bericht und im Protokoll jeder Prüfung.</translation>
+    </message>
+    <message>
         <source>Audited so far</source>
         <translation>Bisher geprüft</translation>
     </message>
@@ -2894,6 +2970,10 @@
     <message>
         <source>Export the table</source>
         <translation>Die Tabelle ausgeben</translation>
+    </message>
+    <message>
+        <source>Excel (*.xlsx)</source>
+        <translation>Excel (*.xlsx)</translation>
     </message>
     <message>
         <source>{n:plural(One row|{n:count} rows)} exported.</source>

@@ -29,9 +29,11 @@ from pura.report.hiding import names
 from pura.report.request import ReportRequest
 from pura.scheme import Payload, pack, parse_layout, unpack
 from pura.words.sentence import Sentence
+from pura_audit.jobs.context import JobContext
 from pura_audit.platform.i18n import set_language
 from pura_audit.session.finding_summary import FindingSummary, outline
-from pura_audit.session.results import table_text
+from pura_audit.session.results import PileRow
+from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection
 from pura_audit.stress.dialog import Stressed
 from pura_audit.theme.theme import Theme
@@ -243,8 +245,10 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     assert said.payloads[0].bits == ""
     assert said.payloads[0].fields == (("customer", "417"), ("release", "1.4"))
     assert FindingSummary.from_json(json.loads(json.dumps(said.to_json()))) == said
-    _, rows = table_text(window.pile.model.rows if hasattr(window, "pile") else [])
-    assert states("\n".join(map(str, rows)), audit, language) == []
+    rows = [PileRow(name=item.name, item=item) for item in window.session.queue.items]
+    nothing = JobContext(lambda _: None, lambda _: None)
+    _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
+    assert states("\n".join(map(str, row)), audit, language) == []
     assert Stressed.of(audit, None) is None
     set_language("en")
 

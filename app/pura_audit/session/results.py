@@ -75,6 +75,7 @@ class PileRow:
         item: The text of the list; None for a row of a result.
         outline: The finding, where there is one.
         error: Why there is none, or why it could not be examined.
+        row: The row of a result, as it was read.
     """
 
     name: str
@@ -82,6 +83,7 @@ class PileRow:
     item: Item | None = None
     outline: FindingSummary | None = None
     error: str = ""
+    row: Row | None = None
 
     @property
     def kind(self) -> str:
@@ -396,7 +398,7 @@ def _opened(row: Row, source: str) -> PileRow:
             language="",
         )
     part = " · ".join(filter(None, (row.part, source)))
-    return PileRow(name=name, part=part, outline=outline, error=row.message or "")
+    return PileRow(name=name, part=part, outline=outline, error=row.message or "", row=row)
 
 
 def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
@@ -408,10 +410,3 @@ def _opened_payloads(row: Row) -> tuple[OutlinePayload, ...]:
     fields = tuple((name, value) for name, value in (row.fields or {}).items() if value is not None)
     open_payloads = 0 if row.payload else max(2, row.payloads_in_question or 0)
     return (OutlinePayload(fields=fields, bits=row.payload or "", in_question=open_payloads),)
-
-
-def table_text(rows: Sequence[PileRow]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the words above the columns, and the cells, as they are shown."""
-    words = headers()
-    head = tuple(words[column] for column in COLUMNS)
-    return head, [tuple(row.cell(column) for column in COLUMNS) for row in rows]

@@ -1,9 +1,10 @@
-"""Writes rows of the pile: CSV as they are shown, Parquet and JSON lines as ``pura batch`` does."""
+"""Writes rows of the pile: CSV and XLSX for people, else what ``pura batch`` writes."""
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,16 @@ from pura.base.files import write_or_refuse
 from pura.record.audit import Audit
 from pura.usecases.cases import open_saved
 from pura.usecases.environment import Environment
+from pura.version import __version__
 from pura_audit.jobs.context import JobContext
-from pura_audit.platform.spreadsheet import csv_text
-from pura_audit.session.results import PileRow, table_text
+from pura_audit.platform.i18n import translate
+from pura_audit.platform.spreadsheet import Cell, Sheet, csv_text, xlsx_bytes
+from pura_audit.session.results import COLUMNS, NUMBERS, PileRow, headers
 
 if TYPE_CHECKING:
     from pura.batch.rows import Row
+
+Table = tuple[tuple[str, ...], list[tuple[Cell, ...]]]
 
 
 def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: JobContext) -> int:
@@ -28,13 +33,139 @@ def export_pile(at: Environment, rows: Sequence[PileRow], path: Path, context: J
     Raises:
         PuraError: The file cannot be written, or a record cannot be read.
     """
-    if path.suffix.lower() == ".csv":
-        head, cells = table_text(rows)
-        write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
+    ending = path.suffix.lower()
+    if ending in (".csv", ".xlsx"):
+        head, cells = exported_table(at, rows, context)
+        if ending == ".csv":
+            write_or_refuse(path, csv_text(head, cells).encode("utf-8-sig"))
+        else:
+            texts = Sheet(name=translate("Pile", "Texts"), head=head, rows=cells)
+            write_or_refuse(path, xlsx_bytes([texts, _about(cells)]))
         return len(cells)
     from pura.batch.write import format_of, write_rows
 
     return write_rows(str(path), _findings(at, rows, context), format_of(str(path)))
+
+
+def exported_table(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Table:
+    """Return the words above the columns, and the cells: what is shown, then what it rests on.
+
+    Raises:
+        PuraError: A record cannot be read.
+    """
+    words = headers()
+    head = (*(words[column] for column in COLUMNS), *_facts_headers())
+    cells = []
+    for row in rows:
+        context.checkpoint()
+        shown = (_number(row, c) if c in NUMBERS else row.cell(c) for c in COLUMNS)
+        cells.append((*shown, *_facts(at, row)))
+    return head, cells
+
+
+def _number(row: PileRow, column: str) -> Cell:
+    """Return a number as one, where the table shows it."""
+    if row.found is None or not row.cell(column):
+        return None
+    value = {
+        "evidence": round(row.found.log10_e, 2),
+        "share": None if row.found.share is None else round(row.found.share, 4),
+        "tokens": row.found.tokens,
+    }
+    return value[column]
+
+
+def _facts_headers() -> tuple[str, ...]:
+    return (
+        translate("Pile", "File"),
+        translate("Pile", "SHA-256 of the file"),
+        translate("Pile", "SHA-256 of the text"),
+        translate("Pile", "Number of the audit"),
+        translate("Pile", "Examined (UTC)"),
+        translate("Pile", "Key"),
+        translate("Pile", "Profile"),
+        translate("Pile", "Model"),
+    )
+
+
+def _facts(at: Environment, row: PileRow) -> tuple[str, ...]:
+    """Return what the finding of a row rests on; of a row of a result, what it says of it."""
+    if row.row is not None:
+        found = row.row
+        return (
+            found.path,
+            "",
+            found.digest or "",
+            "",
+            "",
+            found.key or "",
+            found.profile or "",
+            found.model or "",
+        )
+    item = row.item
+    path = "" if item is None or item.path is None else str(item.path)
+    if item is None or item.outline is None:
+        return (path, *[""] * 7)
+    audit = item.audit or open_saved(at, item.outline.audit)
+    return (
+        path,
+        audit.input.sha256,
+        _digest(audit) or "",
+        audit.id,
+        audit.created,
+        _named(audit.key.label or "", audit.key.fingerprint),
+        audit.profile.fingerprint,
+        _named(audit.model.name, audit.model.fingerprint),
+    )
+
+
+def _named(name: str, fingerprint: str) -> str:
+    return f"{name} ({fingerprint})" if name else fingerprint
+
+
+def _about(cells: Sequence[tuple[Cell, ...]]) -> Sheet:
+    """Return the sheet that says what was done, with what, and how it is to be read."""
+
+    def distinct(values: Iterable[Cell]) -> str:
+        return "; ".join(dict.fromkeys(str(value) for value in values if value))
+
+    key, profile, model = (distinct(row[place] for row in cells) for place in (-3, -2, -1))
+    now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    return Sheet(
+        name=translate("Pile", "What was done"),
+        rows=[
+            (translate("Pile", "Written by"), f"PURA Audit {__version__}"),
+            (translate("Pile", "Written on (UTC)"), now),
+            (translate("Pile", "Texts"), len(cells)),
+            (translate("Pile", "Keys"), key),
+            (translate("Pile", "Profiles"), profile),
+            (translate("Pile", "Models"), model),
+            (
+                translate("Pile", "Evidence, log₁₀"),
+                translate(
+                    "Pile",
+                    "At 6 or more, a text that has nothing to do with the key reaches it at most"
+                    " once in a million times. It says nothing about who wrote the rest of a text.",
+                ),
+            ),
+            (
+                translate("Pile", "Too little evidence"),
+                translate(
+                    "Pile",
+                    "Neither a mark nor its absence could be shown: it is no statement that the"
+                    " text is unmarked.",
+                ),
+            ),
+            (
+                translate("Pile", "The records"),
+                translate(
+                    "Pile",
+                    "This table is a list. What may be relied on stands in the report and the"
+                    " record of each audit.",
+                ),
+            ),
+        ],
+    )
 
 
 def _findings(at: Environment, rows: Sequence[PileRow], context: JobContext) -> Iterator[Row]:

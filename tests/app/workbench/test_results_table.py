@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from openpyxl import load_workbook
 from PySide6.QtCore import Qt, QTimer
 
 from pura.batch.results import read_rows
 from pura.record.audit import Audit
+from pura.usecases.cases import open_saved
 from pura_audit.jobs.outcome import Failure
 from pura_audit.session.finding_summary import outline
 from pura_audit.session.items import Item, ItemState
@@ -87,13 +89,28 @@ def test_rows_are_exported_and_results_opened(
     qtbot.waitUntil(lambda: item.state is ItemState.DONE, timeout=30_000)
     item.audit = None  # only the case log has the record
     pile = window.pile
-    for name in ("rows.csv", "rows.parquet", "rows.jsonl"):
+    for name in ("rows.csv", "rows.xlsx", "rows.parquet", "rows.jsonl"):
         pile.export_to(tmp_path / name)
         qtbot.waitUntil((tmp_path / name).exists, timeout=30_000)
     with (tmp_path / "rows.csv").open(encoding="utf-8-sig", newline="") as file:
         head, row = csv.reader(file)
     assert row[0] == "'=memo"  # no formula for a spreadsheet
     assert head[COLUMNS.index("outcome")] == "Outcome"
+    audit = open_saved(window.session.cases.environment, item.outline.audit)
+    cells = dict(zip(head, row, strict=True))
+    assert cells["SHA-256 of the file"].lstrip("'") == audit.input.sha256  # no number
+    assert cells["Number of the audit"] == audit.id
+    assert cells["Examined (UTC)"] == audit.created
+    assert audit.key.fingerprint in cells["Key"]
+    book = load_workbook(tmp_path / "rows.xlsx")
+    texts, about = book.worksheets
+    assert [cell.value for cell in texts[1]] == head
+    values = dict(zip(head, texts[2], strict=True))
+    assert (values["Text"].value, values["Text"].data_type) == ("=memo", "s")
+    assert values["Evidence, log₁₀"].data_type == values["Tokens"].data_type == "n"
+    said = {row[0].value: str(row[1].value) for row in about.rows}
+    assert audit.model.fingerprint in said["Models"]
+    assert said["Texts"] == "1"
     for name in ("rows.parquet", "rows.jsonl"):
         [found] = read_rows(str(tmp_path / name))
         assert (found.verdict, found.path) == ("mark", "=memo")

@@ -253,8 +253,15 @@ class PileView(QWidget):
         """Ask where the table goes."""
         dialog = QFileDialog(self, translate("Pile", "Export the table"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(["CSV (*.csv)", "Parquet (*.parquet)", "JSON lines (*.jsonl)"])
-        dialog.setDefaultSuffix("csv")
+        dialog.setNameFilters(
+            [
+                translate("Pile", "Excel (*.xlsx)"),
+                "CSV (*.csv)",
+                "Parquet (*.parquet)",
+                "JSON lines (*.jsonl)",
+            ]
+        )
+        dialog.setDefaultSuffix("xlsx")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.export_to(Path(name)))
         dialog.open()

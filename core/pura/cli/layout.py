@@ -27,6 +27,7 @@ HEADINGS: Final = {
         "page.means": "profile key key_file model device dtype policy",
         "page.listening": "listen certificate certificate_key without_tls proxy",
         "page.answers": "anyone per_day per_day_block release name contact languages",
+        "page.statements": "statement_certificate statement_passphrase",
     },
 }
 """Under which heading, a word of the volume ``typer``, the parameters of a command stand."""
@@ -107,6 +108,8 @@ EXAMPLES: Final = {
     "report verify": "signed.pdf",
     "selftest": "",
     "serve": "--profile house --key newsroom --listen 127.0.0.1:8080",
+    "serve statement key": "",
+    "serve statement verify": "answer.json --text letter.txt --trust detector.pem",
     "serve token list": "",
     "serve token new": "'City paper' --role trusted",
     "serve token revoke": "'City paper'",

@@ -15,7 +15,7 @@ from pura.cli.passphrases import passphrase_for
 from pura.cli.terminal import Language, RowsInto, out, say, write_row
 
 if TYPE_CHECKING:
-    from pura.report.check import Check, ReportCheck
+    from pura.report.check import ReportCheck
 
 _EXIT: Final = {"amiss": 1, "unsigned": 3, "signed": 4, "trusted": 0}
 _STYLES: Final = {"good": "green", "notice": "yellow", "bad": "bold red", "open": "dim"}
@@ -115,16 +115,7 @@ def _plain(file: Path, found: ReportCheck, language: str) -> dict[str, Any]:
         "signed": found.signed,
         "standing": found.standing,
         "headline": found.headline(language),
-        "checks": [_row(check, language) for check in found.checks],
-    }
-
-
-def _row(check: Check, language: str) -> dict[str, str]:
-    return {
-        "name": check.name,
-        "state": check.state,
-        "finding": check.key,
-        "text": check.text(language),
+        "checks": [check.plain(language) for check in found.checks],
     }
 
 

@@ -21,17 +21,22 @@ from pura.cli.common import (
     load_profile,
     stored_profiles,
 )
+from pura.cli.passphrases import passphrase_for
+from pura.cli.serve_statement import statements
 from pura.cli.terminal import RowsInto, notes, out, say, write_row
 from pura.cli.tree import App
 
 if TYPE_CHECKING:
+    from pura.report.statement import StatementKey
     from pura.serve.tokens import TokenFile
+    from pura.usecases.environment import Environment
 
 _NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "datasketch")
 
 app = App()
 token = App("Tokens that the detector is asked with.")
 app.add_typer(token, name="token")
+app.add_typer(statements, name="statement")
 
 
 @app.callback(invoke_without_command=True)
@@ -85,6 +90,16 @@ def run(
         list[str] | None,
         typer.Option(metavar="FIELD", help="Tell trusted askers this field of the payload."),
     ] = None,
+    statement_certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.p12",
+            help="Sign statements with this certificate; else with the detector's own key.",
+        ),
+    ] = None,
+    statement_passphrase: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Its passphrase; else asked.")
+    ] = None,
     name: Annotated[str, typer.Option(help="What the detector calls itself.")] = "",
     contact: Annotated[str, typer.Option(help="Whom to write to about it.")] = "",
     languages: Annotated[
@@ -105,6 +120,7 @@ def run(
     from pura.serve.reader import Reader
     from pura.serve.server import Listen, logged, server
     from pura.serve.settings import Protection, Settings
+    from pura.serve.stating import signer
     from pura.usecases.audits import Setup
 
     where = Listen.parsed(
@@ -125,6 +141,7 @@ def run(
     )
     limits = settings.limits
     at = environment(device, dtype)
+    sign = signer(_statement_key(at, statement_certificate, statement_passphrase), settings)
     try:
         used = load_profile(at, profile, foreign=True)
         setup = Setup(
@@ -140,7 +157,7 @@ def run(
                 at, setup, text_s=limits.text_s, long_characters=limits.long_characters
             ) as reader,
         ):
-            made = create_app(at, reader, settings, log=log)
+            made = create_app(at, reader, settings, log=log, sign=sign)
             notes.print(say("serve.listens", address=listen))
             server(made, where, limits).run()
     finally:
@@ -215,6 +232,20 @@ def revoke(name: Annotated[str, typer.Argument(help="Its name or identifier.")])
     """Make a token good for nothing, also for a service that runs."""
     gone = _tokens().revoke(name)
     out.print(say("serve.token-gone", name=gone.name))
+
+
+def _statement_key(
+    at: Environment, certificate: Path | None, passphrase: Path | None
+) -> StatementKey:
+    """Return what signs statements."""
+    from pura.keys import Secret
+    from pura.usecases.statements import certificate_key, detector_key
+
+    if certificate is None:
+        return detector_key(at)
+    asked = say("ask.of", name=certificate.name)
+    secret = Secret(passphrase_for(certificate, file=passphrase, prompt=asked))
+    return certificate_key(certificate, secret)
 
 
 def refuse_missing() -> None:

@@ -41,7 +41,17 @@ from pura.version import __version__
 Grade = Literal["ok", "warning", "fault"]
 PARTS: Final = (
     *("torch", "transformers", "tokenizers", "safetensors", "gguf", "numpy", "scipy"),
-    *("cryptography", "keyring", "pypdfium2", "lxml", "typst", "pyHanko", "typer", "rich"),
+    *(
+        "cryptography",
+        "keyring",
+        "pypdfium2",
+        "lxml",
+        "typst",
+        "pyHanko",
+        "joserfc",
+        "typer",
+        "rich",
+    ),
 )
 EXTRAS: Final = ("PySide6-Essentials", "pyarrow", "fsspec", "ray")
 _LEAST_ROOM: Final = 2_000_000_000

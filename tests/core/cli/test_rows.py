@@ -111,8 +111,16 @@ def test_every_kind_of_row_satisfies_the_schema_that_it_names(rows: Rows) -> Non
     kinds = json.loads(resource("rows.schema.json").read_text(encoding="utf-8"))["$defs"]
     known = {kind["properties"]["schema"]["const"] for kind in kinds.values()}
     # Those of test_command.py, test_report_check_command.py, test_lab_command.py,
-    # test_compare_command.py.
-    elsewhere = {"choice", "report-check", "attack", "decomposition", "comparison", "score"}
+    # test_compare_command.py, test_statement.py.
+    elsewhere = {
+        "choice",
+        "report-check",
+        "attack",
+        "decomposition",
+        "comparison",
+        "score",
+        "statement-check",
+    }
     assert seen == known - {f"pura-{kind}/1" for kind in elsewhere}
 
 

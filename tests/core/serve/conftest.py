@@ -27,11 +27,13 @@ if importlib.util.find_spec("fastapi") is None:
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from pura.report.statement import StatementKey
 from pura.serve.app import create_app
 from pura.serve.log import Log
 from pura.serve.reader import Reader
 from pura.serve.roles import Role
 from pura.serve.settings import Limits, Places, Protection, Settings
+from pura.serve.stating import signer
 from pura.serve.tokens import TokenFile
 
 OPEN = Settings(
@@ -104,6 +106,7 @@ def made(at: Environment, setup: Setup, said: io.StringIO) -> Iterator[Make]:
         def make(
             limits: dict[str, Any] | None = None,
             protection: dict[str, Any] | None = None,
+            key: StatementKey | None = None,
             **settings: Any,
         ) -> tuple[FastAPI, Limits]:
             used = replace(
@@ -114,7 +117,9 @@ def made(at: Environment, setup: Setup, said: io.StringIO) -> Iterator[Make]:
             )
             bounds = used.limits
             reader = Reader(at, setup, text_s=bounds.text_s, long_characters=bounds.long_characters)
-            return create_app(at, held.enter_context(reader), used, log=Log(said)), bounds
+            sign = None if key is None else signer(key, used)
+            app = create_app(at, held.enter_context(reader), used, log=Log(said), sign=sign)
+            return app, bounds
 
         yield make
 

@@ -6,8 +6,11 @@ import io
 import json
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+from pura.report.statement import StatementKey, Trust, check_statement
 from pura.serve.roles import Role
 
 Start = Callable[..., Any]
@@ -92,3 +95,23 @@ def test_the_log_holds_lines_of_json_and_no_text(
     assert (line["event"], line["token"], line["role"]) == ("check", "City paper", "trusted")
     assert line["bytes"] == len(plain.encode())
     assert line["tokens"] > 50
+
+
+def test_the_answer_to_trusted_askers_is_signed(
+    detector: Start, token: Token, marked: list[str], tmp_path: Path
+) -> None:
+    key = StatementKey.of(tmp_path / "key")
+    client = detector(key=key)
+    said = ask(client, marked[0], token(Role.TRUSTED)).json()["answer"]["statement"]
+    found = check_statement(
+        said,
+        moment=datetime.now(UTC),
+        trust=Trust.read(key.public_pem().encode()),
+        text=marked[0].encode(),
+    )
+    assert found.standing == "trusted"
+    assert found.statement is not None
+    assert (found.statement.verdict, found.statement.detector) == ("mark", "House")
+    assert found.statement.words() != "mark"
+    assert not re.search(r"\d", found.statement.words())
+    assert "statement" not in ask(client, marked[0]).json()["answer"]

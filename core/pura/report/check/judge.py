@@ -61,6 +61,15 @@ class Check:
             values["why"] = self.error.words(language)[0]
         return catalogue("report-check").fill(self.key, language, values)
 
+    def plain(self, language: str = "en") -> dict[str, str]:
+        """Return it as JSON."""
+        return {
+            "name": self.name,
+            "state": self.state,
+            "finding": self.key,
+            "text": self.text(language),
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReportCheck:

@@ -2542,6 +2542,10 @@
         <translation>Ansicht</translation>
     </message>
     <message>
+        <source>Find everything …</source>
+        <translation>Alles finden …</translation>
+    </message>
+    <message>
         <source>Cancel all audits</source>
         <translation>Alle Untersuchungen abbrechen</translation>
     </message>
@@ -2795,6 +2799,45 @@
     <message>
         <source>Fingerprint {model:text}, tokenizer {tokenizer:text}</source>
         <translation>Fingerabdruck {model:text}, Tokenizer {tokenizer:text}</translation>
+    </message>
+</context>
+<context>
+    <name>Palette</name>
+    <message>
+        <source>Find everything</source>
+        <translation>Alles finden</translation>
+    </message>
+    <message>
+        <source>Found</source>
+        <translation>Gefunden</translation>
+    </message>
+    <message>
+        <source>A command, a text, a case, a setting, a page of the guide</source>
+        <translation>Ein Befehl, ein Text, ein Fall, eine Einstellung, eine Seite des Handbuchs</translation>
+    </message>
+    <message>
+        <source>↑ ↓ choose · Return opens or does it · Esc closes</source>
+        <translation>↑ ↓ wählen · Eingabe öffnet oder tut es · Esc schließt</translation>
+    </message>
+    <message>
+        <source>Case</source>
+        <translation>Fall</translation>
+    </message>
+    <message>
+        <source>Command</source>
+        <translation>Befehl</translation>
+    </message>
+    <message>
+        <source>Text</source>
+        <translation>Text</translation>
+    </message>
+    <message>
+        <source>Setting</source>
+        <translation>Einstellung</translation>
+    </message>
+    <message>
+        <source>Guide</source>
+        <translation>Handbuch</translation>
     </message>
 </context>
 <context>

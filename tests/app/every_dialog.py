@@ -60,6 +60,7 @@ def opened_dialogs(window: Any) -> dict[str, Callable[[], QDialog | None]]:
     return {
         "about": lambda: openers.show_about(window),
         "shortcuts": lambda: openers.show_shortcuts(window),
+        "palette": asked(window.actions_by_name["palette"].trigger),
         "details": lambda: openers.show_details(window),
         "compared": lambda: openers.show_compared(window),
         "candidates": lambda: openers.show_candidates(window),

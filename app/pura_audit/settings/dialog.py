@@ -69,6 +69,17 @@ class SettingsDialog(PlainDialog):
 
     # The parts
 
+    def fields(self) -> dict[str, QWidget]:
+        """Return what can be set, by its name."""
+        kinds = (QComboBox, QSpinBox, QLineEdit, QCheckBox)
+        found: dict[str, QWidget] = {}
+        for field in self.findChildren(QWidget):
+            inside = isinstance(field, QLineEdit) and isinstance(field.parent(), QSpinBox)
+            if isinstance(field, kinds) and not inside:
+                words = field.text() if isinstance(field, QCheckBox) else field.accessibleName()
+                found[words.replace("&", "")] = field
+        return found
+
     def _page(self) -> QScrollArea:
         page = QWidget()
         parts = QVBoxLayout(page)

@@ -143,10 +143,26 @@ class Pages(QTextBrowser):
             block = block.next()
 
 
-class GuideDialog(PlainDialog):
-    """The guide, with a way back and a search."""
+def guide_pages() -> list[tuple[str, Path]]:
+    """Return titles and paths of the pages, in the reader's language where they are translated."""
+    folder, found = resource("docs"), {}
+    for place in (folder, folder / language() if language() in TRANSLATED else folder):
+        for path in sorted(place.glob("*.md")):
+            with path.open(encoding="utf-8") as lines:
+                title = lines.readline()
+            if title.startswith("# "):
+                found[path.name] = (title.removeprefix("# ").strip(), path)
+    return list(found.values())
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+
+class GuideDialog(PlainDialog):
+    """The guide, with a way back and a search.
+
+    Args:
+        page: Where it opens; the beginning when left out.
+    """
+
+    def __init__(self, parent: QWidget | None = None, page: Path | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Guide", "User guide"))
         self.setModal(False)
@@ -182,7 +198,7 @@ class GuideDialog(PlainDialog):
         self.search.textChanged.connect(lambda _words: self._find(again=False))
         self.search.returnPressed.connect(lambda: self._find(again=True))
         self.back.setEnabled(False)
-        self.pages.open_page(start)
+        self.pages.open_page(page or start)
         self.search.setFocus()
 
     def _find(self, *, again: bool) -> None:

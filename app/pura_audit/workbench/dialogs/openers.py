@@ -268,11 +268,13 @@ def save_to_case(host: Host) -> SaveDialog | None:
     return _open(dialog)
 
 
-def show_cases(host: Host) -> CasesDialog:
-    """Show the cases."""
+def show_cases(host: Host, case: str = "") -> CasesDialog:
+    """Show the cases; the one with an identifier is chosen."""
     from pura_audit.cases.dialog import CasesDialog
 
     dialog = CasesDialog(host.session, host.frame)
+    if case:
+        dialog.refresh(case)
     dialog.compare_wanted.connect(lambda audits: compare_audits(host, audits))
     dialog.report_wanted.connect(lambda wanted: _report_of_case(host, wanted))
     _open(dialog)
@@ -303,18 +305,21 @@ def _report_of_case(host: Host, wanted: CaseReport) -> None:
     dialog.saved.connect(note)
 
 
-def show_settings(host: Host) -> QDialog:
-    """Show the settings."""
+def show_settings(host: Host, field: str = "") -> QDialog:
+    """Show the settings, at one of their fields."""
     from pura_audit.settings.dialog import SettingsDialog
 
-    return _open(SettingsDialog(host))
+    dialog = _open(SettingsDialog(host))
+    if field:
+        dialog.fields()[field].setFocus(Qt.FocusReason.ShortcutFocusReason)
+    return dialog
 
 
-def show_guide(host: Host) -> QDialog:
-    """Show the user guide; it stays open beside the work."""
+def show_guide(host: Host, page: Path | None = None) -> QDialog:
+    """Show the user guide, at one of its pages; it stays open beside the work."""
     from pura_audit.workbench.dialogs.guide import GuideDialog
 
-    dialog = GuideDialog(host.frame)
+    dialog = GuideDialog(host.frame, page)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()
     return dialog

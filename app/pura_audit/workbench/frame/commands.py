@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Protocol
 
+from PySide6.QtCore import Qt
+
 from pura_audit.platform.i18n import translate
+from pura_audit.session.items import Item
 from pura_audit.theme.theme import Mode
 from pura_audit.widgets.host import Host
 from pura_audit.workbench.actions import Command
@@ -42,6 +45,9 @@ class Workbench(Host, Protocol):
 
     def toggle_queue(self) -> None:
         """Fold or unfold the queue."""
+
+    def show_document(self, item: Item) -> None:
+        """Bring a text on screen."""
 
     def toggle_pile(self) -> None:
         """Show all texts as a table, or the one on screen again."""
@@ -152,7 +158,10 @@ def _set_up(window: Workbench) -> list[Command]:
             "make-bundle", translate("Menu", "Make a team bundle …"), lambda: make_bundle(window)
         ),
         Command(
-            "keys", translate("Menu", "Keys …"), lambda: openers.show_keys(window), keys=("Ctrl+K",)
+            "keys",
+            translate("Menu", "Keys …"),
+            lambda: openers.show_keys(window),
+            keys=("Ctrl+Shift+K",),
         ),
         Command(
             "models",
@@ -179,6 +188,12 @@ def _set_up(window: Workbench) -> list[Command]:
 def _edit(window: Workbench) -> list[Command]:
     undo = window.session.undo
     return [
+        Command(
+            "palette",
+            translate("Menu", "Find everything …"),
+            lambda: _find_everything(window),
+            keys=("Ctrl+K",),
+        ),
         Command("undo", translate("Menu", "Undo"), undo.undo, keys=("Ctrl+Z",)),
         Command("redo", translate("Menu", "Redo"), undo.redo, keys=("Ctrl+Shift+Z",)),
         Command("paste", translate("Menu", "Paste a text"), window.paste, keys=("Ctrl+V",)),
@@ -192,6 +207,14 @@ def _edit(window: Workbench) -> list[Command]:
             keys=("Ctrl+Backspace",),
         ),
     ]
+
+
+def _find_everything(window: Workbench) -> None:
+    from pura_audit.workbench.dialogs.palette import Palette
+
+    palette = Palette(window, window.show_document)
+    palette.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    palette.open()
 
 
 def _audit(window: Workbench) -> list[Command]:

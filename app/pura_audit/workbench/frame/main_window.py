@@ -168,7 +168,7 @@ class MainWindow(QMainWindow):
         self.queue.audit_wanted.connect(self.audit_items)
         self.queue.table_wanted.connect(self.toggle_pile)
         self.pile.audit_wanted.connect(self.audit_items)
-        self.pile.item_wanted.connect(self._show_document)
+        self.pile.item_wanted.connect(self.show_document)
         self.pile.report_wanted.connect(lambda items: openers.report_items(self, items))
         self.pile.noticed.connect(self.status.say)
         self.empty.open_wanted.connect(self.open_files)
@@ -371,7 +371,7 @@ class MainWindow(QMainWindow):
         active = [item for item in self.session.queue.items if item.active]
         runs = next((i for i in active if i.state is ItemState.RUNNING), next(iter(active), None))
         if runs is not None:
-            self._show_document(runs)
+            self.show_document(runs)
             words = translate("Window", "“{name:text}” is being audited. Once more cancels it.")
             self.say(filled(words, name=runs.name))
 
@@ -394,7 +394,8 @@ class MainWindow(QMainWindow):
             self.pile.show_item(self.session.current)
             self.pile.table.setFocus()
 
-    def _show_document(self, item: Item) -> None:
+    def show_document(self, item: Item) -> None:
+        """Bring a text on screen."""
         self.session.show(item)
         if self._places.currentWidget() is self.pile:
             self.toggle_pile()

@@ -299,5 +299,5 @@ def _detail(model: InstalledModel, room: Room | None) -> str:
         ),
     ]
     if room is not None:
-        lines.append(room.reason)
+        lines.append(room.words(language()))
     return "\n".join(lines)

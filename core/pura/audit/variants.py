@@ -33,7 +33,6 @@ RESTORED: Final = "restored"
 LAYOUT: Final = "layout"
 CASE: Final = "case"
 IDS: Final = "ids"
-MAX_VARIANTS: Final = 6
 _AROUND: Final = 8  # ids that are decoded before a token, since some decoders trim the beginning
 
 
@@ -89,9 +88,6 @@ def variants_of(
         spelt: The usual spelling of words in small letters; None leaves the case alone.
         ids: int64 [L], token ids that a generator saved.
         ids_text: What these ids decode to; needed with ``ids``.
-
-    Raises:
-        InputError: More than :data:`MAX_VARIANTS`.
     """
     tried = [Variant(name=FOUND, text=text)]
     if restored:
@@ -106,10 +102,6 @@ def variants_of(
     distinct = list(known.values())
     if ids is not None:
         distinct.append(Variant(name=IDS, text=ids_text or "", ids=ids))
-    if len(distinct) > MAX_VARIANTS:
-        raise InputError(
-            "audit.variants", count=len(distinct), most=MAX_VARIANTS, code="input-variants"
-        )
     return tuple(distinct)
 
 

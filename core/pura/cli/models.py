@@ -155,19 +155,6 @@ def _room(model: InstalledModel) -> Room:
     return room_for(model.parameters, free=free_memory())
 
 
-def _memory(model: InstalledModel) -> str:
-    from pura.model.memory import gigabytes
-
-    room = _room(model)
-    key = {True: "memory.fits", False: "memory.short", None: "memory.unknown"}[room.fits]
-    return say(
-        key,
-        parameters=model.parameters,
-        need=gigabytes(room.need_bytes),
-        free=gigabytes(room.free_bytes or 0),
-    )
-
-
 @app.command("show")
 def show(name: Name) -> None:
     """Show what is known of an installed model."""
@@ -185,7 +172,7 @@ def show(name: Name) -> None:
         ("vocabulary", say("model.tokens", count=m.vocab_size)),
         ("place", str(m.path)),
         ("installed", m.created),
-        ("memory", _memory(m)),
+        ("memory", _room(m).words(language())),
     )
     for title, value in rows:
         out.print(f"{say(f'head.{title}')}: {value}")

@@ -12,6 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from pura.base.catalogue import Phrase, Value, catalogue
+
+MAIN: Final = "main"
+GPU: Final = "gpu"
 ITEM_BYTES: Final = {"float32": 4, "bfloat16": 2, "float16": 2}
 # Python with torch and transformers, and the tiles and the cache of one reading.
 WORKING_BYTES: Final = 800 << 20
@@ -26,17 +30,34 @@ class Room:
         fits: None when the machine does not tell how much memory it has.
         need_bytes: Estimate of what loading and reading take.
         free_bytes: What is free, or None.
-        reason: The same in a sentence.
+        parameters: Numbers in the model.
+        dtype: Number format that they are loaded in.
+        place: Whose memory is meant: ``main`` or ``gpu``.
     """
 
     fits: bool | None
     need_bytes: int
     free_bytes: int | None
-    reason: str
+    parameters: int
+    dtype: str
+    place: str
+
+    def words(self, language: str) -> str:
+        """Return the same in a sentence, with its numbers."""
+        key = {True: "memory.fits", False: "memory.short", None: "memory.unknown"}[self.fits]
+        values: dict[str, Value] = {
+            "need": gigabytes(self.need_bytes),
+            "parameters": self.parameters,
+            "dtype": self.dtype,
+        }
+        if self.free_bytes is not None:
+            place = "memory.gpu" if self.place == GPU else "memory.main"
+            values |= {"free": gigabytes(self.free_bytes), "place": Phrase(key=place, values={})}
+        return catalogue("command").fill(key, language, values)
 
 
 def room_for(
-    parameters: int, dtype: str = "float32", *, free: int | None, place: str = "memory"
+    parameters: int, dtype: str = "float32", *, free: int | None, place: str = MAIN
 ) -> Room:
     """Estimate whether a model fits.
 
@@ -44,19 +65,17 @@ def room_for(
         parameters: Numbers in the model.
         dtype: Number format that they are loaded in.
         free: Bytes that are free, or None when that is unknown.
-        place: Which memory is meant, in words.
+        place: Whose memory is meant, :data:`MAIN` or :data:`GPU`.
     """
     need = int(parameters * ITEM_BYTES[dtype] * SPARE) + WORKING_BYTES
-    weights = f"{parameters:,} parameters as {dtype} and the work on a text"
-    if free is None:
-        words = f"It takes about {gigabytes(need)} ({weights}); how much is free is unknown."
-        return Room(fits=None, need_bytes=need, free_bytes=None, reason=words)
-    verb = "and" if need <= free else "but only"
-    words = (
-        f"It takes about {gigabytes(need)} ({weights}), {verb} {gigabytes(free)} of {place} "
-        "are free."
+    return Room(
+        fits=None if free is None else need <= free,
+        need_bytes=need,
+        free_bytes=free,
+        parameters=parameters,
+        dtype=dtype,
+        place=place,
     )
-    return Room(fits=need <= free, need_bytes=need, free_bytes=free, reason=words)
 
 
 def free_memory() -> int | None:
@@ -73,16 +92,16 @@ def free_memory() -> int | None:
 
 
 def free_on(kind: str) -> tuple[int | None, str]:
-    """Return free bytes where a device computes, and how that memory is called.
+    """Return free bytes where a device computes, and whose memory that is.
 
     Args:
         kind: ``cuda``, ``mps`` or ``cpu``. torch is imported for ``cuda`` only.
     """
     if kind != "cuda":
-        return free_memory(), "memory"
+        return free_memory(), MAIN
     import torch
 
-    return int(torch.cuda.mem_get_info()[0]), "the GPU's memory"
+    return int(torch.cuda.mem_get_info()[0]), GPU
 
 
 def _linux(table: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")) -> int | None:

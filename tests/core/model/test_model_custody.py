@@ -182,10 +182,12 @@ def test_a_tokenizer_with_more_tokens_than_the_model_is_refused(
 def test_whether_a_model_fits_is_said_with_the_numbers() -> None:
     good = room_for(135_000_000, free=8_000_000_000)
     assert good.fits
-    assert "135,000,000 parameters as float32" in good.reason
+    assert "135,000,000 parameters as float32" in good.words("en")
     bad = room_for(7_000_000_000, free=8_000_000_000)
     assert bad.fits is False
-    assert "but only 8.0 GB" in bad.reason
+    assert "but only 8.0 GB" in bad.words("en")
+    gpu = room_for(7_000_000_000, free=8_000_000_000, place="gpu")
+    assert "aber nur 8.0 GB Speicher der Grafikkarte" in gpu.words("de")
     half = room_for(7_000_000_000, "bfloat16", free=None)
     assert half.fits is None
     assert half.need_bytes - memory.WORKING_BYTES == pytest.approx(

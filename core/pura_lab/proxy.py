@@ -118,7 +118,10 @@ def finetune(
         some = rng.choice(len(texts), _AT_ONCE, replace=len(texts) < _AT_ONCE)
         ids = torch.from_numpy(np.stack([texts[i][:size] for i in some]))
         ids = ids.to(model.device.torch_device)
-        network(input_ids=ids, labels=ids).loss.backward()
+        # The library's own table of losses is not loaded by commands.
+        logits = network(input_ids=ids).logits[:, :-1].float()
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
+        loss.backward()  # type: ignore[no-untyped-call]
         learning.step()
         learning.zero_grad()
     network.requires_grad_(requires_grad=False)

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from pura.serve.tokens import TokenFile
     from pura.usecases.environment import Environment
 
-_NEEDED: Final = ("fastapi", "uvicorn", "prometheus_client", "python_multipart", "datasketch")
+_NEEDED: Final = (
+    "fastapi",
+    "uvicorn",
+    "prometheus_client",
+    "python_multipart",
+    "datasketch",
+    "jinja2",
+)
 
 app = App()
 token = App("Tokens that the detector is asked with.")

@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from pura.base.errors import PuraError
-from pura.serve import routes, shapes
+from pura.serve import page, routes, shapes
 from pura.serve.guard import Guard
 from pura.serve.log import Log
 from pura.serve.problems import RefusalError, problem
@@ -79,6 +79,7 @@ def create_app(
         openapi_url="/v1/openapi.json",
     )
     app.include_router(routes.router)
+    app.include_router(page.router)
     app.add_exception_handler(PuraError, _refused)
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _refused)

@@ -63,7 +63,7 @@ _BODY: Final = {
 router = APIRouter()
 
 
-class _InMemory(MultiPartParser):
+class InMemory(MultiPartParser):
     """Files of a form stay in memory: none is ever written to disk."""
 
     spool_max_size = 1 << 40
@@ -272,7 +272,7 @@ async def _asked(request: Request) -> tuple[Document, str | None]:
     if kind != "multipart/form-data":
         raise RefusalError("serve.media", code="serve-media")
     try:
-        form = await _InMemory(
+        form = await InMemory(
             request.headers,
             request.stream(),
             max_files=1,

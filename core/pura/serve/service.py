@@ -283,17 +283,28 @@ class Service:
                     asked is not None
                     and other.state == WAITING
                     and not other.gone
-                    and sketch.resemblance(asked) >= protection.resemblance
+                    and sketch.resemblance(asked) >= protection.same
                 ):
                     other.followers.append(check)
                     return False
-            known = self._store.recall(sketch, resemblance=protection.resemblance, now=self._now())
+            known = self._recalled(sketch)
             if known is not None:
                 # As long as the first took: how fast it comes must not say that somebody asked.
                 self._after(known.seconds, check, answers.repeated(marked=known.marked))
                 return False
         check.sketch = sketch
         return True
+
+    def _recalled(self, sketch: Sketch) -> Remembered | None:
+        protection = self.settings.protection
+        if not protection.memory_days:
+            return None
+        return self._store.recall(
+            sketch,
+            resemblance=protection.resemblance,
+            same=protection.same,
+            now=self._now(),
+        )
 
     def _after(self, seconds: float, check: Check, answer: Answer) -> None:
         def end() -> None:
@@ -338,7 +349,10 @@ class Service:
         assert sketch is not None  # every text of the public has one
         above = answers.threshold(self.policy, protection, self._salt, sketch)
         answer = answers.public(found, above=above, least_tokens=protection.least_tokens)
-        if protection.memory_days:
+        known = self._recalled(sketch)  # somebody may have asked meanwhile
+        if known is not None and known.marked:
+            answer = answers.repeated(marked=True)
+        elif protection.memory_days:
             self._store.remember(
                 sketch,
                 Remembered(

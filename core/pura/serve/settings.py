@@ -44,7 +44,9 @@ class Protection:
         wobble: log10 that is added on top, from none of it to all, by a keyed function of the text.
         least_tokens: Shorter texts get no answer.
         memory_days: How long a text that resembles an earlier one gets that one's answer; 0: never.
-        resemblance: From which share of common word shingles on texts resemble each other.
+        resemblance: From which share of common word shingles on a text gets the answer of one that
+            was called marked.
+        same: From which on it gets that of any other.
         per_day_public: Checks of a day in all that the public may ask for; 0: no limit.
         per_day_block: Checks of a day from one block of addresses; 0: no limit.
     """
@@ -54,6 +56,7 @@ class Protection:
     least_tokens: int = 200
     memory_days: int = 30
     resemblance: float = 0.5
+    same: float = 0.9
     per_day_public: int = 2000
     per_day_block: int = 200
 

@@ -169,7 +169,7 @@ class Detector(Shape):
     most_characters: int
     per_day_block: int | None
     repeats_days: int = Field(
-        description="A text that resembles an earlier one gets that one's answer for so many days."
+        description="So many days a text that resembles one called marked gets that answer too."
     )
     policy: Policy
     false_findings: FalseFindings

@@ -83,26 +83,31 @@ class Store(Handle):
             bands = [(band, row.lastrowid) for band in sketch.bands]
             self._db.executemany("INSERT INTO bands VALUES (?, ?)", bands)
 
-    def recall(self, sketch: Sketch, *, resemblance: float, now: datetime) -> Remembered | None:
-        """Return the answer of an earlier text that a text resembles, if it does any.
+    def recall(
+        self, sketch: Sketch, *, resemblance: float, same: float, now: datetime
+    ) -> Remembered | None:
+        """Return the answer of an earlier text that counts for a text as well, if one does.
 
-        One that was called marked comes first, else a text between a marked one and its remains
-        would pass for the latter; among others the one that it resembles most.
+        Args:
+            sketch: Of the text.
+            resemblance: From where on the answer of one that was called marked counts.
+            same: From where on that of any other does: somebody could ask about the remains of a
+                marked text first, and have others told nothing of the text itself.
+            now: The moment.
         """
         bands = sketch.bands
         with _KIND.guard():
             rows = self._db.execute(
                 "SELECT sketch, marked, seconds FROM texts WHERE until > ? AND number IN"  # noqa: S608
                 f" (SELECT text FROM bands WHERE band IN ({','.join('?' * len(bands))}))"
-                " ORDER BY number",
+                " ORDER BY marked DESC, number",
                 (now.astimezone(UTC).isoformat(), *bands),
             ).fetchall()
-        best: tuple[int, float, float] | None = None
         for packed, marked, seconds in rows:
             alike = sketch.resemblance(Sketch.unpacked(packed))
-            if alike >= resemblance and (best is None or (marked, alike) > best[:2]):
-                best = marked, alike, seconds
-        return None if best is None else Remembered(marked=bool(best[0]), seconds=best[2])
+            if alike >= (resemblance if marked else same):
+                return Remembered(marked=bool(marked), seconds=seconds)
+        return None
 
     def spend(self, whose: Sequence[tuple[bytes, int]], *, now: datetime) -> bytes | None:
         """Take one check off every budget, or off none.

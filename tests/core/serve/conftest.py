@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pura.base.files import write_atomic
 from pura.base.paths import user_paths
 from pura.keys import KeyRef
 from pura.scheme import Profile, SecretKey
@@ -44,8 +45,11 @@ OPEN = Settings(
 @pytest.fixture
 def at(small_model: Any, sample_key: SecretKey) -> Environment:
     """An environment of this test alone, with the small model and the sample's key."""
+    paths = user_paths()
+    # Sketches differ by chance; with this salt they are the same each time.
+    write_atomic(Places.of(paths).salt, bytes(range(32)), private=True)
     return Environment(
-        paths=user_paths(),
+        paths=paths,
         device="cpu",
         lent_model=small_model,
         lent_keys={sample_key.fingerprint: sample_key},

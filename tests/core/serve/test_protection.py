@@ -46,7 +46,7 @@ def test_a_text_that_resembles_an_earlier_one_gets_its_answer_also_after_a_resta
 ) -> None:
     first = detector()
     assert ask(first, marked[0]).json()["answer"]["verdict"] == "marked"
-    near = swapped(marked[0], 12)
+    near = swapped(marked[0], 25)
     for client in (first, detector()):
         assert ask(client, near).json()["answer"]["verdict"] == "marked"
     assert [line["tokens"] > 0 for line in lines(said)] == [True, False, False]
@@ -86,6 +86,7 @@ def test_a_budget_in_all_is_shared_by_every_block(tmp_path: Path) -> None:
 
 
 def test_what_is_remembered_is_under_the_salt_and_passes(tmp_path: Path) -> None:
+    (tmp_path / "salt").write_bytes(bytes(range(32)))
     salt = Salt.of(tmp_path / "salt")
     text = " ".join(f"word{n}" for n in range(300))
     sketch = salt.sketch(text)
@@ -97,17 +98,22 @@ def test_what_is_remembered_is_under_the_salt_and_passes(tmp_path: Path) -> None
     with Store(tmp_path / "s.sqlite3") as store:
         store.remember(sketch, Remembered(marked=True, seconds=1.0), days=2, now=NOW)
         for later, expected in ((0, True), (1, True), (3, False)):
-            known = store.recall(near, resemblance=0.5, now=NOW + timedelta(days=later))
+            known = store.recall(near, resemblance=0.5, same=0.9, now=NOW + timedelta(days=later))
             assert (known is not None) is expected
-        assert store.recall(salt.sketch(swapped(text, 2)), resemblance=0.5, now=NOW) is None
-        # Between a marked text and one of which nothing is said, the mark counts.
-        remains = Remembered(marked=False, seconds=1.0)
-        store.remember(near, remains, days=2, now=NOW)
-        known = store.recall(near, resemblance=0.5, now=NOW)
+        assert (
+            store.recall(salt.sketch(swapped(text, 2)), resemblance=0.5, same=0.9, now=NOW) is None
+        )
+        # Nothing was said of what is left of it, which must not be said of the text as well.
+        store.forget(now=NOW + timedelta(days=3))
+        store.remember(near, Remembered(marked=False, seconds=1.0), days=2, now=NOW)
+        assert store.recall(sketch, resemblance=0.5, same=0.9, now=NOW) is None
+        assert store.recall(near, resemblance=0.5, same=0.9, now=NOW) is not None
+        store.remember(sketch, Remembered(marked=True, seconds=1.0), days=2, now=NOW)
+        known = store.recall(near, resemblance=0.5, same=0.9, now=NOW)
         assert known is not None
         assert known.marked
         store.forget(now=NOW + timedelta(days=3))
-        assert store.recall(sketch, resemblance=0.5, now=NOW) is None
+        assert store.recall(sketch, resemblance=0.5, same=0.9, now=NOW) is None
     assert b"word7" not in (tmp_path / "s.sqlite3").read_bytes()
     (tmp_path / "salt").write_bytes(b"short")
     with pytest.raises(ServeError, match="does not hold a salt"):

@@ -13,23 +13,23 @@ from pura.decode import default_model, log_evidence
 from pura.decode.intervals import Intervals
 from pura.measure.cache import Cache
 from pura.measure.cells import CELLS, Cell
-from pura.measure.evaluate import Outcome, TextReading, decide, evaluate
+from pura.measure.evaluate import MeasuredText, TextReading, decide, evaluate
 from pura.scheme import schedule
-from pura_lab.design import TRUNCATED, Job
+from pura_lab.design import TRUNCATED, ReadingJob
 
 VOCABULARY = 49_152
 COLUMNS = [f.name for f in fields(TextReading)]
 TYPES = {"int": int, "bool": bool, "float": float}
 
 
-def readings(cache: Cache, job: Job) -> Iterator[tuple[int, TextReading]]:
+def readings(cache: Cache, job: ReadingJob) -> Iterator[tuple[int, TextReading]]:
     """Return the readings of a job with their numbers."""
     stored = cache.get(job.reading)
     for number in range(len(stored["ids"])):
         yield number, TextReading(**{name: stored[name][number] for name in COLUMNS})
 
 
-def outcomes(cache: Cache, job: Job, condition: str | None = None) -> list[Outcome]:
+def outcomes(cache: Cache, job: ReadingJob, condition: str | None = None) -> list[MeasuredText]:
     """Return the outcomes of a job, decoded now if they have not been.
 
     Args:
@@ -45,14 +45,17 @@ def outcomes(cache: Cache, job: Job, condition: str | None = None) -> list[Outco
         cache.put(name, {"outcomes": [table]})
         print(f"decoded {name} in {time.perf_counter() - start:.0f} s", flush=True)
     return [
-        Outcome(
-            **{f.name: TYPES[str(f.type)](x) for f, x in zip(fields(Outcome), row, strict=True)}
+        MeasuredText(
+            **{
+                f.name: TYPES[str(f.type)](x)
+                for f, x in zip(fields(MeasuredText), row, strict=True)
+            }
         )
         for row in cache.get(name)["outcomes"][0].T.tolist()
     ]
 
 
-def _decode(cache: Cache, job: Job, first: int | None) -> Iterator[Outcome]:
+def _decode(cache: Cache, job: ReadingJob, first: int | None) -> Iterator[MeasuredText]:
     cell = CELLS[job.cell]
     profile = cell.profile(VOCABULARY)
     for number, reading in readings(cache, job):
@@ -65,7 +68,7 @@ def _decode(cache: Cache, job: Job, first: int | None) -> Iterator[Outcome]:
         )
 
 
-def evidence_at(cache: Cache, job: Job, usable: list[int]) -> np.ndarray:
+def evidence_at(cache: Cache, job: ReadingJob, usable: list[int]) -> np.ndarray:
     """Return the evidence of every text cut after so many usable positions.
 
     Args:
@@ -117,7 +120,7 @@ def _evidence_at(
     return out
 
 
-def passage_labels(cache: Cache, job: Job) -> list[dict[str, Any]]:
+def passage_labels(cache: Cache, job: ReadingJob) -> list[dict[str, Any]]:
     """Return what became of each marked passage inside plain tokens."""
     cell = CELLS[job.cell]
     profile = cell.profile(VOCABULARY)

@@ -22,7 +22,7 @@ from pura.measure.cells import CELLS, SEED, Cell
 from pura.measure.corpora import sentences_of
 from pura.model.evidence import read
 from pura.model.tokenise import tokenise
-from pura_lab.design import ATTACKED, DROPPED, NOISE, Condition, Job
+from pura_lab.design import ATTACKED, DROPPED, NOISE, Condition, ReadingJob
 from pura_lab.proxy import drop_layers, perturb_weights
 
 HUMAN = Path(__file__).resolve().parent.parent / "tests" / "data" / "human.txt"
@@ -46,7 +46,7 @@ class Reader:
         self._proxies: dict[str, Any] = {}
         self._cache = cache
 
-    def run(self, jobs: Iterable[Job]) -> int:
+    def run(self, jobs: Iterable[ReadingJob]) -> int:
         """Do the jobs whose texts are there and whose readings are not; return how many."""
         done = 0
         for job in jobs:
@@ -105,7 +105,7 @@ class Reader:
         """Return what attacks need."""
         return model_tools(self._source, foreign=sentences_of(human_texts()))
 
-    def read(self, cell: Cell, job: Job) -> None:
+    def read(self, cell: Cell, job: ReadingJob) -> None:
         """Read one cell's attacked texts and put the readings on the cache."""
         model = self.model_of(job.verifier)
         profile = cell.profile(model.vocab_size)

@@ -12,11 +12,11 @@ from _study_decode import VOCABULARY, evidence_at, outcomes, passage_labels
 from _study_power import LEAST_TEXTS, LEVEL, THRESHOLDS
 from pura.measure.cache import Cache
 from pura.measure.cells import CLEAN, LEARN, MAIN, PASSAGE, POWER, Cell
-from pura.measure.evaluate import Outcome, summarise
+from pura.measure.evaluate import MeasuredText, summarise
 from pura.measure.intervals import wilson
 from pura.measure.power.table import power_entry
 from pura.verdict.power import lower_limit
-from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, Job
+from pura_lab.design import ATTACKED, TRUNCATED, VERIFIERS, ReadingJob
 
 VERIFYING = ("blind", "prompt", "proxy", "noise")
 USABLE = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 70, 80, 90, 100, 120]
@@ -47,7 +47,7 @@ def mean(values: Sequence[float]) -> str:
     return f"{100 * float(np.mean(values)):.1f} ± {100 * half:.1f}"
 
 
-def line(label: str, rate: str, rows: Sequence[Outcome]) -> list[str]:
+def line(label: str, rate: str, rows: Sequence[MeasuredText]) -> list[str]:
     """One line of a table."""
     s = summarise(rows)
     return [
@@ -64,7 +64,7 @@ def line(label: str, rate: str, rows: Sequence[Outcome]) -> list[str]:
     ]
 
 
-def edit_rate(cache: Cache, job: Job) -> str:
+def edit_rate(cache: Cache, job: ReadingJob) -> str:
     """Mean achieved edit rate of a job's texts."""
     return f"{np.mean([r[0] for r in cache.get(job.attacked)['rate']]):.3f}"
 
@@ -75,7 +75,7 @@ def main_tables(cache: Cache) -> None:
         for verifier in VERIFYING:
             rows = []
             for attack, condition in ATTACKED.items():
-                job = Job(cell=cell.name, attack=attack, verifier=verifier)
+                job = ReadingJob(cell=cell.name, attack=attack, verifier=verifier)
                 if job.reading not in cache:
                     continue
                 rows.append(line(condition.label, edit_rate(cache, job), outcomes(cache, job)))
@@ -98,7 +98,7 @@ def payload_table(cache: Cache) -> None:
     print(f"\n### Payload lengths, unedited: {VERIFIERS['blind']}\n")
     rows = []
     for cell in sorted((*MAIN, *CLEAN), key=lambda c: (c.code, c.payload_bits)):
-        job = Job(cell=cell.name, attack="clean", verifier="blind")
+        job = ReadingJob(cell=cell.name, attack="clean", verifier="blind")
         if job.reading in cache:
             rows.append(line(f"{cell.code} {cell.payload_bits}", "0", outcomes(cache, job)))
     print_table(["code, bits", *HEAD[1:]], rows)
@@ -106,7 +106,7 @@ def payload_table(cache: Cache) -> None:
 
 def passage_table(cache: Cache) -> None:
     """Marked passages inside plain text."""
-    job = Job(cell=PASSAGE.name, attack="splice", verifier="blind")
+    job = ReadingJob(cell=PASSAGE.name, attack="splice", verifier="blind")
     if job.reading not in cache:
         return
     labels = passage_labels(cache, job)
@@ -161,9 +161,9 @@ def power_entries(cache: Cache) -> list[dict[str, Any]]:
 
 def power_values(cache: Cache, cell: Cell, verifier: str) -> Any:
     """Return log10 e of all texts of a cell at :data:`USABLE`, or None when not read."""
-    parts = [Job(cell=cell.name, attack="clean", verifier=verifier)]
+    parts = [ReadingJob(cell=cell.name, attack="clean", verifier=verifier)]
     if cell.name == "tbcc-36":
-        parts.append(Job(cell=POWER.name, attack="clean", verifier=verifier))
+        parts.append(ReadingJob(cell=POWER.name, attack="clean", verifier=verifier))
     values = [evidence_at(cache, job, USABLE) for job in parts if job.reading in cache]
     return np.concatenate(values) if values else None
 

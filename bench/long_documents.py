@@ -36,7 +36,7 @@ from pura.measure.cells import CELLS, POWER, SEED, Cell
 from pura.measure.documents import (
     PLACES,
     READ_WHOLE,
-    Passage,
+    PlacedText,
     SplicedDocument,
     finding,
     spliced,
@@ -45,7 +45,7 @@ from pura.measure.evaluate import TextReading, joined
 from pura.measure.intervals import wilson
 from pura.measure.power.table import power_entry
 from pura.scheme import Schedule, SecretKey, schedule
-from pura_lab.design import Job
+from pura_lab.design import ReadingJob
 
 STUDIED = (CELLS["tbcc-36"], POWER)
 MARKED = (60, 100, 200)
@@ -152,9 +152,9 @@ def read_parts(model: Any, cache: Cache, texts: int) -> None:
     profile = STUDIED[0].profile(model.vocab_size)
     reader = _study_read.Reader(model, cache)
     first, more = STUDIED
-    reader.run(Job(cell=first.name, attack=edit, verifier="blind") for edit in EDITS)
+    reader.run(ReadingJob(cell=first.name, attack=edit, verifier="blind") for edit in EDITS)
     if texts > first.texts:
-        reader.run([Job(cell=more.name, attack=EDITS[1], verifier="blind")])
+        reader.run([ReadingJob(cell=more.name, attack=EDITS[1], verifier="blind")])
     stream = people(model.tokenizer)
     for i in range(PIECES):
         if f"people.{i}" not in cache:
@@ -175,7 +175,7 @@ def read_parts(model: Any, cache: Cache, texts: int) -> None:
         each = [columns_of(reading) for reading in seen]
         cache.put(f"behind.{number}", {name: [e[name][0] for e in each] for name in COLUMNS})
         print(f"behind.{number}: {time.process_time() - start:.1f} s of processor", flush=True)
-    reader.run([Job(cell=more.name, attack=EDITS[0], verifier="blind")])
+    reader.run([ReadingJob(cell=more.name, attack=EDITS[0], verifier="blind")])
 
 
 def people_key() -> SecretKey:
@@ -183,10 +183,10 @@ def people_key() -> SecretKey:
     return Cell(name="people", code="tbcc", payload_bits=36).key(0)
 
 
-def passage(cache: Cache, number: int, edit: str) -> Passage:
+def passage(cache: Cache, number: int, edit: str) -> PlacedText:
     """Return a marked text as a passage."""
     cell, place = numbered()[number]
-    return Passage(
+    return PlacedText(
         alone=row(cache.get(f"reading.{cell.name}.{edit}.blind"), place),
         behind=row(cache.get(f"behind.{number}"), EDITS.index(edit)),
         lead=LEAD,

@@ -27,7 +27,7 @@ from pura.measure.cells import CELLS, SEED
 from pura.measure.evaluate import TextReading, decide
 from pura.measure.intervals import wilson
 from pura.scheme import schedule
-from pura_lab.design import Job
+from pura_lab.design import ReadingJob
 
 CELL = CELLS["tbcc-36"]
 FOUND = 6.0
@@ -46,13 +46,13 @@ class Row:
     """
 
     label: str
-    job: Job
+    job: ReadingJob
     first: int | None = None
     entries: int = 1000
 
 
-def _job(attack: str, verifier: str) -> Job:
-    return Job(cell=CELL.name, attack=attack, verifier=verifier)
+def _job(attack: str, verifier: str) -> ReadingJob:
+    return ReadingJob(cell=CELL.name, attack=attack, verifier=verifier)
 
 
 CLEAN = _job("clean", "blind")

@@ -76,7 +76,7 @@ TRUNCATED: Final = {"first100": 100, "first60": 60}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class ReadingJob:
     """One file of readings.
 
     Attributes:
@@ -102,15 +102,15 @@ class Job:
         return f"reading.{self.cell}.{self.attack}.{self.verifier}"
 
 
-def jobs() -> list[Job]:
+def jobs() -> list[ReadingJob]:
     """Return all readings of the study, the most important first."""
     learn = [
-        Job(cell=LEARN.name, attack="clean", verifier=v, texts=n)
+        ReadingJob(cell=LEARN.name, attack="clean", verifier=v, texts=n)
         for v, n in (("blind", None), ("proxy", None), ("prompt", 32), ("proxy-prompt", 32))
     ]
     names = list(ATTACKED)
-    passage = [Job(cell=PASSAGE.name, attack="splice", verifier="blind")]
-    clean = [Job(cell=cell.name, attack="clean", verifier="blind") for cell in CLEAN]
+    passage = [ReadingJob(cell=PASSAGE.name, attack="splice", verifier="blind")]
+    clean = [ReadingJob(cell=cell.name, attack="clean", verifier="blind") for cell in CLEAN]
     return [
         *learn,
         *_main(names[:5], "blind"),
@@ -121,13 +121,15 @@ def jobs() -> list[Job]:
         *clean,
         *_main(names[:9], "prompt"),
         *_main(names[9:], "blind"),
-        Job(cell=POWER.name, attack="clean", verifier="blind"),
+        ReadingJob(cell=POWER.name, attack="clean", verifier="blind"),
         *_main(names[:2], "noise"),
         *(job for verifier in ("proxy", "prompt") for job in _main(names[9:11], verifier)),
     ]
 
 
-def _main(attacks: list[str], verifier: str) -> list[Job]:
+def _main(attacks: list[str], verifier: str) -> list[ReadingJob]:
     return [
-        Job(cell=cell.name, attack=attack, verifier=verifier) for attack in attacks for cell in MAIN
+        ReadingJob(cell=cell.name, attack=attack, verifier=verifier)
+        for attack in attacks
+        for cell in MAIN
     ]

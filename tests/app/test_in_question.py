@@ -35,7 +35,7 @@ from pura_audit.session.finding_summary import FindingSummary, outline
 from pura_audit.session.results import PileRow
 from pura_audit.session.results_export import exported_table
 from pura_audit.session.selection import Selection
-from pura_audit.stress.dialog import Stressed
+from pura_audit.stress.dialog import StressedText
 from pura_audit.theme.theme import Theme
 from pura_audit.workbench.answer.answer_view import AnswerView
 from pura_audit.workbench.dialogs.details import wording
@@ -249,7 +249,7 @@ def test_the_window(window: Any, audit: Audit, language: str) -> None:
     nothing = JobContext(lambda _: None, lambda _: None)
     _, (row,) = exported_table(window.session.cases.environment, rows, nothing)
     assert states("\n".join(map(str, row)), audit, language) == []
-    assert Stressed.of(audit, None) is None
+    assert StressedText.of(audit, None) is None
     set_language("en")
 
 

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from pura.measure.fitness.measure import ProxyFitness
-from pura.measure.fitness.statistics import LEAST, Share
+from pura.measure.fitness.statistics import LEAST, Estimate
 from pura.measure.usual import PROXY_TEXTS, TOKENS
 from pura.usecases.models import MeasureFitness, measure_fitness
 from pura_audit.platform.i18n import decimal, filled, translate
@@ -244,7 +244,7 @@ def rows(found: ProxyFitness) -> list[tuple[str, str, str]]:
     return made
 
 
-def _cells(value: Share, times: int, digits: int, unit: str) -> tuple[str, str]:
+def _cells(value: Estimate, times: int, digits: int, unit: str) -> tuple[str, str]:
     middle = f"{decimal(times * value.value, digits)}{unit}"
     if value.low is None or value.high is None:
         return middle, "–"

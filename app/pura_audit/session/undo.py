@@ -11,7 +11,7 @@ from pura_audit.session.items import Item, ItemState
 from pura_audit.session.queue_model import QueueModel
 
 
-class Rows(Protocol):
+class UndoableRows(Protocol):
     """What undoing needs of the session."""
 
     queue: QueueModel
@@ -30,7 +30,7 @@ class Rows(Protocol):
 class AddRows(QUndoCommand):
     """Rows come in; the first of them goes on screen."""
 
-    def __init__(self, session: Rows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, session: UndoableRows, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         self._session, self._items = session, tuple(items)
 
@@ -47,7 +47,7 @@ class AddRows(QUndoCommand):
 class RemoveRows(QUndoCommand):
     """Rows go out."""
 
-    def __init__(self, session: Rows, items: Sequence[Item], words: str) -> None:
+    def __init__(self, session: UndoableRows, items: Sequence[Item], words: str) -> None:
         super().__init__(words)
         queue = session.queue
         self._session = session
@@ -69,7 +69,7 @@ class RemoveRows(QUndoCommand):
         self._session.show(self._items[0])
 
 
-def _take_out(session: Rows, items: Sequence[Item]) -> None:
+def _take_out(session: UndoableRows, items: Sequence[Item]) -> None:
     queue = session.queue
     row = min(queue.row(item) for item in items)
     session.stop(items)

@@ -51,7 +51,7 @@ SWEEP = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stressed:
+class StressedText:
     """A text whose payload is known.
 
     Attributes:
@@ -71,7 +71,7 @@ class Stressed:
     model: str | None = None
 
     @classmethod
-    def of(cls, audit: Audit, text: str | None) -> Stressed | None:
+    def of(cls, audit: Audit, text: str | None) -> StressedText | None:
         """Return the text of an audit that identified a payload; None where it did not.
 
         Args:
@@ -102,7 +102,7 @@ class StressDialog(WorkingDialog):
     """
 
     def __init__(
-        self, session: Session, stressed: Stressed, theme: Theme, parent: QWidget | None = None
+        self, session: Session, stressed: StressedText, theme: Theme, parent: QWidget | None = None
     ) -> None:
         super().__init__(session, parent)
         self._stressed, self._theme = stressed, theme

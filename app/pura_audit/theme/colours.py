@@ -18,7 +18,7 @@ SHADES: Final = (0.0, 0.10, 0.20, 0.31, 0.43)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tokens:
+class Colours:
     """The colours, as ``#RRGGBB``.
 
     Attributes:
@@ -65,7 +65,7 @@ class Tokens:
         return mix(self.card, self.support if level > 0 else self.against, SHADES[abs(level)])
 
 
-LIGHT: Final = Tokens(
+LIGHT: Final = Colours(
     background="#F5F6F8",
     card="#FFFFFF",
     line="#DFE3E9",
@@ -79,7 +79,7 @@ LIGHT: Final = Tokens(
     found="#1F7A55",
     repaired="#7A3FA8",
 )
-DARK: Final = Tokens(
+DARK: Final = Colours(
     background="#12161C",
     card="#1A2029",
     line="#2B3440",
@@ -137,7 +137,7 @@ def mix(ground: str, colour: str, share: float) -> str:
     return "#{:02X}{:02X}{:02X}".format(*parts)
 
 
-def from_palette(palette: QPalette) -> Tokens:
+def from_palette(palette: QPalette) -> Colours:
     """Return tokens made of the system's own palette: what high contrast uses."""
 
     def name(role: QPalette.ColorRole) -> str:
@@ -153,7 +153,7 @@ def from_palette(palette: QPalette) -> Tokens:
         for key in ("support", "against", "found", "repaired")
     }
     accent = _readable(name(roles.Highlight), text, (ground, soft))
-    return Tokens(
+    return Colours(
         background=ground,
         card=ground,
         line=text,
@@ -176,4 +176,4 @@ def _readable(colour: str, text: str, grounds: Sequence[str]) -> str:
 
 def token_names() -> tuple[str, ...]:
     """Return the names of all colours."""
-    return tuple(field.name for field in fields(Tokens))
+    return tuple(field.name for field in fields(Colours))

@@ -6,7 +6,7 @@ from string import Template
 from typing import Final
 
 from pura.base.resources import resource
-from pura_audit.theme.colours import Tokens, contrast, mix, token_names
+from pura_audit.theme.colours import Colours, contrast, mix, token_names
 
 _SHEET: Final = Template(
     """
@@ -193,7 +193,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 )
 
 
-def stylesheet(tokens: Tokens) -> str:
+def stylesheet(tokens: Colours) -> str:
     """Return the style sheet of the whole application."""
     colours = {name: getattr(tokens, name) for name in token_names()}
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from pura_audit.theme.colours import DARK, LIGHT, Tokens, from_palette
+from pura_audit.theme.colours import DARK, LIGHT, Colours, from_palette
 from pura_audit.theme.stylesheet import stylesheet
 
 GRID: Final = 8
@@ -111,7 +111,7 @@ class Theme(QObject):
         else:
             self.changed.emit()
 
-    def _choose(self) -> Tokens:
+    def _choose(self) -> Colours:
         match self._mode:
             case Mode.LIGHT:
                 return LIGHT
@@ -143,7 +143,7 @@ def _wants_contrast() -> bool:
     return bool(preference == Qt.ContrastPreference.HighContrast)
 
 
-def _palette(tokens: Tokens) -> QPalette:
+def _palette(tokens: Colours) -> QPalette:
     palette = QPalette()
     roles = QPalette.ColorRole
     pairs = {

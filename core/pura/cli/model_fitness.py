@@ -23,7 +23,7 @@ from pura.measure.usual import PROXY_TEXTS, TOKENS
 
 if TYPE_CHECKING:
     from pura.measure.fitness.measure import ProxyFitness
-    from pura.measure.fitness.statistics import Share
+    from pura.measure.fitness.statistics import Estimate
 
 
 def fitness(
@@ -97,12 +97,12 @@ def _print(found: ProxyFitness) -> None:
     out.print(say("fitness.rule", least=LEAST))
 
 
-def _percent(value: Share) -> str:
+def _percent(value: Estimate) -> str:
     scaled = [None if v is None else 100 * v for v in (value.value, value.low, value.high)]
     return _interval(scaled, 0, " %")
 
 
-def _plain(value: Share, digits: int) -> str:
+def _plain(value: Estimate, digits: int) -> str:
     return _interval([value.value, value.low, value.high], digits, "")
 
 

@@ -24,7 +24,7 @@ _INDENT: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class PageRow:
     """An argument, option or inner command: how it is written and what it is for."""
 
     name: str
@@ -46,7 +46,7 @@ class Page:
     path: str
     usage: str
     about: tuple[str, ...]
-    tables: tuple[tuple[str, tuple[Row, ...]], ...]
+    tables: tuple[tuple[str, tuple[PageRow, ...]], ...]
     example: str
 
 
@@ -66,7 +66,7 @@ def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
     words = path.partition(" ")[2]
     headings = HEADINGS.get(words, {})
     titles = ("page.arguments", *headings, "page.options", "page.commands")
-    tables: dict[str, list[Row]] = {title: [] for title in titles}
+    tables: dict[str, list[PageRow]] = {title: [] for title in titles}
     for param in command.get_params(context):
         title = "page.arguments" if isinstance(param, TyperArgument) else "page.options"
         title = next((t for t, names in headings.items() if param.name in names.split()), title)
@@ -74,7 +74,7 @@ def page_of(command: TyperCommand | TyperGroup, context: Any) -> Page:
             tables[title].append(_row(param, context))
     if isinstance(command, TyperGroup):
         tables["page.commands"] = [
-            Row(name=c.name or "", about=paragraphs(c.help or "")[0])
+            PageRow(name=c.name or "", about=paragraphs(c.help or "")[0])
             for c in command.commands.values()
         ]
     example = EXAMPLES.get(words)
@@ -111,7 +111,7 @@ def as_text(page: Page) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _in_columns(row: Row, width: int) -> str:
+def _in_columns(row: PageRow, width: int) -> str:
     column = _INDENT + _LONGEST_NAME + 2
     name = " " * _INDENT + row.name
     if len(row.name) > _LONGEST_NAME:
@@ -130,9 +130,9 @@ def _wrapped(text: str, width: int, *, first: int = 0, later: int = 0) -> str:
     )
 
 
-def _row(param: Any, context: Any) -> Row:
+def _row(param: Any, context: Any) -> PageRow:
     positional = isinstance(param, TyperArgument)
-    return Row(
+    return PageRow(
         name=_argument(param) if positional else _option(param, context),
         about=" ".join(filter(None, (param.help, *_notes(param, context)))),
     )

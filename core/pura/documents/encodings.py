@@ -87,7 +87,7 @@ _HIGH_SHARE: Final = 0.4  # German stays below 0.1, Czech below 0.25, Cyrillic i
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decoded:
+class DecodedText:
     """A text and how its bytes were read.
 
     Attributes:
@@ -117,7 +117,7 @@ class Preview:
     sample: str
 
 
-def decode(data: bytes, *, chosen: str | None = None, declared: str | None = None) -> Decoded:
+def decode(data: bytes, *, chosen: str | None = None, declared: str | None = None) -> DecodedText:
     """Decode the bytes of a text.
 
     Args:
@@ -129,13 +129,13 @@ def decode(data: bytes, *, chosen: str | None = None, declared: str | None = Non
         InputError: The choice does not fit, or these are not the bytes of a text.
     """
     if chosen is not None:
-        return Decoded(text=_by_choice(data, chosen), encoding=chosen, source="chosen")
+        return DecodedText(text=_by_choice(data, chosen), encoding=chosen, source="chosen")
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             text = _try(data, encoding)
             if text is None:
                 raise not_text()
-            return Decoded(text=text, encoding=encoding, source="mark")
+            return DecodedText(text=text, encoding=encoding, source="mark")
     text = _try(data, "utf-8")
     # Escape sequences of ISO-2022 and HZ are ASCII, so only the declaration can tell.
     if (
@@ -143,9 +143,9 @@ def decode(data: bytes, *, chosen: str | None = None, declared: str | None = Non
         and "\x00" not in text
         and not (declared and _name(declared) in ("iso2022_jp", "hz"))
     ):
-        return Decoded(text=text, encoding="utf-8", source="strict")
+        return DecodedText(text=text, encoding="utf-8", source="strict")
     if declared and (text := _try(data, declared)) is not None:
-        return Decoded(text=text, encoding=declared.lower(), source="declared")
+        return DecodedText(text=text, encoding=declared.lower(), source="declared")
     return _guess(data)
 
 
@@ -207,7 +207,7 @@ def _by_choice(data: bytes, chosen: str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _guess(data: bytes) -> Decoded:
+def _guess(data: bytes) -> DecodedText:
     if b"\x00" in data:
         return _without_mark(data)
     if _control_share(data) > 0.01:
@@ -215,14 +215,14 @@ def _guess(data: bytes) -> Decoded:
     if _high_share(data) > _HIGH_SHARE and (encoding := _detect(data)):
         text = _try(data, encoding)
         if text is not None:
-            return Decoded(text=text, encoding=encoding, source="detected")
+            return DecodedText(text=text, encoding=encoding, source="detected")
     for encoding in ("windows-1252", "windows-1250"):
         if (text := _try(data, encoding)) is not None:
-            return Decoded(text=text, encoding=encoding, source="fallback")
+            return DecodedText(text=text, encoding=encoding, source="fallback")
     raise not_text()
 
 
-def _without_mark(data: bytes) -> Decoded:
+def _without_mark(data: bytes) -> DecodedText:
     """UTF-16 without a mark: nearly every second byte of a Western text is zero."""
     sample = data[: _SAMPLE & ~1]
     half = max(1, len(sample) // 2)
@@ -230,7 +230,7 @@ def _without_mark(data: bytes) -> Decoded:
         if sample[first::2].count(0) > 0.7 * half and sample[1 - first :: 2].count(0) == 0:
             text = _try(data, encoding)
             if text is not None:
-                return Decoded(text=text, encoding=encoding, source="pattern")
+                return DecodedText(text=text, encoding=encoding, source="pattern")
     raise not_text()
 
 

@@ -28,7 +28,7 @@ READ_WHOLE: Final = 0.8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Passage:
+class PlacedText:
     """A marked text, read where a document may have it.
 
     Attributes:
@@ -58,7 +58,7 @@ class SplicedDocument:
 
 
 def spliced(
-    passage: Passage, around: TextReading, *, marked: int, tokens: int, place: str
+    passage: PlacedText, around: TextReading, *, marked: int, tokens: int, place: str
 ) -> SplicedDocument:
     """Put the first tokens of a passage into the text around it.
 
@@ -90,7 +90,7 @@ def spliced(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class DocumentResult:
     """How one document came out.
 
     Attributes:
@@ -113,7 +113,7 @@ class Finding:
 
 def finding(
     document: SplicedDocument, token: np.ndarray, decision: ExactDecision, payload: Payload
-) -> Finding:
+) -> DocumentResult:
     """Compare a decision with the truth.
 
     Args:
@@ -125,7 +125,7 @@ def finding(
     last = document.begin + document.marked - 1
     ranges = () if decision.strongest is None else decision.strongest.ranges
     off = (abs(ranges[0][0] - document.begin), abs(ranges[-1][1] - last)) if ranges else ()
-    return Finding(
+    return DocumentResult(
         usable=decision.usable,
         marked_usable=int(np.count_nonzero((token >= document.begin) & (token <= last))),
         log10_e=decision.log10_e,

@@ -56,7 +56,7 @@ def joined(parts: Sequence[TextReading]) -> TextReading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class MeasuredText:
     """How one text came out.
 
     Attributes:
@@ -84,13 +84,13 @@ def evaluate(
     *,
     prompt_known: bool,
     model: LikelihoodModel | None = None,
-) -> Outcome:
+) -> MeasuredText:
     """Decode a text twice and compare with the payload that was put in."""
     steps = schedule(reading.ids, reading.entropy_bits, key, profile)
     published = paper.decode(steps, local_evidence(steps, reading.lo, reading.hi, profile), profile)
     decision = decide(reading, steps, profile, prompt_known=prompt_known, model=model)
     truth = payload.bits
-    return Outcome(
+    return MeasuredText(
         usable=len(steps),
         paper_match=published.payload == payload,
         paper_bits=float((published.payload.bits == truth).mean()),
@@ -136,7 +136,7 @@ def intervals_of(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Summary:
+class TableLine:
     """One line of a table.
 
     Attributes:
@@ -164,9 +164,9 @@ class Summary:
     median_usable: float
 
 
-def summarise(outcomes: Sequence[Outcome], threshold: float = 6.0) -> Summary:
+def summarise(outcomes: Sequence[MeasuredText], threshold: float = 6.0) -> TableLine:
     """Add up the outcomes of a cell."""
-    return Summary(
+    return TableLine(
         texts=len(outcomes),
         paper_match=sum(o.paper_match for o in outcomes),
         exact_match=sum(o.exact_match for o in outcomes),

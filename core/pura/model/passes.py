@@ -21,7 +21,7 @@ import numpy.typing as npt
 from pura.model.batches import Batch, Row, size_of
 from pura.model.head import decoder_of
 from pura.model.load import LanguageModel
-from pura.model.pieces import Piece, States, Text
+from pura.model.pieces import Piece, PlannedText, States
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,7 @@ class Found(NamedTuple):
         hidden: [N, D], the hidden states that predict it and those behind it.
     """
 
-    text: Text
+    text: PlannedText
     first: int
     hidden: torch.Tensor
 

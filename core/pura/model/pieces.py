@@ -28,7 +28,7 @@ I64 = npt.NDArray[np.int64]
 Look = Callable[[Reading], bool]
 
 
-class Asked(NamedTuple):
+class SharedAnswer(NamedTuple):
     """A token of another text that an output of a piece predicts as well.
 
     Attributes:
@@ -37,7 +37,7 @@ class Asked(NamedTuple):
         place: Of the input whose output it is, in the window.
     """
 
-    text: Text
+    text: PlannedText
     token: int
     place: int
 
@@ -61,14 +61,14 @@ class Piece:
         asked: What its outputs predict in other texts.
     """
 
-    text: Text
+    text: PlannedText
     window: Window
     source: Piece | None = None
     begin: int = 0
     kept: int = 0
     takers: int = 0
     states: States | None = None
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[SharedAnswer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if self.source is not None:
@@ -116,13 +116,13 @@ class Piece:
 class _Take:
     """Numbers that another text says: of which of its tokens, for which of this text's."""
 
-    text: Text
+    text: PlannedText
     theirs: slice | I64
     mine: slice | I64
 
 
 @dataclass(kw_only=True, eq=False)
-class Text:
+class PlannedText:
     """One text of a document.
 
     Attributes:
@@ -132,7 +132,7 @@ class Text:
             serves both.
     """
 
-    document: Document
+    document: PlannedDocument
     reading: Reading
     pieces: list[Piece] = field(default_factory=list)
     _takes: list[_Take] = field(default_factory=list, init=False)
@@ -147,14 +147,14 @@ class Text:
         """It is read when the first text was looked at: it costs as much, or nearly."""
         return self.document.look is not None and not (self.looked_at or self.reading.taken)
 
-    def patch(self, other: Text, patched: Patches) -> None:
+    def patch(self, other: PlannedText, patched: Patches) -> None:
         """Read it in the stretches in which it differs from another one."""
         self.reading = replace(self.reading, taken=int(patched.mine.size))
         self._takes.append(_Take(text=other, theirs=patched.theirs, mine=patched.mine))
         for one in patched.stretches:
             source, window = other.pieces[one.source], one.window
             if one.asked:
-                source.asked.append(Asked(self, window.target - 1, one.shared - 1))
+                source.asked.append(SharedAnswer(self, window.target - 1, one.shared - 1))
             if window.count:
                 self.pieces.append(Piece(text=self, window=window, source=source, begin=one.shared))
 
@@ -194,7 +194,7 @@ class Text:
 
 
 @dataclass(kw_only=True, eq=False)
-class Document:
+class PlannedDocument:
     """The texts of one document.
 
     Attributes:
@@ -205,7 +205,7 @@ class Document:
     """
 
     look: Look | None
-    texts: list[Text] = field(default_factory=list)
+    texts: list[PlannedText] = field(default_factory=list)
     stopped: int | None = None
     error: ModelError | None = None
     _known: int = field(default=0, init=False)
@@ -220,7 +220,7 @@ class Document:
         keys: int,
         context: int,
         states: bool,
-    ) -> Document:
+    ) -> PlannedDocument:
         """Say how a document is read.
 
         Args:
@@ -234,7 +234,7 @@ class Document:
         document = cls(look=look)
         for ids, mine in zip(texts, windows, strict=True):
             reading = blank(ids, keys, len(mine))
-            document.texts.append(Text(document=document, reading=reading))
+            document.texts.append(PlannedText(document=document, reading=reading))
         patched = [
             patches(ids, texts[0], mine, windows[0], context=context) if number and states else None
             for number, (ids, mine) in enumerate(zip(texts, windows, strict=True))
@@ -262,7 +262,7 @@ class Document:
         """Nothing more of it is read."""
         return self.stopped is not None or self.error is not None
 
-    def show(self, text: Text, first: int, count: int) -> bool:
+    def show(self, text: PlannedText, first: int, count: int) -> bool:
         """Show what is known after some more tokens of a text; True where it is enough.
 
         Args:

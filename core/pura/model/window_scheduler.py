@@ -14,7 +14,7 @@ from pura.model.batches import Batch, Row, batches
 from pura.model.load import LanguageModel
 from pura.model.orders import Orders
 from pura.model.passes import Found, Passes, between
-from pura.model.pieces import Document, Look, Piece
+from pura.model.pieces import Look, Piece, PlannedDocument
 from pura.model.reading import Reading
 from pura.model.tiles import Tiling, row_sums, tile_count
 from pura.model.windows import Window
@@ -43,7 +43,7 @@ class WindowScheduler:
     progress: Callable[[int, int], None] | None
     checkpoint: Callable[[], None] | None
     _passes: Passes = field(init=False)
-    _documents: list[Document] = field(default_factory=list, init=False)
+    _documents: list[PlannedDocument] = field(default_factory=list, init=False)
     _queue: deque[Batch] = field(default_factory=deque, init=False)
     _done: int = field(default=0, init=False)
     _total: int = field(default=0, init=False)
@@ -66,7 +66,7 @@ class WindowScheduler:
             look: Who looks at the first one.
         """
         self._documents.append(
-            Document.of(
+            PlannedDocument.of(
                 texts,
                 windows,
                 look,
@@ -170,7 +170,7 @@ class WindowScheduler:
             if all(piece.text.document.over for row in batch for piece in row):
                 return
 
-    def _leave(self, document: Document) -> None:
+    def _leave(self, document: PlannedDocument) -> None:
         """Leave out what is still to be read of a document."""
         self._queue = deque(
             left
@@ -212,7 +212,7 @@ class WindowScheduler:
         self._short_of_memory = True
 
 
-def _without(row: Row, document: Document) -> Row:
+def _without(row: Row, document: PlannedDocument) -> Row:
     return tuple(piece for piece in row if piece.text.document is not document)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pura.measure.attacks import Stressed, Tools
     from pura.measure.attacks.base import Damage
     from pura.measure.decomposition import BitMargin, BitReadings, Decomposition
-    from pura.measure.evaluate import Outcome
+    from pura.measure.evaluate import MeasuredText
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +116,7 @@ class Decomposed:
     readings: BitReadings
     paper_bits: tuple[BitMargin, ...]
     exact_bits: tuple[BitMargin, ...]
-    outcome: Outcome
+    outcome: MeasuredText
 
 
 def decompose_text(environment: Environment, request: DecomposeText) -> Decomposed:

@@ -24,7 +24,7 @@ SCHEMA: Final = "pura-forbidden/1"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Offence:
     """One phrase that must not stand there.
 
     Attributes:
@@ -39,7 +39,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phrase:
+class ForbiddenPhrase:
     """One forbidden phrase.
 
     Attributes:
@@ -54,7 +54,7 @@ class Phrase:
 
 
 @cache
-def phrases(language: str) -> tuple[Phrase, ...]:
+def phrases(language: str) -> tuple[ForbiddenPhrase, ...]:
     """Return the forbidden phrases of a language.
 
     Raises:
@@ -63,7 +63,7 @@ def phrases(language: str) -> tuple[Phrase, ...]:
     check_language(language)
     data = json.loads(resource("forbidden-phrases.json").read_text(encoding="utf-8"))
     return tuple(
-        Phrase(
+        ForbiddenPhrase(
             name=entry["name"],
             pattern=re.compile(entry["pattern"], re.IGNORECASE),
             examples=tuple(entry["examples"]),
@@ -72,7 +72,7 @@ def phrases(language: str) -> tuple[Phrase, ...]:
     )
 
 
-def forbidden(text: str, language: str) -> list[Finding]:
+def forbidden(text: str, language: str) -> list[Offence]:
     """Return every forbidden phrase of a text, in the order in which they stand.
 
     Args:
@@ -81,7 +81,7 @@ def forbidden(text: str, language: str) -> list[Finding]:
     """
     flat = " ".join(text.split())
     found = [
-        Finding(name=phrase.name, phrase=hit[0], start=hit.start())
+        Offence(name=phrase.name, phrase=hit[0], start=hit.start())
         for phrase in phrases(language)
         for hit in phrase.pattern.finditer(flat)
     ]

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pura.base.progress import Checkpoint, unstopped
-from pura.measure.attacks.base import F64, Tools, Writer, damage
+from pura.measure.attacks.base import F64, TextWriter, Tools, damage
 from pura.measure.attacks.local import ModelWriter
 from pura.measure.attacks.rewrite import request
 from pura.measure.evaluate import TextReading, decide
@@ -111,7 +111,7 @@ def preferences(
     left: Callable[[Surrogate, str], float],
     *,
     tools: Tools,
-    writer: Writer,
+    writer: TextWriter,
     tries: int,
     seed: int,
     least: float = 0.6,

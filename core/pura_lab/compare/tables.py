@@ -10,15 +10,15 @@ import numpy as np
 
 from pura.measure.intervals import wilson
 from pura_lab.compare.methods import METHODS
-from pura_lab.compare.work import Line
+from pura_lab.compare.work import ResultLine
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class TableCell:
     """The texts of one method, payload length and condition.
 
     Attributes:
-        method: As in :class:`~pura_lab.compare.work.Line`.
+        method: As in :class:`~pura_lab.compare.work.ResultLine`.
         bits: ``L_m``.
         condition: What was done to the texts.
         texts: How many.
@@ -50,9 +50,9 @@ class Cell:
     published: float | None
 
 
-def summarise(lines: Iterable[Line]) -> tuple[Cell, ...]:
+def summarise(lines: Iterable[ResultLine]) -> tuple[TableCell, ...]:
     """Return the cells of some lines: by condition and payload length, best match first."""
-    groups: dict[tuple[str, int, str], list[Line]] = {}
+    groups: dict[tuple[str, int, str], list[ResultLine]] = {}
     for line in lines:
         groups.setdefault((line.condition, line.bits, line.method), []).append(line)
     cells = [_cell(group) for group in groups.values()]
@@ -65,7 +65,7 @@ def summarise(lines: Iterable[Line]) -> tuple[Cell, ...]:
     )
 
 
-def _cell(lines: Sequence[Line]) -> Cell:
+def _cell(lines: Sequence[ResultLine]) -> TableCell:
     first = lines[0]
     match = sum(line.match for line in lines)
     low, high = wilson(match, len(lines))
@@ -79,7 +79,7 @@ def _cell(lines: Sequence[Line]) -> Cell:
     def median(name: str) -> float:
         return float(np.median([getattr(line, name) for line in lines]))
 
-    return Cell(
+    return TableCell(
         method=first.method,
         bits=first.bits,
         condition=first.condition,
@@ -97,10 +97,10 @@ def _cell(lines: Sequence[Line]) -> Cell:
     )
 
 
-def write_parquet(path: Path, lines: Sequence[Line]) -> None:
+def write_parquet(path: Path, lines: Sequence[ResultLine]) -> None:
     """Write a row for every text, condition and decoder."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    columns = {f.name: [getattr(line, f.name) for line in lines] for f in fields(Line)}
+    columns = {f.name: [getattr(line, f.name) for line in lines] for f in fields(ResultLine)}
     pq.write_table(pa.table(columns), path)

@@ -36,7 +36,7 @@ _VERSION: Final = 1  # of what a piece holds
 
 
 @dataclass(frozen=True, kw_only=True)
-class Piece:
+class CellPart:
     """A few texts of one cell.
 
     Attributes:
@@ -103,7 +103,7 @@ class Piece:
         return self.method.make(bench, self.key(number), self.bits)
 
 
-def write(source: Source, bench: Bench, pieces: Sequence[Piece], cache: Cache) -> None:
+def write(source: Source, bench: Bench, pieces: Sequence[CellPart], cache: Cache) -> None:
     """Write the texts of some pieces side by side and put them on the cache."""
     texts = [_Text(piece, number, bench) for piece in pieces for number in piece.numbers]
     engine = MarkingEngine()
@@ -148,7 +148,7 @@ _COLUMNS: Final = ("ids", "log_p", "entropy_bits", "lo", "hi", "seconds")
 class _Text:
     """A text that is being written."""
 
-    def __init__(self, piece: Piece, number: int, bench: Bench) -> None:
+    def __init__(self, piece: CellPart, number: int, bench: Bench) -> None:
         self.number = number
         self.seconds = 0.0
         self.number_in_engine = -1
@@ -192,7 +192,7 @@ class _Text:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class ResultLine:
     """One text under one condition, read by one decoder.
 
     Attributes:
@@ -226,7 +226,7 @@ _NUMBERS: Final = ("number", "match", "accuracy", "erased", "edited", "read_seco
                    "write_seconds", "log_p")  # fmt: skip
 
 
-class Reader:
+class CellReader:
     """Attacks and reads the texts of pieces.
 
     Args:
@@ -244,7 +244,7 @@ class Reader:
         self._model = model
         self._tools = tools
 
-    def read(self, piece: Piece, condition: str) -> None:
+    def read(self, piece: CellPart, condition: str) -> None:
         """Read a piece after an attack, and put what came out on the cache."""
         texts = self._cache.get(piece.name)
         lines = [
@@ -259,8 +259,8 @@ class Reader:
         self._cache.put(piece.outcome(condition), {"lines": [np.vstack([table, paper])]})
 
     def _lines(
-        self, piece: Piece, number: int, condition: str, text: Mapping[str, npt.NDArray[Any]]
-    ) -> Iterator[Line]:
+        self, piece: CellPart, number: int, condition: str, text: Mapping[str, npt.NDArray[Any]]
+    ) -> Iterator[ResultLine]:
         ids, edited = text["ids"], 0.0
         if condition != CLEAN:
             assert self._tools is not None
@@ -271,7 +271,7 @@ class Reader:
         known = text if condition == CLEAN else None
         for name, bits, seconds in self._decode(piece, number, ids, known):
             right = np.where(bits == ERASED, 0.5, bits == truth)
-            yield Line(
+            yield ResultLine(
                 method=name,
                 bits=piece.bits,
                 number=number,
@@ -286,7 +286,7 @@ class Reader:
             )
 
     def _decode(
-        self, piece: Piece, number: int, ids: I64, text: Mapping[str, npt.NDArray[Any]] | None
+        self, piece: CellPart, number: int, ids: I64, text: Mapping[str, npt.NDArray[Any]] | None
     ) -> Iterator[tuple[str, npt.NDArray[np.int8], float]]:
         """Yield name, bits and seconds of each decoder; what they share counts for both."""
         name, start = piece.method.name, time.process_time()
@@ -336,11 +336,11 @@ class Reader:
         )
 
 
-def lines_of(cache: Cache, piece: Piece, condition: str) -> Iterator[Line]:
+def lines_of(cache: Cache, piece: CellPart, condition: str) -> Iterator[ResultLine]:
     """Return what was read of a piece."""
     for *numbers, published in cache.get(piece.outcome(condition))["lines"][0].T.tolist():
         row = dict(zip(_NUMBERS, numbers, strict=True))
-        yield Line(
+        yield ResultLine(
             method=piece.method.name + ("-paper" if published else ""),
             bits=piece.bits,
             condition=condition,

@@ -11,7 +11,7 @@ import numpy as np
 from pura.measure.intervals import wilson
 
 if TYPE_CHECKING:
-    from pura_lab.experiments.bench import Bench
+    from pura_lab.experiments.bench import ExperimentBench
 
 Cell = Mapping[str, Any]
 """What makes a cell: plain values by name; the names are columns of the result."""
@@ -93,7 +93,7 @@ class Experiment:
     title: str
     paper: str
     cells: Callable[[Scale], Sequence[Cell]]
-    row: Callable[[Bench, Cell, int], Row]
+    row: Callable[[ExperimentBench, Cell, int], Row]
     figure: Figure
     columns: tuple[str, ...]
     pooled: Callable[[Sequence[Row]], Mapping[str, Number | float]] | None = None

@@ -95,7 +95,7 @@ class WrittenText:
     log_p: F64
 
 
-class Bench:
+class ExperimentBench:
     """Texts and readings, made when they are asked for.
 
     Args:

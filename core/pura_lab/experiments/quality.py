@@ -13,11 +13,11 @@ from pura.measure.corpora import corpus
 from pura.measure.intervals import wilson
 from pura_lab.experiments import telling
 from pura_lab.experiments.base import Cell, Number, Row
-from pura_lab.experiments.bench import Bench
+from pura_lab.experiments.bench import ExperimentBench
 from pura_lab.experiments.judge import Letters
 
 
-def quality(bench: Bench, cell: Cell, number: int) -> Row:
+def quality(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Put a marked text beside the plain one that has the same prompt.
 
     Differences are marked less plain: ``nats`` a token under the model that wrote both,
@@ -41,7 +41,7 @@ def quality(bench: Bench, cell: Cell, number: int) -> Row:
     }
 
 
-def _judged(bench: Bench, text: str) -> tuple[float, list[float]]:
+def _judged(bench: ExperimentBench, text: str) -> tuple[float, list[float]]:
     """Return what the judge needs for a text, bits a byte, and its log probability of each token.
 
     The judge of letters has no tokens; of the first token another one says nothing.

@@ -29,7 +29,7 @@ from pura_lab.afterwards import LaidKey, binary_sector, lay_mark
 from pura_lab.attacks.oracle import oracle
 from pura_lab.experiments import codes
 from pura_lab.experiments.base import Cell, Row
-from pura_lab.experiments.bench import Bench, PlainText
+from pura_lab.experiments.bench import ExperimentBench, PlainText
 
 Bits = npt.NDArray[np.uint8]
 F64 = npt.NDArray[np.float64]
@@ -38,7 +38,7 @@ RAW: Final = 18
 """Bits without parity in the paper's tables on robustness."""
 
 
-def profile_of(bench: Bench, cell: Cell) -> Profile:
+def profile_of(bench: ExperimentBench, cell: Cell) -> Profile:
     """Return the profile of a cell: code, bits, and whatever fields of a profile it names."""
     bits, code = int(cell.get("bits", 36)), str(cell.get("code", "spc"))
     blocks = None
@@ -58,29 +58,29 @@ def profile_of(bench: Bench, cell: Cell) -> Profile:
     )
 
 
-def carrier(bench: Bench, length: int) -> Profile:
+def carrier(bench: ExperimentBench, length: int) -> Profile:
     """Return a profile whose codeword has any length; its code is not asked for."""
     return Profile(payload_bits=length - 1, blocks=1, vocab_size=bench.model.vocab_size)
 
 
-def attack_of(bench: Bench, cell: Cell, text: PlainText) -> Attacked:
+def attack_of(bench: ExperimentBench, cell: Cell, text: PlainText) -> Attacked:
     """Return the text after the cell's attack, ``name`` or ``name:strength``."""
     attack = str(cell.get("attack", "clean"))
     name, params = (attack, {}) if attack == "clean" else named_strength(attack)
     return bench.attacked(text, name, **params)
 
 
-def _text(bench: Bench, cell: Cell, number: int) -> PlainText:
+def _text(bench: ExperimentBench, cell: Cell, number: int) -> PlainText:
     return bench.text(number, domain=str(cell.get("domain", "openings")))
 
 
-def _bits(bench: Bench, count: int, number: int) -> Bits:
+def _bits(bench: ExperimentBench, count: int, number: int) -> Bits:
     """Return random bits, the same for every cell that asks for so many."""
     return bench.dice("bits", count, number).integers(0, 2, count).astype(np.uint8)
 
 
 def _laid(
-    bench: Bench,
+    bench: ExperimentBench,
     text: PlainText,
     codeword: Bits,
     profile: Profile,
@@ -91,7 +91,7 @@ def _laid(
     return lay_mark(own.ids, own.entropy_bits, text.points, key, codeword, profile, sector=sector)
 
 
-def recovery(bench: Bench, cell: Cell, number: int) -> Row:
+def recovery(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read the payload of a text with both decoders."""
     text, profile = _text(bench, cell, number), profile_of(bench, cell)
     payload = Payload.from_bits(_bits(bench, profile.payload_bits, number))
@@ -113,13 +113,13 @@ def recovery(bench: Bench, cell: Cell, number: int) -> Row:
     }
 
 
-def mismatch(bench: Bench, cell: Cell, number: int) -> Row:
+def mismatch(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read the payload of a text, and say how far the verifier's model is from the source on it."""
     kl = bench.divergence(_text(bench, cell, number), str(cell["verifier"]))
     return {**recovery(bench, cell, number), "kl": kl}
 
 
-def labels(bench: Bench, cell: Cell, number: int) -> Row:
+def labels(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read a text whose sectors are labelled by a Gray code or by plain numbers.
 
     The exact decoder knows the Gray code only.
@@ -153,7 +153,7 @@ def labels(bench: Bench, cell: Cell, number: int) -> Row:
     }
 
 
-def coded(bench: Bench, cell: Cell, number: int) -> Row:
+def coded(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Read a payload under some code from the paper's summed LLRs; spc and tbcc exactly too."""
     bits = _bits(bench, int(cell["bits"]), number)
     code = str(cell["ecc"])
@@ -185,7 +185,7 @@ def coded(bench: Bench, cell: Cell, number: int) -> Row:
     }
 
 
-def density(bench: Bench, cell: Cell, number: int) -> Row:
+def density(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Return the aligned sums of LLRs of all positions."""
     text, profile = _text(bench, cell, number), profile_of(bench, cell)
     word = encode(Payload.from_bits(_bits(bench, profile.payload_bits, number)), profile)
@@ -211,7 +211,7 @@ def auc(rows: Sequence[Row]) -> dict[str, float]:
     return {"auc": float(above / (right.size * wrong.size)), "wrong": float(wrong.size)}
 
 
-def margin(bench: Bench, cell: Cell, number: int) -> Row:
+def margin(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Decompose what an attack did to a text with 18 raw bits, or to several one after another."""
     profile, word = carrier(bench, RAW), _bits(bench, RAW, number)
     pieces = max(1, int(cell.get("tokens", 200)) // 200)
@@ -256,7 +256,7 @@ def _all_right(text: BitReadings) -> bool:
 
 
 def _oracle(
-    bench: Bench, cell: Cell, text: PlainText, key: LaidKey, profile: Profile, word: Bits
+    bench: ExperimentBench, cell: Cell, text: PlainText, key: LaidKey, profile: Profile, word: Bits
 ) -> Attacked:
     return oracle(
         text.ids,

@@ -12,12 +12,12 @@ import numpy as np
 from pura.base.canonical import canonical
 from pura.base.progress import Checkpoint, Progress, Stage, unstopped, untold
 from pura_lab.experiments.base import Cell, CellResult, Experiment, Row, Scale, summarise
-from pura_lab.experiments.bench import SEED, Bench
+from pura_lab.experiments.bench import SEED, ExperimentBench
 
 
 def run(
     experiment: Experiment,
-    bench: Bench,
+    bench: ExperimentBench,
     scale: Scale,
     folder: Path,
     *,
@@ -60,7 +60,7 @@ def run(
     return results
 
 
-def _name(bench: Bench, cell: Cell, number: int) -> str:
+def _name(bench: ExperimentBench, cell: Cell, number: int) -> str:
     return canonical([bench.model.fingerprint, SEED, dict(cell), number]).decode()
 
 

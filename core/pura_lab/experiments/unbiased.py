@@ -20,7 +20,7 @@ from pura.scheme.keys import KEY_BYTES
 from pura_lab.compare.methods import METHODS
 from pura_lab.compare.methods import Bench as Schemes
 from pura_lab.experiments.base import Cell, Row
-from pura_lab.experiments.bench import Bench
+from pura_lab.experiments.bench import ExperimentBench
 
 if TYPE_CHECKING:
     from pura.model.load import LanguageModel
@@ -39,7 +39,7 @@ _CHANCE: Final = 50
 """Samples of the law itself, for what chance makes of the distance."""
 
 
-def frequencies(bench: Bench, cell: Cell, number: int) -> Row:
+def frequencies(bench: ExperimentBench, cell: Cell, number: int) -> Row:
     """Write a text with each of a thousand keys.
 
     Returns:

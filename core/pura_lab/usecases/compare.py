@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pura_lab.compare.calibration import Calibration
     from pura_lab.compare.methods import Method
     from pura_lab.compare.sources import LawSource, ModelSource
-    from pura_lab.compare.tables import Cell
+    from pura_lab.compare.tables import TableCell
 
 _STEP = "compare"
 _STREAMS = 8
@@ -64,7 +64,7 @@ class Compared:
         model: Name of the model.
     """
 
-    cells: Sequence[Cell] = ()
+    cells: Sequence[TableCell] = ()
     calibration: Sequence[Calibration] = field(default=())
     model: str
 
@@ -86,7 +86,7 @@ def compare(
     from pura_lab.compare.calibration import calibrate, unmarked_texts
     from pura_lab.compare.sources import ModelSource, bench_of
     from pura_lab.compare.tables import summarise, write_parquet
-    from pura_lab.compare.work import TOGETHER, Piece, Reader, lines_of, write
+    from pura_lab.compare.work import TOGETHER, CellPart, CellReader, lines_of, write
 
     methods = _methods(request)
     model = environment.model(request.model)
@@ -94,9 +94,9 @@ def compare(
     source = _source(model, request, cache)
     bench = bench_of(model, source)
     tools = model_tools(model, foreign=sentences_of(corpus("manual")))
-    reader = Reader(bench, cache, None if request.recorded else model, tools)
+    reader = CellReader(bench, cache, None if request.recorded else model, tools)
     pieces = [
-        Piece(
+        CellPart(
             method=method,
             bits=bits,
             chunk=chunk,

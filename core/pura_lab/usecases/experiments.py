@@ -128,14 +128,14 @@ def run_experiments(
     """
     from pura.measure.cache import Cache
     from pura_lab.experiments.base import Scale
-    from pura_lab.experiments.bench import Bench
+    from pura_lab.experiments.bench import ExperimentBench
     from pura_lab.experiments.run import run, write_results
     from pura_lab.experiments.table import EXPERIMENTS
 
     for request in requests:
         if request.name not in EXPERIMENTS:
             raise InputError("lab.experiment", name=request.name, known=", ".join(EXPERIMENTS))
-    benches: dict[Path, Bench] = {}
+    benches: dict[Path, ExperimentBench] = {}
     for request in requests:
         cache = request.cache or environment.paths.measuring / "lab"
         if cache not in benches:
@@ -143,7 +143,7 @@ def run_experiments(
             judge = environment.model(request.judge) if request.judge else None
             attacker = environment.model(request.attacker) if request.attacker else None
             model = environment.model(request.model)
-            benches[cache] = Bench(model, Cache(cache), checkpoint, judge, attacker)
+            benches[cache] = ExperimentBench(model, Cache(cache), checkpoint, judge, attacker)
         experiment = EXPERIMENTS[request.name]
         texts = request.texts or (LARGE if request.full else SMALL)
         scale = Scale(

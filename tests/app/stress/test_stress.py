@@ -10,7 +10,7 @@ import pytest
 from pura.model.held import HeldModel
 from pura.scheme import Payload, Profile
 from pura.usecases.environment import Environment
-from pura_audit.stress.dialog import SWEEP, StressDialog, Stressed, row
+from pura_audit.stress.dialog import SWEEP, StressDialog, StressedText, row
 from pura_audit.stress.words import attack_title, marked_difference
 from pura_audit.workbench.dialogs import openers
 
@@ -37,7 +37,7 @@ def dialog(
     one = sample["texts"][0]
     made = StressDialog(
         session,
-        Stressed(
+        StressedText(
             name="letter.txt",
             text=one["text"],
             payload=Payload.from_bits([int(bit) for bit in one["payload"]]),
@@ -88,12 +88,12 @@ def test_only_a_text_with_a_mark_can_be_stressed(
     window: Any, audit: Any, audit_factory: Any, sample_key: Any
 ) -> None:
     assert openers.stress_text(window) is None
-    stressed = Stressed.of(audit, None)
+    stressed = StressedText.of(audit, None)
     assert stressed is not None
     assert (stressed.text, stressed.key.label) == (audit.text, audit.key.label)
     assert len(stressed.payload.text) == audit.profile.payload_bits
     plain = audit_factory(audit.text, audit.profile, sample_key, verdict="no-mark")
-    assert Stressed.of(plain, None) is None
+    assert StressedText.of(plain, None) is None
 
 
 def test_a_difference_is_marked_and_says_what_is_hidden(window: Any) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from pura.base.paths import Paths
 from pura_audit.application import make_window
 from pura_audit.platform.settings import FILE, MAX_RECENT, Settings, SettingsFile
-from pura_audit.theme.colours import DARK, LIGHT, PAIRS, Tokens, contrast, from_palette
+from pura_audit.theme.colours import DARK, LIGHT, PAIRS, Colours, contrast, from_palette
 from pura_audit.theme.stylesheet import stylesheet
 from pura_audit.theme.theme import Mode
 
@@ -26,7 +26,7 @@ def test_contrast_is_the_one_of_wcag() -> None:
 
 
 @pytest.mark.parametrize("tokens", [LIGHT, DARK], ids=["light", "dark"])
-def test_every_text_can_be_read_on_its_ground(tokens: Tokens) -> None:
+def test_every_text_can_be_read_on_its_ground(tokens: Colours) -> None:
     for front, ground, least in PAIRS:
         found = contrast(getattr(tokens, front), getattr(tokens, ground))
         assert found >= least, (front, ground, round(found, 2))

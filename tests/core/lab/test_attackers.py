@@ -18,7 +18,7 @@ from pura.measure.evaluate import TextReading
 from pura.model.device import choose_device
 from pura.model.load import LanguageModel, wrap
 from pura.model.tokenise import decode, tokenise
-from pura_lab.experiments.bench import Bench, PlainText
+from pura_lab.experiments.bench import ExperimentBench, PlainText
 
 TEXT = (
     "The ferry left the harbour before sunrise, and nobody on the pier noticed that the captain"
@@ -73,7 +73,7 @@ def test_a_model_reads_its_opening_before_a_text(letters: LanguageModel, tmp_pat
     np.testing.assert_allclose(rows, np.stack([want[4], want[4]]), atol=1e-5)
     # No chat template: the request is the beginning of a text that is gone on with.
     assert ModelWriter(letters).request("You rewrite.", "Say it.")[:2] == [0, ids[0] + 5]
-    assert Bench(letters, Cache(tmp_path)).plain.prefix == "bos"
+    assert ExperimentBench(letters, Cache(tmp_path)).plain.prefix == "bos"
 
 
 @pytest.mark.model
@@ -84,7 +84,7 @@ def test_another_model_attacks_a_text_that_it_splits_otherwise(
     flat = np.zeros(ids.size)
     read = TextReading(ids=ids, entropy_bits=flat, probability=flat, lo=flat, hi=flat)
     text = PlainText(number=0, prompt_ids=ids[:0], generator=read, points=flat)
-    bench = Bench(letters, Cache(tmp_path), attacker=builtin_model)
+    bench = ExperimentBench(letters, Cache(tmp_path), attacker=builtin_model)
     tools = model_tools(builtin_model)
     assert tools.tokenise is not None
     seen = {}
@@ -97,5 +97,5 @@ def test_another_model_attacks_a_text_that_it_splits_otherwise(
     # What the attacker would have written itself; where it looks ahead, still more so.
     assert seen["infill"] < seen["substitute-plausible"] < seen["substitute"] / 2
     # Kept by who attacked: the model itself is another attacker.
-    alone = Bench(letters, Cache(tmp_path)).attacked(text, "substitute", rate=0.2)
+    alone = ExperimentBench(letters, Cache(tmp_path)).attacked(text, "substitute", rate=0.2)
     assert alone.rate == pytest.approx(0.2, abs=0.01)

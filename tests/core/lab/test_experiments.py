@@ -18,7 +18,7 @@ from pura.scheme import Profile
 from pura_lab.attacks.oracle import _look, aligned_evidence, oracle
 from pura_lab.experiments import codes, quality, rows, telling, unbiased
 from pura_lab.experiments.base import Cell, Row, Scale, summarise
-from pura_lab.experiments.bench import Bench, PlainText, WrittenText
+from pura_lab.experiments.bench import ExperimentBench, PlainText, WrittenText
 from pura_lab.experiments.judge import Letters
 from pura_lab.experiments.run import run, write_results
 from pura_lab.experiments.table import EXPERIMENTS
@@ -26,7 +26,7 @@ from pura_lab.experiments.table import EXPERIMENTS
 VOCABULARY = 300
 
 
-class MadeUp(Bench):
+class MadeUp(ExperimentBench):
     """Texts with random distributions; every verifier sees what the generator saw."""
 
     def __init__(self, write: Any, folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_clean_text_is_read_in_every_experiment(
 def test_results_are_kept_added_up_and_written(marked_text: Any, tmp_path: Path) -> None:
     calls: list[int] = []
 
-    def row(bench: Bench, cell: Cell, number: int) -> Row:
+    def row(bench: ExperimentBench, cell: Cell, number: int) -> Row:
         calls.append(number)
         if len(calls) == 4:
             raise KeyboardInterrupt

@@ -7,7 +7,7 @@ import pytest
 
 from pura.decode import decide
 from pura.decode.intervals import Intervals
-from pura.measure.documents import PLACES, Passage, finding, spliced
+from pura.measure.documents import PLACES, PlacedText, finding, spliced
 from pura.measure.evaluate import TextReading, joined
 from pura.scheme import Payload, Profile, SecretKey, schedule
 
@@ -31,7 +31,7 @@ def ring():
 @pytest.fixture
 def passage(ring):
     marked = np.arange(50)
-    return Passage(
+    return PlacedText(
         alone=reading(marked, 2.0),
         behind=reading(np.concatenate([ring.ids[:LEAD], marked]), 3.0),
         lead=LEAD,
@@ -74,7 +74,7 @@ def test_a_passage_is_found_where_it_was_put(marked_text):
     payload = Payload.from_int(123_456_789, 36)
     marked = marked_text(profile, payload, 150, seed=7)
     ring = marked_text(profile, None, 700, seed=8)
-    passage = Passage(alone=marked, behind=joined([ring.part(0, LEAD), marked]), lead=LEAD)
+    passage = PlacedText(alone=marked, behind=joined([ring.part(0, LEAD), marked]), lead=LEAD)
     document = spliced(passage, ring, marked=150, tokens=800, place="middle")
     steps = schedule(document.reading.ids, document.reading.entropy_bits, KEY, profile)
     columns = document.reading

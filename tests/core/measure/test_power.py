@@ -10,7 +10,7 @@ import pytest
 
 from pura.base.errors import PolicyError
 from pura.decode import default_model
-from pura.measure.power.measure import Source, TextEvidence
+from pura.measure.power.measure import TextEvidence, WritingModel
 from pura.measure.power.plan import THRESHOLDS, PowerPlan, parse_edit
 from pura.measure.power.table import LEAST_TEXTS, inside_entries, make_table, whole_entries
 from pura.measure.prompts import STUDY
@@ -40,7 +40,7 @@ class Reader:
     device: Device = Device()
 
 
-SOURCE = Source(name="small", fingerprint="1" * 16, template="", digest="2" * 64)
+SOURCE = WritingModel(name="small", fingerprint="1" * 16, template="", digest="2" * 64)
 
 
 def evidence(kind: str, *values: float, plan: PowerPlan = PLAN) -> TextEvidence:

@@ -13,7 +13,7 @@ from pura.model import window_scheduler
 from pura.model.batches import MASK, PADDING, TOGETHER, batches, size_of
 from pura.model.evidence import Request, read, read_documents
 from pura.model.load import LanguageModel
-from pura.model.pieces import Document, Piece, Text, blank
+from pura.model.pieces import Piece, PlannedDocument, PlannedText, blank
 from pura.model.reading import Reading
 from pura.model.tiles import CPU_TILING, Tiling
 from pura.model.windows import Window
@@ -111,8 +111,8 @@ def test_looks_belong_to_their_document(tiny: Tiny) -> None:
 
 def test_at_most_a_tenth_is_padding_and_sources_come_first() -> None:
     rng = np.random.default_rng(1)
-    document = Document(look=None)
-    text = Text(document=document, reading=blank(rng.integers(0, 9, 2), 1, 1))
+    document = PlannedDocument(look=None)
+    text = PlannedText(document=document, reading=blank(rng.integers(0, 9, 2), 1, 1))
 
     def piece(inputs: int, source: Piece | None = None, begin: int = 0) -> Piece:
         window = Window(inputs=rng.integers(0, 9, inputs), first=begin, target=0)

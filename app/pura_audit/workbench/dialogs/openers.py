@@ -373,11 +373,11 @@ def compare_audits(host: Host, audits: Sequence[Audit] | None = None) -> QDialog
 
 def stress_text(host: Host) -> QDialog | None:
     """Stress the text on screen; says why where its payload is not known."""
-    from pura_audit.stress.dialog import StressDialog, Stressed
+    from pura_audit.stress.dialog import StressDialog, StressedText
 
     item, audit = host.session.current, host.selection.audit
     text = item.document.text if item is not None and item.document is not None else None
-    stressed = Stressed.of(audit, text) if audit is not None else None
+    stressed = StressedText.of(audit, text) if audit is not None else None
     if stressed is None:
         host.say(translate("Stress", "Stressing takes a text in which a mark was found."))
         return None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pura.documents.readers.blocks import Block, join
-from pura.documents.readers.packed import Package
+from pura.documents.readers.packed import ZipContainer
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions, Transform
 from pura.words.sentence import Sentence, sentence
 
@@ -30,7 +30,7 @@ _APART: Final = frozenset({"txbxContent", "Fallback", "instrText", "pPr", "rPr",
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text as accepted; where changes are tracked also the original; notes apart."""
-    package = Package(data)
+    package = ZipContainer(data)
     name = "word/document.xml" if "word/document.xml" in package else "word/document2.xml"
     root = package.xml(name)
     changed = any(_tag(e) in _ADDED | _REMOVED for e in root.iter())
@@ -95,7 +95,7 @@ def _in_fallback(element: Any) -> bool:
     return any(_tag(above) == "Fallback" for above in element.iterancestors())
 
 
-def _left_out(root: Any, package: Package) -> tuple[Sentence, ...]:
+def _left_out(root: Any, package: ZipContainer) -> tuple[Sentence, ...]:
     notes = []
     if any(_tag(e) == "numPr" for e in root.iter()):
         notes.append(sentence("left-out.numbers"))

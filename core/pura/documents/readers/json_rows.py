@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pura.base.catalogue import quoted
 from pura.base.errors import InputError
-from pura.documents.encodings import Decoded, decode
+from pura.documents.encodings import DecodedText, decode
 from pura.documents.limits import MAX_JSON_DEPTH, MAX_PARTS, over
 from pura.documents.values import Extract, ReadOptions
 
@@ -50,7 +50,7 @@ def read_lines(data: bytes, options: ReadOptions) -> list[Extract]:
     return _lines(decode(data, chosen=options.encoding), options)
 
 
-def _lines(decoded: Decoded, options: ReadOptions) -> list[Extract]:
+def _lines(decoded: DecodedText, options: ReadOptions) -> list[Extract]:
     def rows() -> Iterator[tuple[str, str]]:
         # Only line feeds end a record: U+2028 and its like may stand inside strings.
         for number, line in enumerate(decoded.text.removeprefix("\ufeff").split("\n"), 1):
@@ -67,7 +67,7 @@ def _lines(decoded: Decoded, options: ReadOptions) -> list[Extract]:
 
 
 def _extracts(
-    found: Iterator[tuple[str, str]], decoded: Decoded, options: ReadOptions
+    found: Iterator[tuple[str, str]], decoded: DecodedText, options: ReadOptions
 ) -> list[Extract]:
     extracts: list[Extract] = []
     for part, text in found:

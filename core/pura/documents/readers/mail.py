@@ -14,7 +14,7 @@ from email.parser import BytesParser
 from typing import Any, Final
 
 from pura.base.visible import visible as shown
-from pura.documents.encodings import Decoded, decode
+from pura.documents.encodings import DecodedText, decode
 from pura.documents.limits import (
     MAX_MAIL_DEPTH,
     MAX_MAIL_HEADER_BYTES,
@@ -161,7 +161,7 @@ def _is_alternative(leaf: EmailMessage, body: EmailMessage | None) -> bool:
     return body is not None and html and body.get_content_type() == "text/plain"
 
 
-def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[Decoded, tuple[Transform, ...]]:
+def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[DecodedText, tuple[Transform, ...]]:
     raw = leaf.get_payload(decode=True)
     data = raw if isinstance(raw, bytes) else b""
     declared = leaf.get_content_charset()
@@ -174,7 +174,7 @@ def _text(leaf: EmailMessage, options: ReadOptions) -> tuple[Decoded, tuple[Tran
         text, count = _unflow(text, delete=str(leaf.get_param("delsp", "")).lower() == "yes")
         if count:
             transforms = (Transform(name="flowed-joined", count=count),)
-    return Decoded(text=text, encoding=decoded.encoding, source=decoded.source), transforms
+    return DecodedText(text=text, encoding=decoded.encoding, source=decoded.source), transforms
 
 
 def _unflow(text: str, *, delete: bool) -> tuple[str, int]:
@@ -223,7 +223,7 @@ def _part(
     text: str,
     part: str,
     role: str,
-    decoded: Decoded,
+    decoded: DecodedText,
     transforms: tuple[Transform, ...],
     notes: tuple[Sentence, ...],
 ) -> Extract:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pura.documents.readers.blocks import Block, join
-from pura.documents.readers.packed import Package, locked
+from pura.documents.readers.packed import ZipContainer, locked
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
 _SPACE: Final = re.compile(r"[ \t\n\r]+")
@@ -31,7 +31,7 @@ _APART: Final = frozenset(
 
 def read(data: bytes, options: ReadOptions) -> list[Extract]:
     """Return the text as accepted; where changes are tracked also the original."""
-    package = Package(data)
+    package = ZipContainer(data)
     if "META-INF/manifest.xml" in package and b"encryption-data" in package.read(
         "META-INF/manifest.xml"
     ):

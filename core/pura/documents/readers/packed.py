@@ -12,7 +12,7 @@ from pura.base.errors import InputError
 from pura.documents.limits import MAX_PACKED_ENTRIES, MAX_UNPACKED_BYTES, over
 
 
-class Package:
+class ZipContainer:
     """A zip container whose directory has been checked. Archives inside it are never opened."""
 
     def __init__(self, data: bytes) -> None:

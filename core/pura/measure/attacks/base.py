@@ -30,7 +30,7 @@ class Attacked:
     rate: float
 
 
-class Writer(Protocol):
+class TextWriter(Protocol):
     """A local model that is asked for texts."""
 
     @property
@@ -94,7 +94,7 @@ class Tools:
     propose: Callable[[I64], npt.NDArray[np.floating]] | None = None
     foreign: tuple[str, ...] = ()
     thesaurus: Callable[[str], tuple[str, ...]] | None = None
-    writer: Writer | None = None
+    writer: TextWriter | None = None
     stepper: Callable[[], Stepper] | None = None
     paraphraser: Paraphraser | None = None
     translators: tuple[Paraphraser, ...] = ()

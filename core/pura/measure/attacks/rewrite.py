@@ -18,8 +18,8 @@ from pura.measure.attacks.base import (
     Attacked,
     Paraphraser,
     Stepper,
+    TextWriter,
     Tools,
-    Writer,
     count_of,
     damage,
     result,
@@ -69,7 +69,7 @@ def _room(text: str) -> int:
     return 40 + len(text.split()) * 2
 
 
-def paraphrase(text: str, rng: np.random.Generator, *, writer: Writer) -> str:
+def paraphrase(text: str, rng: np.random.Generator, *, writer: TextWriter) -> str:
     """Rewrite with the request that the paper describes (its box on paraphrasing)."""
 
     def rewrite(_: str, part: str) -> str:
@@ -96,7 +96,7 @@ def dipper(
     lexical: int,
     order: int,
     model: Paraphraser | None,
-    writer: Writer | None,
+    writer: TextWriter | None,
 ) -> str:
     """Paraphrase as DIPPER does: three sentences at a time behind what has been written.
 
@@ -127,7 +127,9 @@ def dipper(
     return _windows(text, rewrite)
 
 
-def sira(text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, share: float) -> str:
+def sira(
+    text: str, rng: np.random.Generator, *, tools: Tools, writer: TextWriter, share: float
+) -> str:
     """Rewrite where the text is surprising (SIRA): gaps there, filled after a paraphrase.
 
     Args:
@@ -160,7 +162,7 @@ def sira(text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, s
 
 
 def best_of(
-    text: str, rng: np.random.Generator, *, tools: Tools, writer: Writer, tries: int
+    text: str, rng: np.random.Generator, *, tools: Tools, writer: TextWriter, tries: int
 ) -> str:
     """Rewrite several times and keep the best by the reward of RLCracker, untrained."""
 
@@ -178,7 +180,7 @@ def request(text: str) -> tuple[str, str]:
     return _ROLE, _ASK.format(text=text)
 
 
-def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: Writer) -> F64:
+def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: TextWriter) -> F64:
     """Return the rewards of RLCracker of some rewritings of one text.
 
     The reward of a rewriting is ``α · sense + 0.9 · distance + 0.1 · fluency``: sense is a
@@ -199,7 +201,7 @@ def rewards(text: str, rewritings: Sequence[str], *, tools: Tools, writer: Write
     return np.asarray(alpha * sense + 0.9 * distance + 0.1 * fluency)
 
 
-def _k3(writer: Writer, asked: str, answer: str) -> float:
+def _k3(writer: TextWriter, asked: str, answer: str) -> float:
     """Return ``mean(e^d - d - 1)``, ``d`` how much likelier each token is with the text at hand.
 
     A rewriting that copies has large ``d``; its divergence counts against it.

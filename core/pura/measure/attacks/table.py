@@ -14,7 +14,7 @@ import numpy as np
 from pura.base.catalogue import Phrase, phrase
 from pura.base.errors import PuraError
 from pura.measure.attacks import characters, rewrite, spelling
-from pura.measure.attacks.base import I64, Attacked, Damage, Tools, Writer, damage, result
+from pura.measure.attacks.base import I64, Attacked, Damage, TextWriter, Tools, damage, result
 from pura.measure.attacks.sentences import copy_paste, sentence_shuffle
 from pura.measure.attacks.tokens import (
     delete,
@@ -521,7 +521,7 @@ def _need(tool: T | None, what: Phrase) -> T:
     return tool
 
 
-def _writer(tools: Tools) -> Writer:
+def _writer(tools: Tools) -> TextWriter:
     return _need(tools.writer, phrase("attack.writer"))
 
 

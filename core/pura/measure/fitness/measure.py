@@ -16,7 +16,7 @@ import numpy as np
 from pura.audit import key_reading
 from pura.audit.fitness import check_fitness
 from pura.base.errors import InputError
-from pura.measure.fitness.statistics import RULE, THRESHOLD, Share, Word, mean, share, word_for
+from pura.measure.fitness.statistics import RULE, THRESHOLD, Estimate, Word, mean, share, word_for
 from pura.scheme import Payload, Profile, SecretKey
 
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ class ProxyFitness:
     dtype: str
     made_here: bool
     results: tuple[TextResult, ...]
-    found: Share
-    matched: Share
-    evidence: Share
-    evidence_per_100: Share
-    bits_right: Share
-    kl_bits: Share | None
+    found: Estimate
+    matched: Estimate
+    evidence: Estimate
+    evidence_per_100: Estimate
+    bits_right: Estimate
+    kl_bits: Estimate | None
     source: str | None
     word: Word
     rule: str

@@ -21,7 +21,7 @@ RULE: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
+class Estimate:
     """A share, or a mean, with its 95 % interval.
 
     Attributes:
@@ -35,19 +35,19 @@ class Share:
     high: float | None
 
 
-def share(successes: int, trials: int) -> Share:
+def share(successes: int, trials: int) -> Estimate:
     """Return a share with its interval (Wilson 1927)."""
     low, high = wilson(successes, trials)
-    return Share(value=successes / trials, low=low, high=high)
+    return Estimate(value=successes / trials, low=low, high=high)
 
 
-def mean(values: Sequence[float], low: float = -math.inf, high: float = math.inf) -> Share:
+def mean(values: Sequence[float], low: float = -math.inf, high: float = math.inf) -> Estimate:
     """Return a mean with its interval (Student's t), cut to what is possible."""
     middle = float(np.mean(values))
     if len(values) < 2:
-        return Share(value=middle, low=None, high=None)
+        return Estimate(value=middle, low=None, high=None)
     ends = student(values)
-    return Share(value=middle, low=max(low, ends[0]), high=min(high, ends[1]))
+    return Estimate(value=middle, low=max(low, ends[0]), high=min(high, ends[1]))
 
 
 def word_for(found: float, matched: float, texts: int) -> Word:

@@ -25,7 +25,7 @@ from pura.measure.attacks import attack_text
 from pura.measure.attacks.local import model_tools
 from pura.measure.cache import Cache
 from pura.measure.corpora import sentences_of
-from pura.measure.documents import PLACES, Passage, finding, spliced
+from pura.measure.documents import PLACES, PlacedText, finding, spliced
 from pura.measure.evaluate import TextReading, decide, joined
 from pura.measure.learn import join, known_steps, learn_table, rounded
 from pura.measure.power.plan import Edit, PowerPlan
@@ -46,7 +46,7 @@ _TRIAL_TOKENS: Final = (4, 16)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class WritingModel:
     """The model that wrote the texts, as the table names it.
 
     Attributes:
@@ -83,7 +83,7 @@ class TextEvidence:
 
 def write_texts(
     source: LanguageModel, plan: PowerPlan, cache: Cache, progress: Progress, checkpoint: Checkpoint
-) -> Source:
+) -> WritingModel:
     """Write the texts that are not on the cache yet.
 
     Raises:
@@ -129,7 +129,7 @@ def write_texts(
             },
         )
     template = str(getattr(source.tokenizer, "chat_template", "")) if plan.chat else ""
-    return Source(
+    return WritingModel(
         name=source.name,
         fingerprint=source.fingerprint,
         template=sha256(template.encode()) if template else "",
@@ -150,7 +150,7 @@ def _written_column(plan: PowerPlan, cache: Cache, name: str) -> list[Any]:
 def read_texts(
     reader: LanguageModel,
     plan: PowerPlan,
-    source: Source,
+    source: WritingModel,
     cache: Cache,
     progress: Progress,
     checkpoint: Checkpoint,
@@ -192,7 +192,7 @@ class _Reading:
         self,
         reader: LanguageModel,
         plan: PowerPlan,
-        source: Source,
+        source: WritingModel,
         cache: Cache,
         checkpoint: Checkpoint,
     ) -> None:
@@ -305,7 +305,7 @@ class _Reading:
         if own.ids.size < marked or around.ids.size < tokens - marked:
             return np.full(3, np.nan)
         document = spliced(
-            Passage(
+            PlacedText(
                 alone=own,
                 behind=self._rows(f"behind.{self._mark}.{number}")[0],
                 lead=min(LEAD, around.ids.size),

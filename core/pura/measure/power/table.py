@@ -14,7 +14,7 @@ from pura.audit.facts import versions
 from pura.base.errors import PolicyError
 from pura.decode import LikelihoodModel
 from pura.measure.documents import READ_WHOLE
-from pura.measure.power.measure import Source, TextEvidence
+from pura.measure.power.measure import TextEvidence, WritingModel
 from pura.measure.power.plan import THRESHOLDS, PowerPlan, prompts_digest
 from pura.verdict.expect import TOLD
 from pura.verdict.power_json import SCHEMA
@@ -32,7 +32,7 @@ LEAST_TEXTS: Final = 59
 
 def make_table(
     plan: PowerPlan,
-    source: Source,
+    source: WritingModel,
     reader: LanguageModel,
     found: Sequence[TextEvidence],
     likelihood: LikelihoodModel,

@@ -14,7 +14,7 @@ from pura_lab.compare.calibration import calibrate
 from pura_lab.compare.methods import METHODS, Bench
 from pura_lab.compare.sources import LawSource
 from pura_lab.compare.tables import summarise, write_parquet
-from pura_lab.compare.work import CHUNK, CLEAN, Piece, Reader, lines_of, write
+from pura_lab.compare.work import CHUNK, CLEAN, CellPart, CellReader, lines_of, write
 from pura_lab.rivals.rsbh import segment_table
 
 V = 128
@@ -35,7 +35,7 @@ def bench():
 
 
 def piece(name, bits=12, tokens=80):
-    return Piece(method=METHODS[name], bits=bits, chunk=0, tokens=tokens, source="laws", seed=1)
+    return CellPart(method=METHODS[name], bits=bits, chunk=0, tokens=tokens, source="laws", seed=1)
 
 
 def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
@@ -43,7 +43,7 @@ def test_texts_are_written_attacked_read_and_kept(source, tmp_path):
     pieces = [piece(name) for name in names]
     cache = Cache(tmp_path)
     write(source, bench(), pieces, cache)
-    reader = Reader(bench(), cache, None, Tools(vocab_size=V))
+    reader = CellReader(bench(), cache, None, Tools(vocab_size=V))
     for one in pieces:
         reader.read(one, CLEAN)
     lines = [line for one in pieces for line in lines_of(cache, one, CLEAN)]

@@ -294,6 +294,10 @@
         <translation>Seine Richtlinie darf die hiesige ersetzen</translation>
     </message>
     <message>
+        <source>Install the built-in model too ({size:text}, fetched once)</source>
+        <translation>Auch das mitgelieferte Modell einrichten ({size:text}, einmal zu laden)</translation>
+    </message>
+    <message>
         <source>Show what it holds</source>
         <translation>Inhalt zeigen</translation>
     </message>
@@ -4168,6 +4172,10 @@
         <translation>Drücken Sie Untersuchen (Strg+Eingabe).</translation>
     </message>
     <message>
+        <source>It can be audited when the model is installed.</source>
+        <translation>Er kann untersucht werden, wenn das Modell eingerichtet ist.</translation>
+    </message>
+    <message>
         <source>It can be audited once these are made or chosen:</source>
         <translation>Er kann untersucht werden, sobald angelegt oder gewählt ist:</translation>
     </message>
@@ -5124,10 +5132,6 @@ Anteil {share:text}</translation>
         <translation>Texte und Schlüssel stehen nie im Protokoll.</translation>
     </message>
     <message>
-        <source>Device</source>
-        <translation>Gerät</translation>
-    </message>
-    <message>
         <source>The model runs on</source>
         <translation>Das Modell läuft auf</translation>
     </message>
@@ -5210,6 +5214,14 @@ Anteil {share:text}</translation>
     <message>
         <source>share {weight:text} of the prior weight</source>
         <translation>teilen sich {weight:text} des Ausgangsgewichts</translation>
+    </message>
+    <message>
+        <source>Audits</source>
+        <translation>Untersuchungen</translation>
+    </message>
+    <message>
+        <source>Begin by itself when a text is dropped and all is there</source>
+        <translation>Beginnen von selbst, wenn ein Text abgelegt wird und alles da ist</translation>
     </message>
     <message>
         <source>Own measurements</source>

@@ -359,6 +359,7 @@ def paths() -> Paths:
 @pytest.fixture
 def window(app: Any, qtbot: Any, engine: TestEngine, paths: Paths) -> Iterator[MainWindow]:
     made = application.make_window(paths, engine=engine, theme="light")
+    made.session.settings.update(begin_audits=False)  # a test that drops a text has it as it came
     qtbot.addWidget(made)
     made.resize(1440, 900)  # the screen of the tests is smaller than that
     made.show()

@@ -47,6 +47,8 @@ class Settings:
         keep_recent: Whether recent files are remembered.
         recent: Paths of recent files, newest first.
         auditor: Who acts, as the case log says it.
+        begin_audits: Whether an audit begins by itself when a text is dropped; None: unless the
+            organisation has put a policy in place.
         pace: Characters that were audited in a second; 0 while nothing was measured.
         pace_of: With which model, on which device.
         case_text: What becomes of texts in the case log: ``keep``, ``seal`` or ``leave-out``.
@@ -76,6 +78,7 @@ class Settings:
     keep_recent: bool = True
     recent: tuple[str, ...] = ()
     auditor: str = ""
+    begin_audits: bool | None = None
     pace: float = 0.0
     pace_of: str = ""
     case_text: str = "keep"

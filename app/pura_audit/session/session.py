@@ -78,6 +78,7 @@ class Session(QObject):
         noticed: Something to say in the status line.
         installing_changed: A model is fetched or added, or no longer.
         report_seen: A file that was read carries the record of a report: its path.
+        install_wanted: Somebody agreed that the built-in model is installed.
     """
 
     current_changed = Signal()
@@ -88,6 +89,7 @@ class Session(QObject):
     noticed = Signal(str)
     installing_changed = Signal()
     report_seen = Signal(object)
+    install_wanted = Signal()
 
     def __init__(
         self,
@@ -119,6 +121,7 @@ class Session(QObject):
         self.model: InstalledModel | None = None
         self.profiles: tuple[ProfileChoice, ...] = ()
         self.current: Item | None = None
+        self._dropped: list[Item] = []
         self._numbers = itertools.count(1)
         self.folder_options = WalkOptions()
         self.left_out: Summary | None = None
@@ -130,8 +133,13 @@ class Session(QObject):
 
     # Texts come in
 
-    def add_paths(self, paths: Iterable[Path]) -> None:
-        """Add files, and the files inside folders; each becomes a row."""
+    def add_paths(self, paths: Iterable[Path], *, dropped: bool = False) -> None:
+        """Add files, and the files inside folders; each becomes a row.
+
+        Args:
+            paths: Where they are.
+            dropped: Those that are no folders are examined by themselves, where that is wanted.
+        """
         files = []
         remembered = self.settings.current
         for path in paths:
@@ -142,13 +150,14 @@ class Session(QObject):
             remembered = remembered.with_recent(path)
         if files:
             self.settings.replace(remembered)  # once: every write waits for the disk
-        self._add_files(files)
+        self._add_files(files, dropped=dropped)
 
-    def _add_files(self, paths: Sequence[Path]) -> None:
+    def _add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         if not paths:
             return
         shown = self.current
         items = [Item(number=next(self._numbers), name=p.name or str(p), path=p) for p in paths]
+        self._dropped += items if dropped else ()
         self._add(items, translate("Session", "opening"))
         for item in items:
             self.load(item)
@@ -198,7 +207,8 @@ class Session(QObject):
                 item.document = first
                 item.state = item.state if item.state in _CUT else ItemState.READY
                 self._touch(item)
-                if texts.report:
+                if texts.report:  # what is meant by it is asked
+                    self._dropped = [one for one in self._dropped if one is not item]
                     self.report_seen.emit(item.path)
                 self._add_parts(item, others)
                 if item.part is None:
@@ -224,6 +234,7 @@ class Session(QObject):
             )
             for d in documents[: MAX_PARTS - 1]
         ]
+        self._dropped += rows if item in self._dropped else ()
         self.queue.insert(rows, self.queue.row(item) + 1)
         if len(documents) > len(rows):
             words = translate(
@@ -262,8 +273,8 @@ class Session(QObject):
         self._touch(item)
         self._add_parts(item, others)
 
-    def add_text(self, text: str, name: str | None = None) -> None:
-        """Add a text that was pasted or dropped."""
+    def add_text(self, text: str, name: str | None = None, *, dropped: bool = False) -> None:
+        """Add a text that was pasted or dropped; see :meth:`add_paths`."""
         label = name or filled(translate("Session", "Pasted text {n:text}"), n=next(self._pastes))
         item = Item(number=next(self._numbers), name=label)
         try:
@@ -271,6 +282,7 @@ class Session(QObject):
             item.state = ItemState.READY
         except PuraError as error:
             item.state, item.failure = ItemState.FAILED, Failure.of(error)
+        self._dropped += [item] if dropped else ()
         self._add([item], translate("Session", "pasting"))
 
     def add_sample(self) -> None:
@@ -376,6 +388,22 @@ class Session(QObject):
             return fresh
         current = self.current
         return (current,) if current is not None and current.runnable else ()
+
+    @property
+    def begins_alone(self) -> bool:
+        """Whether an audit begins by itself when a text is dropped."""
+        wanted = self.settings.current.begin_audits
+        return not self.environment.paths.policy.exists() if wanted is None else wanted
+
+    def take_dropped(self) -> tuple[Item, ...]:
+        """Return the texts that were dropped, once: when all are read and nothing is missing."""
+        if not self._dropped or not self.ready or self.mismatches() or not self.begins_alone:
+            return ()
+        if any(item.state is ItemState.LOADING for item in self._dropped):
+            return ()
+        here = set(self.queue.items)
+        taken, self._dropped = self._dropped, []
+        return tuple(i for i in taken if i in here and i.state is ItemState.READY)
 
     def audit(self, items: Sequence[Item] | None = None) -> None:
         """Queue audits of the rows, short ones first; a file that was not read is read again."""

@@ -183,7 +183,13 @@ class SettingsDialog(PlainDialog):
 
     def _work(self) -> QWidget:
         now = self._file.current
-        part, form = _part(translate("Settings", "Device"))
+        part, form = _part(translate("Settings", "Audits"))
+        self.begin = QCheckBox(
+            translate("Settings", "Begin by itself when a text is dropped and all is there")
+        )
+        self.begin.setChecked(self._host.session.begins_alone)
+        self.begin.toggled.connect(lambda on: self._change(later=False, begin_audits=on))
+        form.addRow(self.begin)
         self.device = _combo(
             translate("Settings", "The model runs on"),
             [

@@ -86,6 +86,7 @@ class Bundle:
         key_fingerprint: Of the key.
         profile: Name of the profile.
         profile_fingerprint: Of the profile.
+        model: Fingerprint of the model that the profile belongs to; None for any.
         policy: Name and version of the policy; None where it is the shipped one.
         power: Fingerprints of the power tables.
         register_rows: How many issued payloads it holds.
@@ -95,6 +96,7 @@ class Bundle:
     key_fingerprint: str
     profile: str
     profile_fingerprint: str
+    model: str | None
     policy: str | None
     power: tuple[str, ...]
     register_rows: int
@@ -233,6 +235,7 @@ def _shown(content: _Content, passphrase: bytearray) -> Bundle:
             key_fingerprint=found.key.fingerprint,
             profile=content.name,
             profile_fingerprint=content.profile.fingerprint,
+            model=content.profile.model,
             policy=content.policy.rule if content.policy is not None else None,
             power=tuple(table.fingerprint for table in content.power),
             register_rows=max(0, len(content.register.splitlines()) - 1),

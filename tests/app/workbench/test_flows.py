@@ -27,12 +27,12 @@ from pura.usecases.bundles import CreateBundle, create_bundle
 from pura.usecases.environment import Environment
 from pura.usecases.keys import CreateKey, create_key
 from pura.usecases.profiles import SaveProfile, save_profile
+from pura.verdict.policy import default_policy
 from pura_audit import application
 from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
-from pura_audit.session.choices import Catalogue
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
@@ -76,6 +76,26 @@ def test_a_dropped_file_is_audited_and_the_payload_stands_on_screen(
     assert window.work.answer.payload_text() == audit.payload.bits
     assert window.work.answer.heading.text() == "A mark was found"
     assert window.selection.audit is audit
+
+
+def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
+    window: Any, qtbot: Any, tmp_path: Path, text: str, paths: Paths
+) -> None:
+    session = window.session
+    assert not session.begins_alone
+    session.settings.update(begin_audits=None)
+    keys = session.keys
+    session.choose_keys([])
+    (tmp_path / "memo.txt").write_text(text, encoding="utf-8")
+    drop_files(window, tmp_path / "memo.txt")
+    qtbot.waitUntil(lambda: states(window) == ["ready"])
+    session.choose_keys(keys)  # what was missing has come
+    qtbot.waitUntil(lambda: states(window) == ["done"])
+    session.add_text(text, "pasted")
+    assert states(window) == ["done", "ready"]  # a prompt may be given first
+    paths.policy.parent.mkdir(parents=True, exist_ok=True)
+    paths.policy.write_text(default_policy().to_json(), encoding="utf-8")  # the organisation's
+    assert not session.begins_alone
 
 
 def test_dropped_and_pasted_texts_become_rows(window: Any, text: str) -> None:
@@ -560,12 +580,15 @@ def test_the_window_opens_on_the_screen(app: Any, qtbot: Any, engine: Any, paths
 
 
 def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_loses_nothing(
-    window: Any, qtbot: Any, tmp_path: Path, tbcc: Profile
+    window: Any, qtbot: Any, engine: Any, tmp_path: Path, tbcc: Profile, monkeypatch: Any
 ) -> None:
+    installed: list[object] = []
+    monkeypatch.setattr(setup, "install_model", lambda at, **_: installed.append(at))
     words = "four words in a row"
     there = Environment(
         paths=user_paths(tmp_path / "there"), ask_folder=lambda _new: bytearray(words.encode())
     )
+    tbcc = tbcc.with_(model=None)
     save_profile(there, SaveProfile(name="House", profile=tbcc))
     create_key(there, CreateKey(name="Newsroom", place=Place.FILES))
     path = tmp_path / "team.purateam"
@@ -573,6 +596,9 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     held = create_bundle(
         there, CreateBundle(key="Newsroom", profile="House", passphrase=secret, path=path)
     )
+    engine.empty = True
+    window.session.look_around()
+    qtbot.waitUntil(lambda: not window.session.catalogue.models)
     dialog = bundle.show_bundle(window, path)
     size = dialog.size()
     qtbot.keyClicks(dialog.passphrase, "another passphrase")
@@ -585,12 +611,12 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
     qtbot.keyClicks(dialog.passphrase, words)
     qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
     qtbot.waitUntil(dialog.holds.isVisible)
+    assert dialog.model.isVisible()  # none is here: it is asked for once
     for shown in ("Newsroom", held.key_fingerprint, held.profile_fingerprint):
         assert shown in dialog.holds.text()
     here = window.session.environment
     assert [*here.keys.list(), *here.profiles.names()] == []  # before somebody says so
     # No keyring here: the key goes into an encrypted file, whose passphrase is chosen now.
-    window.session.catalogue = Catalogue()
     qtbot.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)  # takes it in, as on the first page
     asked = dialog.findChild(PassphraseDialog)
     for line in (asked.first, asked.again):
@@ -599,6 +625,7 @@ def test_a_team_bundle_is_shown_before_it_is_taken_in_and_a_wrong_passphrase_los
         asked.ok.click()
     assert [entry.fingerprint for entry in here.keys.list()] == [held.key_fingerprint]
     assert here.profiles.get("House") == tbcc
+    qtbot.waitUntil(lambda: installed == [here])
 
 
 def test_closing_while_a_model_is_fetched_asks_and_leaves_nothing_half_installed(

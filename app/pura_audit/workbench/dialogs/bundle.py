@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QFileDialog, QLineEdit, QWidget
 
 from pura.keys import Place, Secret, State, passphrase_bytes
+from pura.model.fetch import builtin_model
 from pura.usecases.bundles import (
     SUFFIX,
     Bundle,
@@ -22,7 +23,7 @@ from pura.usecases.keys import unlock_files
 from pura_audit.jobs.context import JobContext
 from pura_audit.jobs.outcome import Done, Failure, Outcome
 from pura_audit.keys.passphrase import PassphraseDialog, folder_passphrase
-from pura_audit.platform.i18n import filled, translate
+from pura_audit.platform.i18n import filled, size, translate
 from pura_audit.session.choices import Catalogue
 from pura_audit.session.session import Session
 from pura_audit.widgets.card import label
@@ -63,8 +64,12 @@ class BundleDialog(WorkingDialog):
         self.holds.hide()
         self.policy = QCheckBox(translate("Bundle", "Its policy may replace the one that is here"))
         self.policy.hide()
+        words = translate("Bundle", "Install the built-in model too ({size:text}, fetched once)")
+        self.model = QCheckBox(filled(words, size=size(builtin_model().download_bytes)))
+        self.model.setChecked(True)
+        self.model.hide()
         self.go = main_button(translate("Bundle", "Show what it holds"), self._go)
-        for widget in (self.passphrase, self.holds, self.policy):
+        for widget in (self.passphrase, self.holds, self.policy, self.model):
             column.addWidget(widget)
         column.addLayout(self.progress_row())
         column.addLayout(button_row(cancel_button(self), self.go))
@@ -111,6 +116,8 @@ class BundleDialog(WorkingDialog):
         self.holds.setText("\n".join(bundle_lines(bundle)))
         self.holds.show()
         self.policy.setVisible(bundle.policy is not None)
+        none = not (self.session.catalogue or Catalogue()).models and not self.session.installing
+        self.model.setVisible(none and bundle.model in (None, builtin_model().fingerprint))
         self.say(translate("Bundle", "Compare the fingerprints with whoever made the bundle."))
         self.go.setText(translate("Bundle", "Take it in"))
         self.refresh_buttons()
@@ -144,8 +151,13 @@ class BundleDialog(WorkingDialog):
         self.begin(
             work,
             words=lambda _: translate("Bundle", "The team bundle was taken in."),
-            then=lambda _: self.accept(),
+            then=lambda _: self._taken(),
         )
+
+    def _taken(self) -> None:
+        if self.model.isVisible() and self.model.isChecked():
+            self.session.install_wanted.emit()
+        self.accept()
 
 
 def bundle_lines(bundle: Bundle) -> list[str]:

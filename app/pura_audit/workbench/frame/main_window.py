@@ -151,9 +151,12 @@ class MainWindow(QMainWindow):
         session.item_changed.connect(self._show_current)
         session.choices_changed.connect(self._tell_problems)
         session.choices_changed.connect(self._show_current)
+        session.choices_changed.connect(self._begin_dropped)
+        session.queue.dataChanged.connect(self._begin_dropped)
         session.busy_changed.connect(self._busy_changed)
         session.device_changed.connect(self._warm_up)
         session.installing_changed.connect(self._close_when_idle)
+        session.installing_changed.connect(self._show_current)
         session.report_seen.connect(self._offer_check)
         self.header.audit_wanted.connect(self.audit)
         self.header.cancel_wanted.connect(session.cancel)
@@ -239,7 +242,11 @@ class MainWindow(QMainWindow):
         self.work.ready.expect(expectation_words(item, self.session))
         expected = self.session.pace.seconds([item])
         self.work.show_item(
-            item, paused=self.session.paused, expected=expected, missing=self.session.missing
+            item,
+            paused=self.session.paused,
+            expected=expected,
+            missing=self.session.missing,
+            installing=self.session.installing,
         )
         if another:
             self.selection.show_strongest()
@@ -324,10 +331,16 @@ class MainWindow(QMainWindow):
         dialog.filesSelected.connect(lambda names: self.add_files([*map(Path, names)]))
         dialog.open()
 
-    def add_files(self, paths: Sequence[Path]) -> None:
+    def add_files(self, paths: Sequence[Path], *, dropped: bool = False) -> None:
         """Add texts to the list; what is no text opens what it is for."""
         if texts := texts_of(self, paths):
-            self.session.add_paths(texts)
+            self.session.add_paths(texts, dropped=dropped)
+            self._begin_dropped()
+
+    def _begin_dropped(self) -> None:
+        """Audit what was dropped as soon as it is read, and key, model and profile are here."""
+        if items := self.session.take_dropped():
+            self.audit_items(items)
 
     def paste(self) -> None:
         """Take files or text from the clipboard."""
@@ -459,9 +472,10 @@ class MainWindow(QMainWindow):
         self._highlight(over=False)
         paths = dropped_paths(event.mimeData())
         if paths:
-            self.add_files(paths)
+            self.add_files(paths, dropped=True)
         elif words := event.mimeData().text():
-            self.session.add_text(words)
+            self.session.add_text(words, dropped=True)
+            self._begin_dropped()
         event.acceptProposedAction()
 
     def _highlight(self, *, over: bool) -> None:

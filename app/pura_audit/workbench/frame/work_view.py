@@ -59,7 +59,13 @@ class WorkView(QWidget):
         self.busy.pause_wanted.connect(self.pause_wanted)
 
     def show_item(
-        self, item: Item, *, paused: bool, expected: float | None, missing: Sequence[str] = ()
+        self,
+        item: Item,
+        *,
+        paused: bool,
+        expected: float | None,
+        missing: Sequence[str] = (),
+        installing: bool = False,
     ) -> None:
         """Show a row as it stands.
 
@@ -68,6 +74,7 @@ class WorkView(QWidget):
             paused: All audits wait.
             expected: Seconds that its audit takes, where that is known.
             missing: Which of key, model and profile are not chosen.
+            installing: A model is being installed.
         """
         match item.state:
             case ItemState.DONE if item.audit is not None:
@@ -83,7 +90,7 @@ class WorkView(QWidget):
                 self.error.again.setVisible(item.document is not None or item.path is not None)
                 self.stack.setCurrentWidget(self.error)
             case _:
-                self.ready.show_item(item, missing)
+                self.ready.show_item(item, missing, installing=installing)
                 self.stack.setCurrentWidget(self.ready)
         audit = item.audit if item.state is ItemState.DONE else None
         text = item.document.text if item.document is not None else ""

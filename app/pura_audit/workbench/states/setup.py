@@ -45,9 +45,12 @@ class Setup(QObject):
             button.clicked.connect(lambda _=False, do=act: do())
         view.cancel_wanted.connect(self._cancel)
         session.choices_changed.connect(self._refresh)
+        session.install_wanted.connect(self.install_model)
 
     def install_model(self) -> None:
-        """Install the built-in model."""
+        """Install the built-in model, unless one is on its way."""
+        if self._session.installing:
+            return
         environment = self._session.environment
         self._add(
             lambda context: install_model(

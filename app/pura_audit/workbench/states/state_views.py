@@ -240,12 +240,20 @@ class ReadyView(Card):
         self.expectation.setText(words)
         self.expectation.setVisible(bool(words))
 
-    def show_item(self, item: Item, missing: Sequence[str] = ()) -> None:
-        """Show a text that was not audited yet, and what has to be chosen before it can be."""
+    def show_item(
+        self, item: Item, missing: Sequence[str] = (), *, installing: bool = False
+    ) -> None:
+        """Show a text that was not audited yet, and what has to be chosen before it can be.
+
+        Args:
+            item: Its row.
+            missing: Which of key, model and profile are not chosen.
+            installing: A model is being installed, so that none is offered.
+        """
         fresh = item.state in (ItemState.READY, ItemState.CANCELLED, ItemState.INTERRUPTED)
         missing = missing if fresh and not item.sample else ()
         for name, button in self.offers.items():
-            button.setVisible(name in missing)
+            button.setVisible(name in missing and not (name == "model" and installing))
         heading = {
             ItemState.LOADING: translate("Ready", "Opening the file"),
             ItemState.WAITING: translate("Ready", "Waiting for its turn"),
@@ -261,7 +269,9 @@ class ReadyView(Card):
             ItemState.LOADING: "",
             ItemState.DONE: "",
         }.get(item.state, translate("Ready", "Press Audit (Ctrl+Return)."))
-        if missing:
+        if missing and installing and set(missing) == {"model"}:
+            way = translate("Ready", "It can be audited when the model is installed.")
+        elif missing:
             way = translate("Ready", "It can be audited once these are made or chosen:")
         parts = [item.name, measure_words(item)]
         self.words.setText(" · ".join(p for p in parts if p) + (f"\n{way}" if way else ""))

@@ -18,6 +18,9 @@ def annex(
     policy: PolicyOption = None,
     tongue: Annotated[str | None, typer.Option("--language", help="en or de.")] = None,
     paper: Annotated[str, typer.Option(help="a4 or us-letter.")] = "a4",
+    detector: Annotated[
+        str, typer.Option(metavar="URL", help="Where others may ask the detector.")
+    ] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
 ) -> None:
     """Write an annex for regulators: what can be shown under Article 50(2) of the EU AI Act.
@@ -36,6 +39,7 @@ def annex(
             language=tongue or language(),
             paper=paper,
             replace=force,
+            detector=detector,
         ),
     )
     out.print(say("file.written", path=str(written.path), count=written.size))

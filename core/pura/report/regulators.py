@@ -60,6 +60,7 @@ class AnnexFacts:
         date: Of the annex, ``YYYY-MM-DD``.
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
+        detector: Address of the detector that others may ask; empty where there is none.
     """
 
     profile: Profile
@@ -69,6 +70,7 @@ class AnnexFacts:
     date: str
     language: str = "en"
     paper: str = "a4"
+    detector: str = ""
 
     @property
     def tables(self) -> tuple[PowerTable, ...]:
@@ -163,6 +165,12 @@ class _Words:
 def _about(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
     organisation = printable(of.policy.organisation) or say("not-given")
     named = printable(of.profile.name or "")
+    address = printable(of.detector).rstrip("/")
+    asked = (
+        [(say("detector"), address), (say("detector.terms"), f"{address}/v1/detector")]
+        if address
+        else []
+    )
     return (
         paragraph(say("about.text")),
         facts(
@@ -172,6 +180,7 @@ def _about(of: AnnexFacts, say: _Words) -> tuple[Block, ...]:
                 (say("program"), f"PURA Audit {__version__}"),
                 (say("profile"), f"{named} {of.profile.fingerprint}".strip()),
                 (say("policy"), _rule(of.policy)),
+                *asked,
             ]
         ),
     )

@@ -30,6 +30,7 @@ class WriteAnnex:
         language: ``en`` or ``de``.
         paper: ``a4`` or ``us-letter``.
         replace: A file that is there may be replaced.
+        detector: Address of the detector that others may ask; empty where there is none.
     """
 
     profile: Profile
@@ -39,6 +40,7 @@ class WriteAnnex:
     language: str = "en"
     paper: str = "a4"
     replace: bool = False
+    detector: str = ""
 
 
 def write_annex(environment: Environment, request: WriteAnnex) -> WrittenFile:
@@ -61,6 +63,7 @@ def write_annex(environment: Environment, request: WriteAnnex) -> WrittenFile:
             date=request.date or datetime.now(UTC).date().isoformat(),
             language=request.language,
             paper=request.paper,
+            detector=request.detector,
         )
     )
     write_or_refuse(request.pdf, pdf)

@@ -21,6 +21,7 @@ from typing import Final, Literal
 from pura.base.build_hash import build_hash
 from pura.base.catalogue import Value, catalogue
 from pura.base.errors import PuraError
+from pura.base.files import exposed
 from pura.base.locked_memory import stays_out_of_swap
 from pura.base.resources import resource
 from pura.caselog import list_cases
@@ -107,6 +108,7 @@ def examine(environment: Environment, *, hashes: bool = False) -> Iterator[Exami
         lambda: _policy(environment),
         lambda: _register(environment),
         lambda: _case_log(environment),
+        lambda: _service(environment),
         _cage,
         _fonts,
         _programs,
@@ -295,6 +297,21 @@ def _register(environment: Environment) -> Iterator[Examined]:
             yield _seen("register", "register", count=len(register))
     except PuraError as error:
         yield _fault("register", error)
+
+
+def _service(environment: Environment) -> Iterator[Examined]:
+    """Look at what the detector that others may ask keeps; nothing where there never was one."""
+    folder, store = environment.paths.config / "serve", environment.paths.data / "serve.sqlite3"
+    if not folder.is_dir():
+        return
+    shown = str(folder)
+    kept = sorted(one for one in folder.iterdir() if one.is_file())
+    if command := next((found for one in kept if (found := exposed(one))), ""):
+        yield _seen("service", "service.open", "fault", path=shown, command=command)
+    elif store.exists() and not (folder / "salt").exists():
+        yield _seen("service", "service.salt", "fault", path=shown)
+    else:
+        yield _seen("service", "service", path=shown)
 
 
 def _case_log(environment: Environment) -> Iterator[Examined]:

@@ -1,0 +1,31 @@
+"""What the doctor says of the detector that others may ask."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from pura.base.paths import user_paths
+from pura.usecases.doctor import examine
+from pura.usecases.environment import Environment
+from pura.usecases.statements import detector_key
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps rights of its own")
+def test_what_the_service_keeps_is_looked_at() -> None:
+    at = Environment(paths=user_paths(), device="cpu")
+
+    def said() -> list[tuple[str, str]]:
+        return [(one.grade, one.remark.key) for one in examine(at) if one.name == "service"]
+
+    assert said() == []
+    detector_key(at)
+    assert said() == [("ok", "service")]
+    at.paths.data.mkdir(parents=True, exist_ok=True)
+    (at.paths.data / "serve.sqlite3").touch()
+    assert said() == [("fault", "service.salt")]
+    salt = at.paths.config / "serve" / "salt"
+    salt.touch()
+    salt.chmod(0o644)
+    assert said() == [("fault", "service.open")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -123,7 +122,7 @@ def list_(
     models = environment().models.list()
     if as_json:
         for m in models:
-            write_row(m.to_dict() | {"memory": asdict(_room(m))}, "model")
+            write_row(m.to_dict() | {"memory": _memory(_room(m))}, "model")
     elif not models:
         err.print(say("model.none"))
     elif not out.is_terminal:
@@ -153,6 +152,16 @@ def _room(model: InstalledModel) -> Room:
     from pura.model.memory import free_memory, room_for
 
     return room_for(model.parameters, free=free_memory())
+
+
+def _memory(room: Room) -> dict[str, object]:
+    """Return what rows say of it; English, as in all of them."""
+    return {
+        "fits": room.fits,
+        "need_bytes": room.need_bytes,
+        "free_bytes": room.free_bytes,
+        "reason": room.words("en"),
+    }
 
 
 @app.command("show")

@@ -222,7 +222,7 @@ def _parse(data: dict[str, Any]) -> tuple[Settings, tuple[str, ...]]:
 def _fits(name: str, value: object, default: object) -> bool:
     if name in _CHOICES:
         return value in _CHOICES[name]
-    if name == "queue_folded":
+    if name in ("queue_folded", "begin_audits"):
         return value is None or isinstance(value, bool)
     if name == "text_size":
         return type(value) is int and 8 <= value <= 48

@@ -33,6 +33,7 @@ from pura_audit.jobs.outcome import Progress
 from pura_audit.keys.dialog import KeysDialog
 from pura_audit.keys.forms import KeyForm
 from pura_audit.keys.passphrase import PassphraseDialog
+from pura_audit.platform.settings import SettingsFile
 from pura_audit.session.items import ItemState
 from pura_audit.session.pace import excerpt_of
 from pura_audit.session.queue_model import verdict_words
@@ -83,6 +84,7 @@ def test_an_audit_begins_by_itself_when_a_text_was_dropped_and_all_is_there(
 ) -> None:
     session = window.session
     assert not session.begins_alone
+    assert SettingsFile(paths.config).current.begin_audits is False  # after a restart too
     session.settings.update(begin_audits=None)
     keys = session.keys
     session.choose_keys([])

@@ -21,7 +21,20 @@ from pura.base import strict
 from pura.base.errors import PuraError
 
 Target = Callable[[bytes], object]
-READERS: Final = ("csv", "docx", "eml", "html", "json", "jsonl", "mbox", "odt", "pdf", "rtf")
+READERS: Final = (
+    "csv",
+    "docx",
+    "eml",
+    "html",
+    "json",
+    "jsonl",
+    "mbox",
+    "odt",
+    "pdf",
+    "pptx",
+    "rtf",
+    "xlsx",
+)
 
 
 @cache
@@ -208,6 +221,8 @@ def targets() -> dict[str, Callable[[], Target]]:
     }
     return made | {
         "inside-docx": lambda: _packed(_reader("docx"), "word/document.xml"),
+        "inside-xlsx": lambda: _packed(_reader("xlsx"), "xl/workbook.xml"),
+        "inside-pptx": lambda: _packed(_reader("pptx"), "ppt/presentation.xml"),
         "inside-odt": lambda: _packed(_reader("odt"), "content.xml"),
         "case": _case,
         "gguf": _gguf,

@@ -70,6 +70,8 @@ FORMATS: Final = {
         Format(name="pdf", label="a PDF", endings=(".pdf",), module="pdf"),
         Format(name="docx", label="a Word document", endings=(".docx", ".docm"), module="docx"),
         Format(name="odt", label="an OpenDocument text", endings=(".odt",), module="odt"),
+        Format(name="xlsx", label="an Excel workbook", endings=(".xlsx", ".xlsm"), module="xlsx"),
+        Format(name="pptx", label="a presentation", endings=(".pptx", ".pptm"), module="pptx"),
         Format(name="rtf", label="a rich text (RTF)", endings=(".rtf",), module="rtf"),
         Format(name="json", label="JSON", endings=(".json",), module="json_rows", textual=True),
         Format(
@@ -181,11 +183,14 @@ def _packed(data: bytes) -> Format:
     # The archive is opened in the child only; names stand in it as plain bytes.
     if b"mimetypeapplication/vnd.oasis.opendocument.text" in data[:200]:
         return _format("odt")
-    if b"word/document" in data:
-        return _format("docx")
+    for inside, name in (
+        (b"word/document", "docx"),
+        (b"xl/workbook", "xlsx"),
+        (b"ppt/presentation", "pptx"),
+    ):
+        if inside in data:
+            return _format(name)
     for inside, what in (
-        (b"xl/workbook", phrase("kind.xlsx")),
-        (b"ppt/presentation", phrase("kind.pptx")),
         (b"application/epub+zip", phrase("kind.epub")),
         (b"content.xml", phrase("kind.opendocument")),
     ):

@@ -32,7 +32,7 @@ CHILD_OPEN_FILES: Final = 3
 """Descriptors of the child: input, output, errors. With these taken it can open nothing."""
 
 MAX_UNPACKED_BYTES: Final = 64 << 20
-"""Bytes that one part of a packed document (docx, odt) may unpack to."""
+"""Bytes that one part of a packed document (docx, odt, xlsx, pptx) may unpack to."""
 MAX_PACKED_ENTRIES: Final = 10_000
 """Entries of a packed document."""
 MAX_MAIL_DEPTH: Final = 20

@@ -13,6 +13,10 @@ import pytest
 import typst
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
+from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.comments import Comment
 
 from pura.audit.facts import input_facts
 from pura.base.errors import InputError
@@ -73,7 +77,8 @@ def test_the_content_decides_before_the_name() -> None:
     assert tell(b"From: a\nTo: b\nSubject: c\n\nx", "-").name == "eml"
     assert tell(b"From: a friend\n\nx", "-").name == "text"
     assert tell(b"a,b\n1,2", "x.csv").name == "csv"
-    for magic in (b"\x89PNG\r\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04xl/workbook"):
+    assert tell(b"PK\x03\x04xl/workbook", "x.zip").name == "xlsx"
+    for magic in (b"\x89PNG\r\n", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04content.xml"):
         with pytest.raises(InputError, match="no reader"):
             tell(magic, "x.txt")
 
@@ -435,3 +440,103 @@ def test_every_part_that_cannot_be_read_is_told() -> None:
     ]
     assert [one.part for one in found.missed(["row 3"])] == ["row 3"]
     assert choose(found, ["row 3"]) == ()
+
+
+def workbook() -> bytes:
+    book = Workbook()
+    sheet = book.active
+    sheet.title = "Answers"
+    sheet.append(["question", "answer", 3])
+    sheet.append(["Why?", PARAGRAPHS[0].strip(), 4.5])
+    sheet.append(["=1+1", None, "x"])
+    sheet["A5"] = CellRichText("plain ", TextBlock(InlineFont(b=True), "bold"))
+    sheet["B2"].comment = Comment("A comment on it", "somebody")
+    drafts = book.create_sheet("Drafts")
+    drafts.sheet_state = "hidden"
+    drafts["A1"] = "what was hidden"
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def test_a_workbook_gives_its_sheets_and_names_what_is_hidden() -> None:
+    found = read(workbook(), "x.xlsx")
+    said = PARAGRAPHS[0].strip()
+    assert parts(found) == {
+        "sheet Answers": f"question\tanswer\nWhy?\t{said}\nx\nplain bold",
+        "sheet Answers, cell B2": said,
+        "sheet Answers, comments": "A comment on it",
+        "sheet Drafts (hidden)": "what was hidden",
+    }
+    (main,) = found.chosen
+    notes = {note.key: note.values for note in main.notes}
+    assert notes["left-out.hidden-parts"] == {"names": "sheet Drafts"}
+    assert "left-out.number-cells" in notes
+    assert choose(found, ["sheet Drafts (hidden)"])[0].text == "what was hidden"
+
+
+SLIDE = (
+    '<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" '
+    'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main" {show}>'
+    "<p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+)
+SHAPE = (
+    '<p:sp><p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr><p:txBody>'
+    "<a:p><a:pPr/><a:r><a:rPr/><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+)
+TABLE = (
+    "<p:grpSp><p:graphicFrame><a:graphic><a:graphicData><a:tbl><a:tr>"
+    "<a:tc><a:txBody><a:p><a:r><a:t>one</a:t></a:r></a:p></a:txBody></a:tc>"
+    "<a:tc><a:txBody><a:p><a:r><a:t>two</a:t></a:r></a:p></a:txBody></a:tc>"
+    "</a:tr></a:tbl></a:graphicData></a:graphic></p:graphicFrame></p:grpSp>"
+)
+RELATIONS = '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">{}</Relationships>'
+RELATION = '<Relationship Id="{}" Type="http://x/{}" Target="{}"{}/>'
+
+
+def presentation(**more: str) -> bytes:
+    """A deck as PowerPoint writes it, with the last slide first in the folder and one hidden."""
+    shown = (3, 1, 2)
+    ids = "".join(f'<p:sldId id="{256 + n}" r:id="r{n}"/>' for n in shown)
+    slides = {
+        1: SLIDE.format(show="", shapes=SHAPE.format(kind="body", text="Second words") + TABLE),
+        2: SLIDE.format(show='show="0"', shapes=SHAPE.format(kind="body", text="Never shown")),
+        3: SLIDE.format(
+            show="",
+            shapes=SHAPE.format(kind="title", text="The harbour")
+            + SHAPE.format(kind="sldNum", text="1"),
+        ),
+    }
+    related = "".join(RELATION.format(f"r{n}", "slide", f"slides/slide{n}.xml", "") for n in slides)
+    notes = RELATION.format("r1", "notesSlide", "../notesSlides/notesSlide1.xml", "")
+    notes += RELATION.format("r2", "hyperlink", "http://localhost:9/x", ' TargetMode="External"')
+    entries = {
+        "ppt/presentation.xml": '<p:presentation xmlns:p="p" xmlns:r="r"><p:sldIdLst>'
+        f"{ids}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": RELATIONS.format(related),
+        **{f"ppt/slides/slide{n}.xml": xml for n, xml in slides.items()},
+        "ppt/slides/_rels/slide3.xml.rels": RELATIONS.format(notes),
+        "ppt/notesSlides/notesSlide1.xml": SLIDE.format(
+            show="", shapes=SHAPE.format(kind="body", text="What is said about it")
+        ),
+    }
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (entries | more).items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def test_a_presentation_gives_slides_in_the_order_of_the_show_and_notes() -> None:
+    found = read(presentation(), "x.pptx")
+    assert parts(found) == {
+        "slides": "The harbour\n\nSecond words\n\none\ttwo",
+        "notes": "What is said about it",
+        "slide 1": "The harbour",
+        "notes of slide 1": "What is said about it",
+        "slide 2": "Second words\n\none\ttwo",
+        "slide 3 (hidden)": "Never shown",
+    }
+    assert [one.part for one in found.chosen] == ["slides", "notes"]
+    (note,) = found.chosen[0].notes
+    assert note.values == {"names": "slide 3"}

@@ -65,6 +65,14 @@ def packed(document: bytes | str, **more: bytes | str) -> bytes:
     return file.getvalue()
 
 
+def archived(entries: dict[str, bytes | str]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
 def opendocument(content: str) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
@@ -131,6 +139,9 @@ ENTITIES = [
 def test_entities_are_refused_in_every_packed_format(declaration: str, encoding: str) -> None:
     xml = declaration + DOCX.format(PARAGRAPH.format("&l9;"))
     assert refused(packed(xml.encode(encoding)), "x.docx").code == "input-outside"
+    office = {"xl/workbook.xml": "x.xlsx", "ppt/presentation.xml": "x.pptx"}
+    for entry, name in office.items():
+        assert refused(archived({entry: xml.encode(encoding)}), name).code == "input-outside"
     if encoding == "utf-8":
         assert refused(opendocument(xml), "x.odt").code == "input-outside"
 
@@ -138,6 +149,42 @@ def test_entities_are_refused_in_every_packed_format(declaration: str, encoding:
 def test_deep_xml_is_refused() -> None:
     deep = DOCX.format("<w:sdt>" * 50_000 + "</w:sdt>" * 50_000)
     assert refused(packed(deep), "deep.docx").code == "input-limit"
+    for entry, name in (("xl/workbook.xml", "deep.xlsx"), ("ppt/presentation.xml", "deep.pptx")):
+        assert refused(archived({entry: deep}), name).code == "input-limit"
+
+
+def workbook(cells: str, strings: str, target: str = "sheet1.xml") -> bytes:
+    related = (
+        '<r><q Id="a" Type="x/worksheet" Target="{}"/>'
+        '<q Id="b" Type="x/sharedStrings" Target="s.xml"/></r>'
+    )
+    return archived(
+        {
+            "xl/workbook.xml": '<w><sheet name="A" id="a"/></w>',
+            "xl/_rels/workbook.xml.rels": related.format(target),
+            "xl/sheet1.xml": f"<w><row>{cells}</row></w>",
+            "xl/s.xml": f"<w>{strings}</w>",
+            "secret.xml": "<w><row><c t='inlineStr'><is><t>secret</t></is></c></row></w>",
+        }
+    )
+
+
+def test_a_text_that_a_million_cells_ask_for_is_refused() -> None:
+    data = workbook('<c t="s"><v>0</v></c>' * 100_000, f"<si><t>{'word ' * 1000}</t></si>")
+    assert len(data) < 1 << 16
+    assert refused(data, "x.xlsx").code == "input-limit"
+
+
+@pytest.mark.parametrize("number", ["-1", "7", "x", "9" * 5000])
+def test_a_cell_that_asks_for_a_text_that_is_not_there(number: str) -> None:
+    data = workbook(f'<c t="s"><v>{number}</v></c>', "<si><t>words</t></si>")
+    assert refused(data, "x.xlsx").code in ("input-empty", "input-damaged")
+
+
+@pytest.mark.parametrize("target", ["../../../etc/passwd", "http://localhost:9/x", "sheet1.xml/.."])
+def test_relations_lead_nowhere_outside(target: str) -> None:
+    data = workbook("", "<si><t>words</t></si>", target)
+    assert refused(data, "x.xlsx").code == "input-empty"
 
 
 def test_external_relationships_are_never_followed() -> None:

@@ -12,6 +12,7 @@ import pytest
 import typst
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from openpyxl import Workbook
 
 from pura.base.errors import InputError, PuraError
 from pura.documents import child, read_data
@@ -24,6 +25,11 @@ ODT = (
     '<text:p>Some <text:s text:c="2"/>words<text:line-break/>here</text:p></office:text>'
     "</office:body></office:document-content>"
 )
+DECK = {
+    "ppt/presentation.xml": '<p xmlns:r="r"><sldId id="1" r:id="a"/></p>',
+    "ppt/_rels/presentation.xml.rels": '<r><x Id="a" Type="t/slide" Target="slides/s.xml"/></r>',
+    "ppt/slides/s.xml": '<s show="1"><sp><txBody><p><r><t>Some words</t></r></p></txBody></sp></s>',
+}
 MAIL = (
     b"From: a@b\nTo: c@d\nSubject: =?utf-8?q?x?=\nMIME-Version: 1.0\n"
     b'Content-Type: multipart/mixed; boundary="b"\n\n--b\nContent-Type: text/plain; '
@@ -40,6 +46,18 @@ def sample(name: str) -> bytes:
         document.add_paragraph("Some words of a paragraph.")
         document.add_table(1, 2).cell(0, 0).text = "cell"
         document.save(file)
+        return file.getvalue()
+    if name == "xlsx":
+        file = io.BytesIO()
+        book = Workbook()
+        book.active.append(["Some words of a cell that is long enough to be a part.", 2])
+        book.save(file)
+        return file.getvalue()
+    if name == "pptx":
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            for entry, content in DECK.items():
+                archive.writestr(entry, content)
         return file.getvalue()
     if name == "odt":
         file = io.BytesIO()

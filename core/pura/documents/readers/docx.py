@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pura.documents.readers.blocks import Block, join
-from pura.documents.readers.packed import ZipContainer
+from pura.documents.readers.packed import ZipContainer, local_name
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions, Transform
 from pura.words.sentence import Sentence, sentence
 
@@ -33,7 +33,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     package = ZipContainer(data)
     name = "word/document.xml" if "word/document.xml" in package else "word/document2.xml"
     root = package.xml(name)
-    changed = any(_tag(e) in _ADDED | _REMOVED for e in root.iter())
+    changed = any(local_name(e) in _ADDED | _REMOVED for e in root.iter())
     notes = _left_out(root, package)
     readings = [("as accepted" if changed else "", MAIN, False)]
     if changed:
@@ -61,7 +61,7 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     boxes = [
         b
         for e in root.iter()
-        if _tag(e) == "txbxContent" and not _in_fallback(e)
+        if local_name(e) == "txbxContent" and not _in_fallback(e)
         for b in _Walk(original=False).blocks(e)
     ]
     if boxes:
@@ -72,11 +72,6 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     return extracts
 
 
-def _tag(element: Any) -> str:
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
 def _value(element: Any, name: str) -> str | None:
     found = element.get(_W + name)
     value = found if found is not None else element.get(_STRICT + name)
@@ -85,19 +80,19 @@ def _value(element: Any, name: str) -> str | None:
 
 def _child(element: Any, *path: str) -> Any:
     for name in path:
-        element = next((c for c in element if _tag(c) == name), None)
+        element = next((c for c in element if local_name(c) == name), None)
         if element is None:
             return None
     return element
 
 
 def _in_fallback(element: Any) -> bool:
-    return any(_tag(above) == "Fallback" for above in element.iterancestors())
+    return any(local_name(above) == "Fallback" for above in element.iterancestors())
 
 
 def _left_out(root: Any, package: ZipContainer) -> tuple[Sentence, ...]:
     notes = []
-    if any(_tag(e) == "numPr" for e in root.iter()):
+    if any(local_name(e) == "numPr" for e in root.iter()):
         notes.append(sentence("left-out.numbers"))
     if "word/header1.xml" in package or "word/footer1.xml" in package:
         notes.append(sentence("left-out.headers"))
@@ -131,7 +126,7 @@ class _Walk:
 
     def _blocks(self, element: Any) -> Iterator[Block]:
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag == "p":
                 text = self._pending + "".join(self._inline(child))
                 joined = _child(child, "pPr", "rPr", self._mark) is not None
@@ -144,12 +139,12 @@ class _Walk:
                 yield from self._blocks(child)
 
     def _row(self, row: Any) -> str:
-        cells = [cell for cell in row if _tag(cell) == "tc"]
+        cells = [cell for cell in row if local_name(cell) == "tc"]
         return "\t".join("\n".join(b.text for b in self._blocks(cell)) for cell in cells)
 
     def _inline(self, element: Any) -> Iterator[str]:
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag in ("t", "delText"):
                 yield child.text or ""
             elif tag == "r" and self._vanishes(child):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from pura.documents.readers.blocks import Block, join
-from pura.documents.readers.packed import ZipContainer, locked
+from pura.documents.readers.packed import ZipContainer, attribute, local_name, locked
 from pura.documents.values import ALTERNATIVE, MAIN, Extract, ReadOptions
 
 _SPACE: Final = re.compile(r"[ \t\n\r]+")
@@ -37,13 +37,15 @@ def read(data: bytes, options: ReadOptions) -> list[Extract]:
     ):
         raise locked()
     root = package.xml("content.xml")
-    body = next((e for e in root.iter() if _tag(e) == "text" and _is_office(e)), root)
+    body = next((e for e in root.iter() if local_name(e) == "text" and _is_office(e)), root)
     added, removed = _changes(body)
     changed = bool(added or removed)
     extracts = [_extract(body, "as accepted" if changed else "", MAIN, _Walk(set(), {}))]
     if changed:
         extracts.append(_extract(body, "as original", ALTERNATIVE, _Walk(added, removed)))
-    notes = [b for e in body.iter() if _tag(e) == "note-body" for b in _Walk(set(), {}).blocks(e)]
+    notes = [
+        b for e in body.iter() if local_name(e) == "note-body" for b in _Walk(set(), {}).blocks(e)
+    ]
     if notes:
         text, transforms = join(notes)
         extracts.append(
@@ -57,30 +59,20 @@ def _extract(body: Any, part: str, role: str, walk: _Walk) -> Extract:
     return Extract(text=text, part=part, role=role, transforms=transforms)
 
 
-def _tag(element: Any) -> str:
-    tag = element.tag
-    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
-
-
 def _is_office(element: Any) -> bool:
     return "office" in str(element.tag)
-
-
-def _value(element: Any, name: str) -> str:
-    """Return an attribute by its local name; versions of the format differ in the namespace."""
-    return next((str(v) for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")
 
 
 def _changes(body: Any) -> tuple[set[str], dict[str, str]]:
     """Return ids of insertions, and the text of every deletion by id."""
     added: set[str] = set()
     removed: dict[str, str] = {}
-    for region in (e for e in body.iter() if _tag(e) == "changed-region"):
-        name = _value(region, "id")
+    for region in (e for e in body.iter() if local_name(e) == "changed-region"):
+        name = attribute(region, "id")
         for kind in region:
-            if _tag(kind) == "insertion":
+            if local_name(kind) == "insertion":
                 added.add(name)
-            elif _tag(kind) == "deletion":
+            elif local_name(kind) == "deletion":
                 paragraphs = [b.text for b in _Walk(set(), {}).blocks(kind)]
                 removed[name] = "\n".join(paragraphs)
     return added, removed
@@ -99,14 +91,14 @@ class _Walk:
 
     def _blocks(self, element: Any, *, tight: bool) -> Iterator[Block]:
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag in ("p", "h"):
                 yield Block(text=self._paragraph(child), tight=tight)
             elif tag == "table-row":
                 cells = [
                     "\n".join(b.text for b in self._blocks(cell, tight=True))
                     for cell in child
-                    if _tag(cell) == "table-cell"
+                    if local_name(cell) == "table-cell"
                 ]
                 yield Block(text="\t".join(cells), tight=True)
             elif tag in ("change-start", "change-end", "change"):
@@ -123,13 +115,13 @@ class _Walk:
     def _inline(self, element: Any) -> Iterator[str]:
         yield self._visible(element.text)
         for child in element:
-            tag = _tag(child)
+            tag = local_name(child)
             if tag in ("change-start", "change-end", "change"):
                 yield self._change(child)
             elif self._inside:
                 pass
             elif tag == "s":
-                count = _value(child, "c")
+                count = attribute(child, "c")
                 yield "\ue000" * (min(int(count), 1000) if count.isdigit() else 1)
             elif tag == "line-break":
                 yield "\ue001"
@@ -143,8 +135,8 @@ class _Walk:
         return "" if self._inside or not text else _SPACE.sub(" ", text)
 
     def _change(self, element: Any) -> str:
-        name = _value(element, "change-id")
-        tag = _tag(element)
+        name = attribute(element, "change-id")
+        tag = local_name(element)
         if tag == "change-start" and name in self._added:
             self._inside.add(name)
         elif tag == "change-end":

@@ -1,8 +1,9 @@
-"""Zip containers and XML from strangers, opened with bounds (docx, odt)."""
+"""Zip containers and XML from strangers, opened with bounds."""
 
 from __future__ import annotations
 
 import io
+import posixpath
 import zipfile
 from typing import Any
 
@@ -47,6 +48,26 @@ class ZipContainer:
         """Return the root of an entry's XML; see :func:`parse`."""
         return parse(self.read(name))
 
+    def related(self, name: str) -> dict[str, tuple[str, str]]:
+        """Return what an entry of an Office package refers to inside it, by identifier.
+
+        Returns:
+            The last word of the relation's type, and the entry's name. What lies outside the
+            package, or is not in it, is left out.
+        """
+        folder, file = posixpath.split(name)
+        relations = posixpath.join(folder, "_rels", f"{file}.rels")
+        if relations not in self:
+            return {}
+        found = {}
+        for relation in self.xml(relations):
+            target = posixpath.normpath(posixpath.join(folder, relation.get("Target", "")))
+            target = target.lstrip("/")
+            if relation.get("TargetMode") != "External" and target in self:
+                kind = relation.get("Type", "").rpartition("/")[2]
+                found[relation.get("Id", "")] = (kind, target)
+        return found
+
 
 def parse(data: bytes) -> Any:
     """Parse XML without declarations, entities, other files or network.
@@ -90,3 +111,14 @@ def _check_overlap(entries: list[zipfile.ZipInfo]) -> None:
 
 def _bomb() -> InputError:
     return over("limit.part", mebibytes=MAX_UNPACKED_BYTES >> 20)
+
+
+def local_name(element: Any) -> str:
+    """Return the name of an element without its namespace; versions of a format differ in it."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def attribute(element: Any, name: str) -> str:
+    """Return an attribute by its name without namespace; empty where it is not there."""
+    return next((str(v) for k, v in element.attrib.items() if k.rpartition("}")[2] == name), "")

@@ -111,13 +111,14 @@ class KeyFolder:
         if not path.exists():
             return None
         data = self._bytes(path.name, name)
-        try:
-            with self._held:
-                found = read_key_file(data, self._known())
-        except KeyFormatError as error:
-            if error.code == "key-file-passphrase":
-                raise KeyStoreError("key.foreign", name=name, code="key-damaged") from None
-            raise fault(State.DAMAGED, self.title, name) from None
+        with self._held:
+            passphrase = self._known()  # a wrong one is no fault of the file
+            try:
+                found = read_key_file(data, passphrase)
+            except KeyFormatError as error:
+                if error.code == "key-file-passphrase":
+                    raise KeyStoreError("key.foreign", name=name, code="key-damaged") from None
+                raise fault(State.DAMAGED, self.title, name) from None
         return found.key
 
     def write(self, slot: str, key: SecretKey, name: str) -> None:

@@ -132,7 +132,17 @@ def test_every_text_of_the_command_is_used() -> None:
     )
     built = ("head.", "verdict.", "advice.", "note.", "skipped.", "mode.", "audit.", "device.")
     built += ("review.", "usage.", "expect.", "memory.", "fitness.", "state.", "case.erase-")
-    built += ("answer.", "doctor.", "action.", "stage.", "check.", "kept.", "quoted", "source.")
+    built += (
+        "serve.token-",
+        "answer.",
+        "doctor.",
+        "action.",
+        "stage.",
+        "check.",
+        "kept.",
+        "quoted",
+        "source.",
+    )
     left = [
         key
         for key in catalogue("command")
